@@ -1,0 +1,297 @@
+"""Which process am I, which seeds and which examples are mine, and who may write?
+
+Several hosts break a pipeline silently (playbook, "Considerations for multi-host pipelines"): two
+processes write one log, every host trains on the same examples, or the tail of the data is dropped.
+Here the answers are pure functions of (rank, world): one process is the case rank 0 of 1.
+
+    host = hosts.start()                              # under torchrun; alone it does nothing
+    seeds = hosts.seeds(trial_seed, host)             # init, order, split, eval alike; data unlike
+    model = hosts.parallel(model, host)               # DDP where there is more than one process
+    ids = hosts.batch_ids(step, batch_size=128, size=50_000, seed=seeds.order, host=host)
+    hosts.on_main(lambda: write(log), host)           # global rank 0 only; the others wait
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TypeVar
+
+import numpy as np
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
+
+from tunewright.errors import PipelineError
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Host:
+    """One process of a training job: its global rank of `world` processes.
+
+    >>> Host().is_main, Host(rank=4, world=8, local_rank=0).is_main
+    (True, False)
+    """
+
+    rank: int = 0  # global: 0 .. world - 1 over all machines
+    world: int = 1  # processes in all
+    local_rank: int = 0  # within this machine; picks the device, never decides who writes
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.rank < self.world:
+            raise PipelineError(
+                f"Host(rank={self.rank}, world={self.world}): the rank must lie in 0 .. world - 1."
+            )
+
+    @property
+    def is_main(self) -> bool:
+        """Whether this process logs and writes checkpoints: global rank 0, not local rank 0."""
+        return self.rank == 0
+
+
+def current() -> Host:
+    """This process as torch.distributed knows it; rank 0 of 1 where there is no process group."""
+    if dist.is_available() and dist.is_initialized():
+        return Host(dist.get_rank(), dist.get_world_size(), int(os.environ.get("LOCAL_RANK", 0)))
+    launched = int(os.environ.get("WORLD_SIZE", "1"))
+    if launched > 1:
+        # Going on would make every process believe that it is rank 0 and may write.
+        raise PipelineError(
+            f"WORLD_SIZE={launched}, but the process group is not initialised: call hosts.start() "
+            "(or torch.distributed.init_process_group()) before the pipeline is used."
+        )
+    return Host()
+
+
+def start(backend: str | None = None) -> Host:
+    """Join the process group that torchrun describes, take this process's device, and say who I am.
+
+    `backend` is nccl where CUDA is available, gloo elsewhere. Without torchrun nothing happens.
+    """
+    if int(os.environ.get("WORLD_SIZE", "1")) > 1 and not dist.is_initialized():
+        if torch.cuda.is_available():
+            torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", 0)))
+        dist.init_process_group(backend or ("nccl" if torch.cuda.is_available() else "gloo"))
+    return current()
+
+
+def device(host: Host | None = None) -> torch.device:
+    """The device of this process: its local rank's CUDA device, or the CPU."""
+    host = host or current()
+    return (
+        torch.device("cuda", host.local_rank) if torch.cuda.is_available() else torch.device("cpu")
+    )
+
+
+# ---- models
+
+
+def parallel(model: nn.Module, host: Host | None = None) -> nn.Module:
+    """The model wrapped for training on all ranks; the model itself where there is one process.
+
+    Buffers are not broadcast: rank 0's batch-norm averages would silently replace everybody's at
+    each forward pass. `averages.sync_batch_norm` combines those of all ranks instead.
+    """
+    host = host or current()
+    if host.world == 1:
+        return model
+    on_cuda = next(model.parameters()).is_cuda
+    return DistributedDataParallel(
+        model, device_ids=[host.local_rank] if on_cuda else None, broadcast_buffers=False
+    )
+
+
+def unwrapped(model: nn.Module) -> nn.Module:
+    """The user's module inside DistributedDataParallel, compiled or not.
+
+    Evaluation and state dicts use it: its forward pass never waits for another rank, and its names
+    carry no `module.` prefix.
+    """
+    inner = getattr(model, "_orig_mod", model)  # torch.compile around DDP
+    if isinstance(inner, DistributedDataParallel):
+        module: nn.Module = inner.module
+        return module
+    return model
+
+
+# ---- seeds
+
+
+@dataclass(frozen=True)
+class Seeds:
+    """The seeds of one rank, marked as alike or unlike between ranks.
+
+    The playbook: alike for model initialisation, different for shuffling and preprocessing; "so be
+    sure to mark them appropriately". The order of the examples is alike here, because every rank
+    takes its own share of one shared permutation; what is random about one example is unlike.
+    """
+
+    trial: int = field(metadata={"between ranks": "alike"})  # what all the others come from
+    init: int = field(metadata={"between ranks": "alike"})  # model initialisation
+    order: int = field(metadata={"between ranks": "alike"})  # the shared permutation
+    split: int = field(metadata={"between ranks": "alike"})  # which data split
+    eval: int = field(metadata={"between ranks": "alike"})  # whatever an evaluation draws
+    data: int = field(metadata={"between ranks": "unlike"})  # augmentation, dropout
+
+    def for_example(self, epoch: int, example: int) -> int:
+        """A seed for one example's augmentation in one epoch: differs by rank, epoch and example.
+
+        >>> mine = seeds(7, Host(rank=1, world=2))
+        >>> mine.for_example(0, 5) == mine.for_example(0, 5), mine.for_example(1, 5) == mine.data
+        (True, False)
+        """
+        return _seed(self.data, epoch, example)
+
+    def __str__(self) -> str:
+        marks = self.__dataclass_fields__
+        return ", ".join(
+            f"{name}={getattr(self, name)} ({marks[name].metadata['between ranks']})"
+            for name in marks
+        )
+
+
+def seeds(trial_seed: int, host: Host | None = None) -> Seeds:
+    """The seeds of this rank, all from the trial's seed.
+
+    >>> one, two = seeds(7, Host(0, 2)), seeds(7, Host(1, 2))
+    >>> one.init == two.init, one.order == two.order, one.data == two.data
+    (True, True, False)
+    """
+    host = host or current()
+    return Seeds(
+        trial=trial_seed,
+        init=_seed(trial_seed, 0),
+        order=_seed(trial_seed, 1),
+        split=_seed(trial_seed, 2),
+        eval=_seed(trial_seed, 3),
+        data=_seed(trial_seed, 4, host.rank),
+    )
+
+
+def _seed(*key: int) -> int:
+    # 63 bits: torch.manual_seed and numpy both take it.
+    low, high = np.random.SeedSequence(key).generate_state(2, dtype=np.uint32).tolist()
+    return int(high >> 1) << 32 | int(low)
+
+
+# ---- which examples
+
+
+@lru_cache(maxsize=4)
+def permutation(size: int, seed: int, epoch: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """The order of the `size` examples in one epoch: a pure function, the same on every rank."""
+    if size < 1:
+        raise PipelineError(
+            f"A data set of {size} examples cannot be ordered: it needs at least 1."
+        )
+    order = np.random.Generator(np.random.PCG64([seed, epoch])).permutation(size)
+    order.setflags(write=False)  # shared by all callers through the cache
+    return order
+
+
+def global_ids(step: int, batch_size: int, size: int, seed: int) -> Tensor:
+    """The example ids of update `step` (1-based) over all ranks: a pure function of the step.
+
+    The epochs follow each other without a gap, so a batch may hold the end of one and the beginning
+    of the next: no example is dropped, and every one is seen once per epoch.
+
+    >>> two_epochs = torch.cat([global_ids(step, 4, 6, seed=0) for step in (1, 2, 3)])
+    >>> sorted(two_epochs[:6].tolist()), sorted(two_epochs[6:].tolist())
+    ([0, 1, 2, 3, 4, 5], [0, 1, 2, 3, 4, 5])
+    """
+    if step < 1 or batch_size < 1:
+        raise PipelineError(
+            f"step {step}, batch size {batch_size}: steps count updates from 1, and a batch has at "
+            "least 1 example."
+        )
+    first, end = (step - 1) * batch_size, step * batch_size
+    parts = []
+    while first < end:
+        epoch, offset = divmod(first, size)
+        taken = min(end - first, size - offset)
+        parts.append(permutation(size, seed, epoch)[offset : offset + taken])
+        first += taken
+    return torch.from_numpy(np.concatenate(parts))
+
+
+def shard(ids: Tensor, host: Host | None = None) -> Tensor:
+    """This rank's share of the ids: every `world`-th, so that together the ranks hold each once.
+
+    >>> [shard(torch.arange(5), Host(rank, 2)).tolist() for rank in (0, 1)]
+    [[0, 2, 4], [1, 3]]
+    """
+    host = host or current()
+    return ids[host.rank :: host.world]
+
+
+def batch_ids(step: int, batch_size: int, size: int, seed: int, host: Host | None = None) -> Tensor:
+    """This rank's example ids of update `step`; `batch_size` counts the examples of all ranks."""
+    host = host or current()
+    if batch_size % host.world:
+        below = batch_size // host.world * host.world
+        raise PipelineError(
+            f"A batch of {batch_size} examples cannot be shared equally by {host.world} processes, "
+            "and unequal shares would bias the gradient's mean: use "
+            + (f"{below} or " if below else "")
+            + f"{below + host.world}."
+        )
+    return shard(global_ids(step, batch_size, size, seed), host)
+
+
+# ---- speaking with the other ranks
+
+
+def all_sum(values: Tensor, host: Host | None = None) -> Tensor:
+    """The sum over ranks, on every rank; the values themselves where there is one process."""
+    return _reduced(values, "SUM", host)
+
+
+def all_min(values: Tensor, host: Host | None = None) -> Tensor:
+    """The smallest over ranks, on every rank."""
+    return _reduced(values, "MIN", host)
+
+
+def _reduced(values: Tensor, operation: str, host: Host | None) -> Tensor:
+    if (host or current()).world == 1:
+        return values
+    out = values.detach().clone()
+    dist.all_reduce(out, op=getattr(dist.ReduceOp, operation))
+    return out
+
+
+def gathered(values: Tensor, host: Host | None = None) -> Tensor:
+    """The values of every rank stacked by rank; shapes must be alike on all ranks."""
+    host = host or current()
+    if host.world == 1:
+        return values[None]
+    out = [torch.empty_like(values) for _ in range(host.world)]
+    dist.all_gather(out, values.contiguous())
+    return torch.stack(out)
+
+
+def on_main(work: Callable[[], T], host: Host | None = None) -> T | None:
+    """Run `work` on global rank 0 only, while the others wait; None on the others.
+
+    If it raises, every rank raises, so that none waits for a rank 0 that has gone.
+    """
+    host = host or current()
+    result: T | None = None
+    error: Exception | None = None
+    if host.is_main:
+        try:
+            result = work()
+        except Exception as raised:
+            error = raised
+    on_cuda = host.world > 1 and dist.get_backend() == "nccl"
+    failed = torch.tensor(int(error is not None), device=device(host) if on_cuda else None)
+    failed = all_sum(failed, host)
+    if error is not None:
+        raise error
+    if host.world > 1 and int(failed):
+        raise PipelineError("Work on rank 0 failed; its own log has the reason.")
+    return result
