@@ -1,0 +1,1 @@
+"""What will be tried: ranges, roles, rounds, objectives, schedules."""

@@ -1,0 +1,158 @@
+"""Conditional hyperparameters: those that exist only under one value of another.
+
+`given({"adam": {...}, "nesterov": {...}})` stands under its parent's name. The same name under two
+values is two hyperparameters, told apart by their column (`optimizer.adam.learning_rate`), while a
+configuration uses the training function's own name (`learning_rate`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tunewright.design.space import Choice, Range, Value, as_range, check_plain, same_value
+from tunewright.errors import DesignError
+
+When = tuple[
+    tuple[str, Value], ...
+]  # (column of a parent, the value it must have), outermost first
+
+
+@dataclass(frozen=True)
+class Given:
+    """What exists under each value of the parent whose name this stands under."""
+
+    branches: tuple[tuple[Value, Mapping[str, Any]], ...]
+
+    def __post_init__(self) -> None:
+        if not self.branches:
+            raise DesignError("given(): no values. Name at least one value of the parent.")
+        Choice(tuple(value for value, _ in self.branches))  # refuses odd and doubled values
+        for value, children in self.branches:
+            if not isinstance(children, Mapping):
+                raise DesignError(
+                    f"given(): {value!r} maps to {children!r}, not to hyperparameters. "
+                    "A value without any maps to {}."
+                )
+
+    @property
+    def values(self) -> tuple[Value, ...]:
+        """The parent's values, in order."""
+        return tuple(value for value, _ in self.branches)
+
+
+def given(branches: Mapping[Any, Mapping[str, Any]]) -> Given:
+    """Hyperparameters that depend on the value of the one whose name this stands under.
+
+    >>> given({"adam": {"beta1": [0.9, 0.95]}, "sgd": {}}).values
+    ('adam', 'sgd')
+    """
+    if not isinstance(branches, Mapping):
+        raise DesignError(f"given(): {branches!r} is not a mapping of values to hyperparameters.")
+    return Given(tuple(branches.items()))
+
+
+@dataclass(frozen=True)
+class Hyperparameter:
+    """One searched dimension."""
+
+    name: str  # what the training function calls it
+    column: str  # its identity: the name, or parent.value.name when conditional
+    range: Range
+    when: When = ()  # all of these must hold for it to be active
+
+    def active(self, settings: Mapping[str, Value]) -> bool:
+        """Whether it exists under these values (by column)."""
+        return holds(self.when, settings)
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """One fixed hyperparameter; conditional ones hold only under their parent's value."""
+
+    name: str
+    column: str
+    value: Value
+    when: When = ()
+
+
+def holds(when: When, settings: Mapping[str, Value]) -> bool:
+    """Whether every condition is met by these settings."""
+    return all(c in settings and same_value(settings[c], v) for c, v in when)
+
+
+def column_of(name: str, when: When) -> str:
+    """The identity of a hyperparameter: its path of parents and values, then its name.
+
+    >>> column_of("learning_rate", (("optimizer", "adam"),))
+    'optimizer.adam.learning_rate'
+    """
+    if not when:
+        return name
+    parent, value = when[-1]
+    return f"{parent}.{value}.{name}"
+
+
+def unfold_searched(
+    declared: Mapping[str, Any], parents: Mapping[str, tuple[Value, ...]], when: When = ()
+) -> Iterator[Hyperparameter]:
+    """Every searched dimension of a role's mapping, parents before their children.
+
+    `parents` holds the values of columns that are settled elsewhere (scientific lists): a given
+    under one of those adds children only; any other given is itself a nuisance choice.
+    """
+    for name, declaration in declared.items():
+        column = column_of(name, when)
+        if isinstance(declaration, Given):
+            if column in parents:
+                _check_covers(column, declaration.values, parents[column])
+            else:
+                yield Hyperparameter(name, column, Choice(declaration.values), when)
+            for value, children in declaration.branches:
+                yield from unfold_searched(children, parents, (*when, (column, value)))
+            continue
+        searched = as_range(declaration)
+        if searched is None:
+            raise DesignError(
+                f"{column}: {declaration!r} is a plain value, with nothing to search. "
+                "Move it to fixed=, or give a range such as log(1e-4, 1e-1) or a list."
+            )
+        yield Hyperparameter(name, column, searched, when)
+
+
+def unfold_fixed(
+    declared: Mapping[str, Any], parents: Mapping[str, tuple[Value, ...]], when: When = ()
+) -> Iterator[Fixed]:
+    """Every fixed hyperparameter, conditional ones with their conditions."""
+    for name, declaration in declared.items():
+        column = column_of(name, when)
+        if isinstance(declaration, Given):
+            if column not in parents:
+                raise DesignError(
+                    f"fixed {column}: given() needs {column} to be searched. List its values "
+                    f"{list(declaration.values)} in scientific= or nuisance=."
+                )
+            _check_covers(column, declaration.values, parents[column])
+            for value, children in declaration.branches:
+                yield from unfold_fixed(children, parents, (*when, (column, value)))
+            continue
+        if as_range(declaration) is not None:
+            raise DesignError(
+                f"fixed {column}: {declaration} is a range. A fixed hyperparameter has one value; "
+                "move it to nuisance= to search it."
+            )
+        check_plain(declaration, f"fixed {column}")
+        yield Fixed(name, column, declaration, when)
+
+
+def _check_covers(column: str, named: tuple[Value, ...], values: tuple[Value, ...]) -> None:
+    missing = [v for v in values if not any(same_value(v, n) for n in named)]
+    unknown = [n for n in named if not any(same_value(v, n) for v in values)]
+    if unknown:
+        raise DesignError(f"{column}: given() names {unknown}, but its values are {list(values)}.")
+    if missing:
+        raise DesignError(
+            f"{column}: given() says nothing of {missing}. A value without hyperparameters of its "
+            "own maps to {}."
+        )

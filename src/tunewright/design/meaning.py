@@ -1,0 +1,96 @@
+"""What names mean: guards, checks and probes go by meanings, never by spellings.
+
+`Workload(means={"learning_rate": "optimizer.lr", ...}, off={"dropout": 0.0, ...})` declares once
+how a training program calls the playbook's ideas. The playbook's own names are the defaults.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tunewright.design.space import Value, check_plain
+from tunewright.errors import DesignError
+
+# meanings of hyperparameters and metrics, whose default spelling is the meaning itself
+NAMES = (
+    "learning_rate",
+    "momentum",
+    "beta1",
+    "beta2",
+    "epsilon",
+    "weight_decay",
+    "warmup_steps",
+    "max_train_steps",
+    "batch_size",
+    "optimizer",
+    "schedule",
+    "clip_norm",
+    "train_loss",
+    "valid_loss",
+    "gradient_norm",
+)
+LISTS = ("regularisers",)  # names of the hyperparameters that regularise
+NUMBERS = ("steps_per_epoch", "chance")  # plain facts about the workload
+DEFAULT_REGULARISERS = ("weight_decay", "dropout", "label_smoothing")
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """How one workload spells the playbook's names, and the values that switch features off."""
+
+    means: Mapping[str, Any] = field(default_factory=dict)
+    off: Mapping[str, Value] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        problems = [p for entry in self.means.items() if (p := _problem(*entry))]
+        for name, value in self.off.items():
+            try:
+                check_plain(value, f"off {name}")
+            except DesignError as error:
+                problems.append(str(error))
+        if problems:
+            raise DesignError("\n".join(problems))
+
+    def name(self, meaning: str) -> str:
+        """How this workload spells a meaning: `learning_rate` may be `optimizer.lr`."""
+        return str(self.means.get(meaning, meaning))
+
+    def of(self, name: str) -> str | None:
+        """What a name means here, or None if nothing is known of it."""
+        for meaning in NAMES:
+            if self.name(meaning) == name:
+                return meaning
+        return None
+
+    @property
+    def regularisers(self) -> tuple[str, ...]:
+        """The names of the hyperparameters that regularise."""
+        return tuple(self.means.get("regularisers", DEFAULT_REGULARISERS))
+
+    def number(self, meaning: str) -> float | None:
+        """A plain fact such as `steps_per_epoch` or `chance`, or None when it was not declared."""
+        found = self.means.get(meaning)
+        return None if found is None else float(found)
+
+
+def _problem(meaning: str, spelled: Any) -> str | None:
+    known = (*NAMES, *LISTS, *NUMBERS)
+    if meaning not in known:
+        near = difflib.get_close_matches(str(meaning), known, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else f" Known: {', '.join(known)}."
+        return f"means {meaning!r}: not a meaning this package knows.{hint}"
+    if meaning in NUMBERS:
+        if isinstance(spelled, bool) or not isinstance(spelled, int | float):
+            return f"means {meaning}: {spelled!r} is not a number."
+        if not math.isfinite(spelled):
+            return f"means {meaning}: {spelled} is not a finite number."
+    elif meaning in LISTS:
+        if isinstance(spelled, str) or not all(isinstance(s, str) for s in spelled):
+            return f"means {meaning}: {spelled!r} is not a list of names."
+    elif not isinstance(spelled, str) or not spelled:
+        return f"means {meaning}: {spelled!r} is not a name."
+    return None

@@ -1,0 +1,85 @@
+"""The objective: which metric, in which direction, at which step, under which constraints."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from tunewright.errors import DesignError
+
+Relation = Literal["<=", ">="]
+
+
+@dataclass(frozen=True)
+class Objective:
+    """What a round tunes for. All logged metrics are kept, so it can be changed afterwards."""
+
+    metric: str
+    minimize: bool
+    at: Literal["best", "last"] = "best"  # best over training: retrospective checkpoint selection
+    subject_to: Mapping[str, tuple[Relation, float]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        verb = "minimize" if self.minimize else "maximize"
+        if not isinstance(self.metric, str) or not self.metric.strip():
+            raise DesignError(f"{verb}({self.metric!r}): name the metric your program logs.")
+        if self.at not in ("best", "last"):
+            raise DesignError(
+                f'{verb}(at={self.at!r}): "best" takes the best value over training, "last" the '
+                "final one."
+            )
+        for name, constraint in self.subject_to.items():
+            if (
+                not isinstance(constraint, tuple | list)
+                or len(constraint) != 2
+                or constraint[0] not in ("<=", ">=")
+                or isinstance(constraint[1], bool)
+                or not isinstance(constraint[1], int | float)
+                or not math.isfinite(constraint[1])
+            ):
+                raise DesignError(
+                    f"subject_to {name}: {constraint!r} is not a relation and a number, such as "
+                    '("<=", 20).'
+                )
+        # a list from a file means the same as a tuple from a program
+        object.__setattr__(
+            self, "subject_to", {n: (r, float(limit)) for n, (r, limit) in self.subject_to.items()}
+        )
+
+    def better(self, a: float, b: float) -> bool:
+        """Whether a is strictly better than b."""
+        return a < b if self.minimize else a > b
+
+    @property
+    def sign(self) -> float:
+        """+1 when larger is better, -1 when smaller is: multiply to orient."""
+        return -1.0 if self.minimize else 1.0
+
+    def __str__(self) -> str:
+        verb = "minimize" if self.minimize else "maximize"
+        limits = "".join(f", {n} {r} {limit:g}" for n, (r, limit) in self.subject_to.items())
+        return f"{verb} {self.metric} ({self.at}{limits})"
+
+
+def minimize(
+    metric: str,
+    at: Literal["best", "last"] = "best",
+    subject_to: Mapping[str, tuple[Relation, float]] | None = None,
+) -> Objective:
+    """Tune for the smallest value of a metric.
+
+    >>> print(minimize("valid_error", subject_to={"latency_ms": ("<=", 20)}))
+    minimize valid_error (best, latency_ms <= 20)
+    """
+    return Objective(metric, True, at, subject_to or {})
+
+
+def maximize(
+    metric: str,
+    at: Literal["best", "last"] = "best",
+    subject_to: Mapping[str, tuple[Relation, float]] | None = None,
+) -> Objective:
+    """Tune for the largest value of a metric."""
+    return Objective(metric, False, at, subject_to or {})

@@ -1,0 +1,95 @@
+"""A study: one setting of the scientific hyperparameters, and the space searched under it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from tunewright.design.condition import Fixed, Hyperparameter, holds
+from tunewright.design.space import Choice, Value, same_value
+from tunewright.errors import DesignError
+
+
+@dataclass(frozen=True)
+class Branch:
+    """One way the conditional parents of a study can be set, and what is searched under it."""
+
+    settings: Mapping[str, Value]  # parent column -> value
+    dimensions: tuple[Hyperparameter, ...]
+
+
+@dataclass(frozen=True)
+class Study:
+    """One setting of the scientific hyperparameters; the search fills in the rest."""
+
+    round: str  # name of the round
+    number: int  # s of S, from 0
+    of: int  # S, how many studies the round has
+    scientific: Mapping[str, Value]  # the setting, without scientific ranges
+    space: tuple[Hyperparameter, ...]  # searched: scientific ranges first, then nuisance
+    fixed: tuple[Fixed, ...]
+    seed: int  # the round's: all its studies use the same points
+    trials: int  # trials_per_study
+
+    @property
+    def label(self) -> str:
+        """The setting in words; a round without one has a single study called `all`."""
+        return ", ".join(f"{name}={value}" for name, value in self.scientific.items()) or "all"
+
+    def trial_number(self, index: int) -> int:
+        """The round-wide number of this study's trial `index`: every prefix is balanced."""
+        return index * self.of + self.number
+
+    @cached_property
+    def branches(self) -> tuple[Branch, ...]:
+        """Every combination of the conditional parents' values; one branch without conditionals."""
+        parents = {column for h in self.space for column, _ in h.when} - set(self.scientific)
+        return tuple(self._branches(parents, {}))
+
+    def _branches(self, parents: set[str], settings: dict[str, Value]) -> Iterator[Branch]:
+        known = {**self.scientific, **settings}
+        for h in self.space:
+            if h.column in parents and h.column not in settings and h.active(known):
+                assert isinstance(h.range, Choice)  # only a given() makes a parent
+                for value in h.range.values:
+                    yield from self._branches(parents, {**settings, h.column: value})
+                return
+        free = (h for h in self.space if h.column not in parents and h.active(known))
+        yield Branch(settings, tuple(free))
+
+    def configuration(self, unit: Mapping[str, float]) -> dict[str, Value]:
+        """The values at a position of the unit cube (column -> position), under function names.
+
+        Positions of inactive dimensions are passed over, so a vector may carry them all.
+        """
+        settings: dict[str, Value] = dict(self.scientific)
+        chosen: dict[str, Value] = dict(self.scientific)
+        for h in self.space:
+            if h.active(settings):
+                if h.column not in unit:
+                    raise DesignError(f"no position for {h.column} in {sorted(unit)}")
+                settings[h.column] = chosen[h.name] = h.range.value(unit[h.column])
+        for f in self.fixed:
+            if holds(f.when, settings):
+                chosen[f.name] = f.value
+        return chosen
+
+    def unit(self, configuration: Mapping[str, Value]) -> dict[str, float]:
+        """The position of a configuration (column -> position); refuses one outside this study."""
+        for name, value in self.scientific.items():
+            if name not in configuration or not same_value(configuration[name], value):
+                raise DesignError(
+                    f"{name}={configuration.get(name)!r} is not this study's setting {value!r}"
+                )
+        settings: dict[str, Value] = dict(self.scientific)
+        position: dict[str, float] = {}
+        for h in self.space:
+            if not h.active(settings):
+                continue
+            if h.name not in configuration:
+                raise DesignError(f"the configuration lacks {h.name} ({h.range})")
+            value = configuration[h.name]
+            position[h.column] = h.range.unit(value)
+            settings[h.column] = value
+        return position

@@ -1,0 +1,1 @@
+"""Doing it: workloads, executors, the supervisor."""

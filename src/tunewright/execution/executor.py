@@ -1,0 +1,111 @@
+"""The executor protocol: who trains, without knowing where the record is kept.
+
+An executor starts trials, reports what happens to them, and stops them. It never talks to the
+store: only the supervisor does. Reports travel as plain data, so an executor may be a process pool,
+a cluster, or jobs that leave files in the trial folder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Protocol, runtime_checkable
+
+from tunewright.design.space import Value
+from tunewright.execution.workload import Workload
+
+Outcome = Literal[
+    "completed",  # the training program came to its end
+    "infeasible",  # it diverged, ran out of memory, or said so itself
+    "failed",  # an exception, a value that is no number, sys.exit, a time-out
+    "died",  # by a signal, os._exit or a lost host: another attempt is due
+    "stopped",  # asked to stop (or pre-empted): goes back to pending, counts as no death
+]
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """One attempt at one trial, all that a worker needs to know."""
+
+    trial: int  # the record's identity of the trial, not its number
+    attempt: int  # from 1
+    number: int | None  # the round-wide number, None for a repeat
+    round: str
+    configuration: Mapping[str, Value]
+    seed: int  # the trial's; the handle derives init, order, data and split from it
+    split_seed: int  # alike for all trials of a round
+    folder: Path  # the same for every attempt; exists already
+
+
+@dataclass(frozen=True)
+class Logged:
+    """Points of a trial's curves, packed by record.curve.pack; told in order."""
+
+    trial: int
+    attempt: int
+    points: bytes
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A snapshot was written and is valid."""
+
+    trial: int
+    attempt: int
+    step: int
+    path: str  # relative to the trial folder
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Began:
+    """The training program starts (or resumes after `start_step` updates)."""
+
+    trial: int
+    attempt: int
+    start_step: int
+    worker: str  # where: host and pid
+    devices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Ended:
+    """The attempt is over; nothing more will be told of it."""
+
+    trial: int
+    attempt: int
+    outcome: Outcome
+    cause: str = ""  # one line for people
+    detail: str = ""  # traceback or the tail of the log
+    seconds: float = 0.0  # by a monotonic clock
+    peak_memory_mb: float | None = None
+
+
+Event = Began | Logged | Saved | Ended
+
+
+@runtime_checkable
+class Executor(Protocol):
+    """Five verbs; see `tunewright.testing` for the contract tests any executor must pass."""
+
+    @property
+    def slots(self) -> int:
+        """How many trials can train at once."""
+        ...
+
+    def start(self, workload: Workload, assignments: Sequence[Assignment]) -> None:
+        """Begin these attempts; returns at once."""
+        ...
+
+    def events(self, timeout_s: float) -> list[Event]:
+        """What has happened since the last call; waits up to `timeout_s` for the first of it."""
+        ...
+
+    def stop(self, trial: int, grace_s: float) -> None:
+        """Ask a trial to save, and end it (with all its descendants) after the grace period."""
+        ...
+
+    def close(self) -> None:
+        """End everything that still runs and free what is held."""
+        ...

@@ -1,0 +1,1 @@
+"""What happened: the store, trials, curves, results."""

@@ -1,0 +1,1 @@
+"""Which point next: quasi-random, listed, Bayesian."""
