@@ -1,0 +1,276 @@
+"""A tensor tree on disk: whatever a training program must keep to go on where it stopped.
+
+    <folder>/step-000000000400.1.0/         step, attempt, and a number for several of one step
+        tensors.safetensors                 every tensor and array, named by its place in the tree
+        tree.json                           the rest, with types (integer keys, tuples, dtypes ...)
+        manifest.json                       format, step, attempt, sha256 and size of the two files
+
+A snapshot appears whole or not at all: it is written under another name, flushed to the disk
+and renamed. Nothing is pickled, so a file from elsewhere can be wrong but cannot run. What
+comes back: tensors on the CPU; tied tensors (and views of one storage) stored once and tied
+again; OrderedDict as such, other mappings as dict, named tuples as tuples, parameters as
+tensors. A folder has one writer at a time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import logging
+import os
+import re
+import secrets
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from tunewright import typed_tree
+from tunewright.errors import SnapshotError
+
+FORMAT = "tunewright snapshot"
+VERSION = 1
+LONGEST = 64 * 2**20  # bytes of tree.json; larger data belongs in arrays
+
+TENSORS, TREE, MANIFEST = "tensors.safetensors", "tree.json", "manifest.json"
+NAME = re.compile(r"step-(\d{12})\.(\d+)\.(\d+)")
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """One snapshot on disk, by its manifest."""
+
+    path: Path
+    step: int  # updates done when it was taken
+    attempt: int
+    sha256: str  # of manifest.json, which holds those of the other files
+    size: int  # bytes of all three files
+    created: str = ""  # ISO 8601, UTC
+    extra: Mapping[str, Any] = field(default_factory=dict)  # readable without the tensors
+    skipped: tuple[str, ...] = ()  # from latest(): newer ones that were torn, and why
+
+
+def save(
+    folder: Path | str,
+    state: object,
+    *,
+    step: int,
+    attempt: int = 1,
+    keep: int | None = 2,
+    extra: Mapping[str, object] | None = None,
+) -> Snapshot:
+    """Write `state` as a snapshot of `step`, then drop all but the newest `keep` (None: drop none).
+
+    What cannot be stored is refused, with its place in the tree, before anything is written.
+    """
+    if type(step) is not int or not 0 <= step < 10**12:
+        raise SnapshotError(f"step={step!r}: a snapshot belongs to a whole number of updates >= 0")
+    if type(attempt) is not int or attempt < 1:
+        raise SnapshotError(f"attempt={attempt!r}: attempts are counted from 1")
+    if keep is not None and (type(keep) is not int or keep < 1):
+        raise SnapshotError(f"keep={keep!r}: keep at least 1 snapshot, or None to keep all")
+    tree = typed_tree.encode(state)
+    notes = typed_tree.encode(dict(extra or {}), "extra", arrays_allowed=False).node
+    text = typed_tree.to_json({"version": VERSION, "arrays": tree.library, "root": tree.node})
+    if len(text) > LONGEST:
+        raise SnapshotError(
+            f"the part of the state that is no tensor takes {len(text) / 2**20:.0f} MiB of JSON "
+            f"(limit {LONGEST // 2**20}): keep long lists of numbers in an array or a tensor"
+        )
+    folder = Path(folder)
+    partial = folder / f".writing-{attempt}-{os.getpid()}-{secrets.token_hex(4)}"
+    try:
+        partial.mkdir(parents=True)
+        typed_tree.write_arrays(partial / TENSORS, tree)
+        (partial / TREE).write_bytes(text)
+        manifest = {
+            "format": FORMAT,
+            "version": VERSION,
+            "step": step,
+            "attempt": attempt,
+            "created": datetime.now(UTC).isoformat(timespec="seconds"),
+            "extra": notes,
+            "files": {name: _fingerprint(partial / name) for name in (TENSORS, TREE)},
+        }
+        (partial / MANIFEST).write_bytes(typed_tree.to_json(manifest, indent=1))
+        for name in (TENSORS, TREE, MANIFEST, "."):
+            _flush(partial / name)
+        path = _publish(partial, folder, step, attempt)
+        _flush(folder)
+    except OSError as error:
+        raise SnapshotError(
+            f"the snapshot of step {step} could not be written in {folder}: {error}. "
+            "Earlier snapshots are untouched; free space or check the permissions and save again"
+        ) from error
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+    written = _read_manifest(path)
+    _tidy(folder, written, keep)
+    return written
+
+
+def load(path: Path | str | Snapshot) -> Any:
+    """The state kept in a snapshot, checked against its checksums; tensors come to the CPU."""
+    snapshot = path if isinstance(path, Snapshot) else _read_manifest(Path(path))
+    manifest = _manifest(snapshot.path)
+    tree = typed_tree.from_json(_checked(snapshot.path, TREE, manifest), snapshot.path / TREE)
+    if not isinstance(tree, dict) or tree.get("version") != VERSION or "root" not in tree:
+        raise SnapshotError(f"{snapshot.path / TREE} is not the tree of a snapshot")
+    library = str(tree.get("arrays"))
+    try:
+        arrays = typed_tree.read_arrays(_checked(snapshot.path, TENSORS, manifest), library)
+        return typed_tree.decode(tree["root"], arrays, library)
+    except SnapshotError as error:
+        raise SnapshotError(f"{snapshot.path}: {error}") from error
+
+
+def verify(snapshot: Snapshot) -> None:
+    """Read the files once and raise SnapshotError when one is not what was written."""
+    manifest = _manifest(snapshot.path)
+    for name, known in manifest["files"].items():
+        if _fingerprint(snapshot.path / name) != known:
+            raise SnapshotError(f"{snapshot.path / name} is torn or altered (checksum differs)")
+
+
+def latest(folder: Path | str) -> Snapshot | None:
+    """The newest valid snapshot: highest step, newest of equal steps; torn ones are skipped."""
+    skipped: list[str] = []
+    for path in _newest_first(Path(folder)):
+        try:
+            found = _read_manifest(path)
+            verify(found)
+        except SnapshotError as error:
+            log.warning("snapshot skipped: %s", error)
+            skipped.append(str(error))
+        else:
+            return replace(found, skipped=tuple(skipped))
+    return None
+
+
+def listed(folder: Path | str) -> list[Snapshot]:
+    """Every snapshot whose manifest can be read and whose files have their sizes, newest first."""
+    found = []
+    for path in _newest_first(Path(folder)):
+        with contextlib.suppress(SnapshotError):
+            found.append(_read_manifest(path))
+    return found
+
+
+def remove(snapshot: Snapshot) -> None:
+    """Delete a snapshot; killed half-way it is gone, not torn."""
+    doomed = snapshot.path.with_name(f".removing-{snapshot.path.name}-{secrets.token_hex(4)}")
+    with contextlib.suppress(FileNotFoundError):
+        snapshot.path.rename(doomed)
+    shutil.rmtree(doomed, ignore_errors=True)
+
+
+# --- files -------------------------------------------------------------------------------------
+
+
+def _publish(partial: Path, folder: Path, step: int, attempt: int) -> Path:
+    numbers = [n for at, by, n, _ in _names(folder) if (at, by) == (step, attempt)]
+    path = folder / f"step-{step:012d}.{attempt}.{max(numbers, default=-1) + 1}"
+    partial.rename(path)
+    return path
+
+
+def _names(folder: Path) -> Iterator[tuple[int, int, int, Path]]:
+    if folder.is_dir():
+        for path in folder.iterdir():
+            if match := NAME.fullmatch(path.name):
+                yield int(match[1]), int(match[2]), int(match[3]), path
+
+
+def _newest_first(folder: Path) -> list[Path]:
+    return [path for *_, path in sorted(_names(folder), reverse=True)]
+
+
+def _tidy(folder: Path, written: Snapshot, keep: int | None) -> None:
+    """Drop old snapshots, and what killed writers of this or an earlier attempt left behind."""
+    if keep is not None:
+        for old in listed(folder)[keep:]:
+            if old.path != written.path:
+                remove(old)
+    for path in folder.glob(".writing-*"):
+        attempt = path.name.split("-")[1]
+        if attempt.isdigit() and int(attempt) <= written.attempt:
+            shutil.rmtree(path, ignore_errors=True)
+    for path in folder.glob(".removing-*"):
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _flush(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _fingerprint(path: Path) -> dict[str, object]:
+    try:
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+            return {"sha256": digest, "size": file.tell()}
+    except FileNotFoundError:
+        raise SnapshotError(f"{path} is missing") from None
+
+
+def _checked(path: Path, name: str, manifest: Mapping[str, Any]) -> bytes:
+    known = manifest["files"][name]
+    if name == TREE and known["size"] > LONGEST:
+        raise SnapshotError(f"{path / name} is larger than {LONGEST // 2**20} MiB: not read")
+    data = (path / name).read_bytes()
+    if hashlib.sha256(data).hexdigest() != known["sha256"]:
+        raise SnapshotError(
+            f"{path / name} is torn or altered (checksum differs): use latest(folder), which "
+            "falls back to the newest valid snapshot"
+        )
+    return data
+
+
+def _manifest(path: Path) -> dict[str, Any]:
+    file = path / MANIFEST
+    if not file.is_file():
+        raise SnapshotError(
+            f"{path} is no snapshot. Only the tensor-only format is read (a folder with {TENSORS}, "
+            f"{TREE} and {MANIFEST}); nothing was unpickled. For a folder of snapshots use latest()"
+        )
+    if file.stat().st_size > 2**20:
+        raise SnapshotError(f"{file} is larger than 1 MiB: not read")
+    manifest = typed_tree.from_json(file.read_bytes(), file)
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise SnapshotError(f"{file} is not the manifest of a snapshot")
+    if manifest.get("version") != VERSION:
+        raise SnapshotError(
+            f"{file} has version {manifest.get('version')!r}, this program reads {VERSION}: "
+            "load it with the newer Tunewright that wrote it"
+        )
+    files, name = manifest.get("files"), NAME.fullmatch(path.name)
+    if not isinstance(files, dict) or set(files) != {TENSORS, TREE}:
+        raise SnapshotError(f"{file} does not list {TENSORS} and {TREE}")
+    if name and (int(name[1]), int(name[2])) != (manifest.get("step"), manifest.get("attempt")):
+        raise SnapshotError(f"{file} is of another step or attempt than its folder's name")
+    return manifest
+
+
+def _read_manifest(path: Path) -> Snapshot:
+    manifest = _manifest(path)
+    text = (path / MANIFEST).read_bytes()
+    size = len(text)
+    for name, known in manifest["files"].items():
+        if not (path / name).is_file() or (path / name).stat().st_size != known.get("size"):
+            raise SnapshotError(f"{path / name} is torn: not {known.get('size')} bytes long")
+        size += known["size"]
+    return Snapshot(
+        path=path,
+        step=manifest["step"],
+        attempt=manifest["attempt"],
+        sha256=hashlib.sha256(text).hexdigest(),
+        size=size,
+        created=str(manifest.get("created", "")),
+        extra=typed_tree.decode(manifest.get("extra", {"dict": {}}), {}),
+    )
