@@ -1,3 +1,95 @@
-"""The Deep Learning Tuning Playbook, executable."""
+"""The Deep Learning Tuning Playbook, executable.
+
+import tunewright as tw
+
+    tw.Round, tw.Workload          what is asked, and of what
+    tw.run, tw.repeat, tw.load     do it, and read it
+    tw.log, tw.linear, tw.given    ranges and conditions
+
+Names are looked up when first used, so that importing the package costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tunewright import pipeline as pipeline
+    from tunewright.design import defaults as defaults, schedule as schedule
+    from tunewright.design.condition import given as given
+    from tunewright.design.objective import (
+        Objective as Objective,
+        maximize as maximize,
+        minimize as minimize,
+    )
+    from tunewright.design.round import Round as Round
+    from tunewright.design.space import (
+        choice as choice,
+        integers as integers,
+        linear as linear,
+        log as log,
+        log_from_one as log_from_one,
+    )
+    from tunewright.design.study import Study as Study
+    from tunewright.errors import Infeasible as Infeasible, TunewrightError as TunewrightError
+    from tunewright.execution.command import command as command
+    from tunewright.execution.handle import Run as Run
+    from tunewright.execution.inline import Inline as Inline
+    from tunewright.execution.local import Local as Local
+    from tunewright.execution.repeat import repeat as repeat
+    from tunewright.execution.session import open_round as open_round
+    from tunewright.execution.verbs import load as load, run as run
+    from tunewright.execution.workload import Workload as Workload
+    from tunewright.record.results import Results as Results
+    from tunewright.record.trial import Trial as Trial
+    from tunewright.search.halton import Halton as Halton
+    from tunewright.search.listed import Listed as Listed
 
 __version__ = "0.1.0.dev0"
+
+_HOMES = {
+    "design.condition": ("given",),
+    "design.objective": ("Objective", "maximize", "minimize"),
+    "design.round": ("Round",),
+    "design.space": ("choice", "integers", "linear", "log", "log_from_one"),
+    "design.study": ("Study",),
+    "errors": ("Infeasible", "TunewrightError"),
+    "execution.command": ("command",),
+    "execution.handle": ("Run",),
+    "execution.inline": ("Inline",),
+    "execution.local": ("Local",),
+    "execution.repeat": ("repeat",),
+    "execution.session": ("open_round",),
+    "execution.verbs": ("load", "run"),
+    "execution.workload": ("Workload",),
+    "record.results": ("Results",),
+    "record.trial": ("Trial",),
+    "search.halton": ("Halton",),
+    "search.listed": ("Listed",),
+}
+_MODULES = {"defaults": "design.defaults", "schedule": "design.schedule", "pipeline": "pipeline"}
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = sorted([*_HOME, *_MODULES, "__version__"])
+
+
+def __getattr__(name: str) -> Any:
+    """Import the home of a public name when it is first used (PEP 562)."""
+    if name in _MODULES:
+        found: Any = importlib.import_module(f"tunewright.{_MODULES[name]}")
+    elif name in _HOME:
+        found = getattr(importlib.import_module(f"tunewright.{_HOME[name]}"), name)
+    else:
+        import difflib
+
+        near = difflib.get_close_matches(name, __all__, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise AttributeError(f"tunewright has no {name!r}.{hint}")
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return list(__all__)

@@ -1,0 +1,176 @@
+"""The rules of the house as tests: layers, light import, sizes, names, documents."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import tunewright
+
+ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "src" / "tunewright"
+FILES = sorted(SOURCE.rglob("*.py"))
+
+# What each folder may import of ours, as the design page draws it; errors by all.
+LAYERS = {
+    "errors": set(),
+    "snapshot": {"errors", "typed_tree"},
+    "typed_tree": {"errors"},
+    "design": {"errors"},
+    "record": {"errors", "design", "snapshot"},
+    "search": {"errors", "design", "record"},
+    "execution": {"errors", "design", "record", "search", "snapshot"},
+    "checks": {"errors", "design", "record"},
+    "plots": {"errors", "design", "record", "checks"},
+    "decision": {"errors", "design", "record", "checks"},
+    "pipeline": {"errors", "design", "snapshot"},
+    "probes": {"errors", "design", "record", "search", "execution", "checks", "pipeline"},
+    "importers": {"errors", "design", "record"},
+}
+HEAVY = {"scipy", "sqlalchemy", "torch", "matplotlib", "polars", "pandas", "ray", "safetensors"}
+# Third-party packages a folder may import at the top of a file.
+AT_THE_TOP = {
+    "record": {"numpy", "sqlalchemy"},
+    "search": {"numpy"},
+    "execution": {"numpy"},
+    "checks": {"numpy"},
+    "plots": {"numpy"},
+    "decision": {"numpy"},
+    "pipeline": {"torch", "numpy"},
+    "cli": {"typer", "rich"},
+    "testing": {"numpy"},
+    "demo": set(),
+}
+VAGUE = re.compile(r"(^|_)(utils?|managers?|helpers?|common|base|misc|core)($|_)")
+PUBLIC = ["Halton", "Infeasible", "Inline", "Listed", "Local", "Objective", "Results", "Round", "Run", "Study", "Trial", "TunewrightError", "Workload", "__version__", "choice", "command", "defaults", "given", "integers", "linear", "load", "log", "log_from_one", "maximize", "minimize", "open_round", "pipeline", "repeat", "run", "schedule"]
+
+
+def folder_of(path: Path) -> str:
+    """The folder a source file belongs to, or its own name at the top level."""
+    parts = path.relative_to(SOURCE).parts
+    return parts[0] if len(parts) > 1 else path.stem
+
+
+def imports(path: Path) -> list[tuple[str, bool]]:
+    """Every imported module of a file, with whether it is imported at the top."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    typing_only = {
+        id(node)
+        for block in ast.walk(tree)
+        if isinstance(block, ast.If) and "TYPE_CHECKING" in ast.dump(block.test)
+        for node in ast.walk(block)
+    }
+    inside = {
+        id(node)
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+        for node in ast.walk(function)
+    }
+    found = []
+    for node in ast.walk(tree):
+        if id(node) in typing_only:
+            continue
+        if isinstance(node, ast.Import):
+            found += [(alias.name, id(node) not in inside) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            found.append((node.module, id(node) not in inside))
+            if node.module == "tunewright":
+                names = [alias.name for alias in node.names]
+                found += [(f"tunewright.{name}", id(node) not in inside) for name in names]
+    return found
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
+def test_imports_point_one_way(path: Path) -> None:
+    folder = folder_of(path)
+    if folder in LAYERS:
+        ours = {name.split(".")[1] for name, _ in imports(path) if name.startswith("tunewright.")}
+        strangers = ours - LAYERS[folder] - {folder}
+        assert not strangers, f"{folder} may not import {sorted(strangers)}"
+    top = {name.split(".")[0] for name, at_top in imports(path) if at_top}
+    allowed = AT_THE_TOP.get(folder, set())
+    third = {name for name in top if name not in sys.stdlib_module_names} - {"tunewright"}
+    assert third <= allowed, f"{folder}: import {sorted(third - allowed)} inside the function"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
+def test_a_file_is_one_idea(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 400, "split it: one idea per file"
+    assert not VAGUE.search(path.stem), "name the idea the file is about"
+    if path.name != "__main__.py":
+        first = (ast.get_docstring(ast.parse(text)) or "").splitlines()
+        assert first and first[0].endswith((".", "?", ":")), "the first line says what it is for"
+
+
+def test_import_is_light() -> None:
+    script = "import sys, tunewright; print(' '.join(sys.modules))"
+    loaded = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert "tunewright" in loaded
+    assert not HEAVY & {name.split(".")[0] for name in loaded}
+
+
+def test_public_names_are_the_list() -> None:
+    assert sorted(tunewright.__all__) == sorted(PUBLIC)
+    for name in PUBLIC:
+        assert getattr(tunewright, name) is not None
+
+
+def test_no_public_name_hides_a_folder() -> None:
+    folders = {path.name for path in SOURCE.iterdir() if path.is_dir()}
+    modules = {"pipeline"}  # public as a folder, on purpose
+    assert not (set(PUBLIC) - modules) & folders
+
+
+def test_a_misspelt_public_name_is_answered_with_the_nearest() -> None:
+    with pytest.raises(AttributeError, match="Did you mean 'Workload'"):
+        tunewright.Worklaod  # noqa: B018
+
+
+def test_every_command_is_documented() -> None:
+    from typer.main import get_command
+
+    from tunewright.cli.main import app
+
+    documented = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    commands = get_command(app).commands  # type: ignore[attr-defined]
+    assert commands
+    for name, command in commands.items():
+        assert command.help, f"{name} has no help"
+        assert f"tunewright {name}" in documented, f"docs/cli.md does not show `tunewright {name}`"
+
+
+def test_links_in_documents_lead_somewhere() -> None:
+    for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]:
+        for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text(encoding="utf-8")):
+            if "://" not in target:
+                assert (page.parent / target).exists(), f"{page.name} points to {target}"
+
+
+def test_capabilities_name_tests_that_exist() -> None:
+    page = (ROOT / "docs" / "capabilities.md").read_text(encoding="utf-8")
+    named = re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", page)
+    assert named
+    for file, function in named:
+        path = ROOT / file
+        assert path.exists(), f"docs/capabilities.md names {file}"
+        if function:
+            assert f"def {function}(" in path.read_text(encoding="utf-8"), f"{file}::{function}"
+
+
+def test_every_test_module_has_tests_that_assert() -> None:
+    for path in (ROOT / "tests").rglob("test_*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+                body = ast.dump(node)
+                speaks = (
+                    "Assert(" in body or "raises" in body or re.search(r"'(check|assert)_", body)
+                )
+                assert speaks, f"{path.name}::{node.name} asserts nothing"
