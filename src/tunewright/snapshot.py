@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import importlib
 import logging
 import os
 import re
@@ -28,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from tunewright import typed_tree
-from tunewright.errors import SnapshotError
+from tunewright.errors import MissingExtra, SnapshotError, need
 
 FORMAT = "tunewright snapshot"
 VERSION = 1
@@ -84,7 +85,7 @@ def save(
     partial = folder / f".writing-{attempt}-{os.getpid()}-{secrets.token_hex(4)}"
     try:
         partial.mkdir(parents=True)
-        typed_tree.write_arrays(partial / TENSORS, tree)
+        _write_arrays(partial / TENSORS, tree)
         (partial / TREE).write_bytes(text)
         manifest = {
             "format": FORMAT,
@@ -121,7 +122,7 @@ def load(path: Path | str | Snapshot) -> Any:
         raise SnapshotError(f"{snapshot.path / TREE} is not the tree of a snapshot")
     library = str(tree.get("arrays"))
     try:
-        arrays = typed_tree.read_arrays(_checked(snapshot.path, TENSORS, manifest), library)
+        arrays = _read_arrays(_checked(snapshot.path, TENSORS, manifest), library)
         return typed_tree.decode(tree["root"], arrays, library)
     except SnapshotError as error:
         raise SnapshotError(f"{snapshot.path}: {error}") from error
@@ -208,6 +209,32 @@ def _flush(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def _write_arrays(path: Path, encoded: typed_tree.Encoded) -> None:
+    try:
+        _safetensors(encoded.library).save_file(encoded.arrays, str(path))
+    except Exception as error:  # safetensors reports a full disk by an error class of its own
+        raise OSError(str(error)) from error
+
+
+def _read_arrays(data: bytes, library: str) -> Mapping[str, Any]:
+    if library not in ("torch", "numpy"):
+        raise SnapshotError(f"arrays of {library!r}: this program reads torch and numpy")
+    try:
+        arrays: Mapping[str, Any] = _safetensors(library).load(data)
+    except MissingExtra:
+        raise
+    except Exception as error:  # safetensors' own error class moved between its versions
+        raise SnapshotError(
+            f"not in the tensor-only safetensors format ({error}); nothing was unpickled"
+        ) from error
+    return arrays
+
+
+def _safetensors(library: str) -> Any:
+    need(library, extra="torch", purpose="a snapshot with tensors")
+    return importlib.import_module(f"safetensors.{library}")
 
 
 def _fingerprint(path: Path) -> dict[str, object]:

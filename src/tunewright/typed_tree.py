@@ -9,16 +9,14 @@ its place in it, in a form that any safetensors reader opens.
 from __future__ import annotations
 
 import base64
-import importlib
 import json
 import sys
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-from tunewright.errors import MissingExtra, SnapshotError, need
+from tunewright.errors import SnapshotError, need
 
 DEEPEST = 100  # levels of nesting, both ways; also what stops a tree that contains itself
 # What every supported safetensors carries; the rest is stored as bytes, its dtype in the tree.
@@ -67,34 +65,6 @@ def decode(node: Json, arrays: Mapping[str, Any], library: str = "numpy") -> Any
         raise
     except Exception as error:  # a hostile or damaged tree, whatever it makes numpy or torch say
         raise SnapshotError(f"the tree cannot be read: {type(error).__name__}: {error}") from error
-
-
-def write_arrays(path: Path, encoded: Encoded) -> None:
-    """Write the arrays as one safetensors file."""
-    try:
-        _safetensors(encoded.library).save_file(encoded.arrays, str(path))
-    except Exception as error:  # safetensors reports a full disk by an error class of its own
-        raise OSError(str(error)) from error
-
-
-def read_arrays(data: bytes, library: str) -> Mapping[str, Any]:
-    """The arrays of a safetensors file; any other format is refused, never unpickled."""
-    if library not in ("torch", "numpy"):
-        raise SnapshotError(f"arrays of {library!r}: this program reads torch and numpy")
-    try:
-        arrays: Mapping[str, Any] = _safetensors(library).load(data)
-    except MissingExtra:
-        raise
-    except Exception as error:  # safetensors' own error class moved between its versions
-        raise SnapshotError(
-            f"not in the tensor-only safetensors format ({error}); nothing was unpickled"
-        ) from error
-    return arrays
-
-
-def _safetensors(library: str) -> Any:
-    need(library, extra="torch", purpose="a snapshot with tensors")
-    return importlib.import_module(f"safetensors.{library}")
 
 
 def to_json(node: Json, indent: int | None = None) -> bytes:
@@ -182,6 +152,9 @@ class _Encoder:
             return {"numpy.dtype": value.str} if _plain(value) else self._refuse(place, f"{value}")
         if not isinstance(value, np.ndarray | np.generic):
             return self._refuse(place, f"numpy.{type(value).__name__} (keep its state instead)")
+        if isinstance(value, np.str_ | np.bytes_):  # by content: their dtype forgets trailing NULs
+            inner: Json = self.encode(value.item(), place)
+            return {"scalar": [value.dtype.kind, inner]}
         if not _plain(value.dtype) or type(value) not in (np.ndarray, value.dtype.type):
             return self._refuse(place, f"numpy.{type(value).__name__} of dtype {value.dtype}")
         if isinstance(value, np.generic):
@@ -373,7 +346,10 @@ def _leaf(tag: str, content: Json) -> Any:
 
         if tag == "numpy.dtype":
             return _numpy_dtype(np, content)
-        return np.frombuffer(base64.b64decode(content[1]), _numpy_dtype(np, content[0]))[0]
+        kind, inner = content
+        if kind in ("U", "S"):
+            return np.str_(inner) if kind == "U" else np.bytes_(_leaf("bytes", inner["bytes"]))
+        return np.frombuffer(base64.b64decode(inner), _numpy_dtype(np, kind))[0]
     if tag in ("torch.Size", "torch.dtype", "torch.device"):
         torch: Any = need("torch", extra="torch", purpose="reading this snapshot")
         if tag == "torch.Size":
