@@ -47,7 +47,38 @@ AT_THE_TOP = {
     "demo": set(),
 }
 VAGUE = re.compile(r"(^|_)(utils?|managers?|helpers?|common|base|misc|core)($|_)")
-PUBLIC = ["Halton", "Infeasible", "Inline", "Listed", "Local", "Objective", "Results", "Round", "Run", "Study", "Trial", "TunewrightError", "Workload", "__version__", "choice", "command", "defaults", "given", "integers", "linear", "load", "log", "log_from_one", "maximize", "minimize", "open_round", "pipeline", "repeat", "run", "schedule"]
+PUBLIC = [
+    "Halton",
+    "Infeasible",
+    "Inline",
+    "Listed",
+    "Local",
+    "Objective",
+    "Results",
+    "Round",
+    "Run",
+    "Study",
+    "Trial",
+    "TunewrightError",
+    "Workload",
+    "__version__",
+    "choice",
+    "command",
+    "defaults",
+    "given",
+    "integers",
+    "linear",
+    "load",
+    "log",
+    "log_from_one",
+    "maximize",
+    "minimize",
+    "open_round",
+    "pipeline",
+    "repeat",
+    "run",
+    "schedule",
+]
 
 
 def folder_of(path: Path) -> str:
