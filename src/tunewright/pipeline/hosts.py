@@ -107,16 +107,27 @@ def parallel(model: nn.Module, host: Host | None = None) -> nn.Module:
 
 
 def unwrapped(model: nn.Module) -> nn.Module:
-    """The user's module inside DistributedDataParallel, compiled or not.
+    """The model inside DistributedDataParallel, still compiled if it was.
 
-    Evaluation and state dicts use it: its forward pass never waits for another rank, and its names
-    carry no `module.` prefix.
+    Evaluation uses it: its forward pass never waits for another rank.
     """
     inner = getattr(model, "_orig_mod", model)  # torch.compile around DDP
-    if isinstance(inner, DistributedDataParallel):
-        module: nn.Module = inner.module
-        return module
-    return model
+    return inner.module if isinstance(inner, DistributedDataParallel) else model
+
+
+def bare(model: nn.Module) -> nn.Module:
+    """The user's own module, without DistributedDataParallel and torch.compile around it.
+
+    State dicts use it: the names carry neither `module.` nor `_orig_mod.`, so that a checkpoint
+    fits any number of hosts.
+    """
+    while True:
+        inner = getattr(model, "_orig_mod", model)
+        if isinstance(inner, DistributedDataParallel):
+            inner = inner.module
+        if inner is model:
+            return model
+        model = inner
 
 
 # ---- seeds
