@@ -1,0 +1,65 @@
+"""Ctrl-C and SIGTERM while a round runs: first no new trials, then save and stop, then at once."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable
+from enum import IntEnum
+from types import FrameType, TracebackType
+from typing import Any
+
+
+class Wish(IntEnum):
+    """What the person (or the machine's scheduler) wants of the supervisor."""
+
+    GO_ON = 0
+    FINISH = 1  # no new trials, the running ones finish
+    STOP = 2  # the running ones are asked to save and ended after the grace period
+    AT_ONCE = 3  # without waiting for the grace period
+
+
+class Interrupts:
+    """Turns signals into wishes inside a `with` block, and puts the old handlers back after it.
+
+    Python allows handlers in the main thread only; elsewhere the block changes nothing and the wish
+    stays as it is.
+    """
+
+    def __init__(self, on_change: Callable[[Wish], None] | None = None) -> None:
+        """`on_change` is called from the signal handler itself: it must be short and must not lock.
+
+        An executor that trains in this very thread can be reached in no other way.
+        """
+        self.wish = Wish.GO_ON
+        self.terminated = False  # by SIGTERM rather than from the keyboard
+        self._on_change = on_change
+        self._before: dict[signal.Signals, Any] = {}
+
+    def __enter__(self) -> Interrupts:
+        """Take over SIGINT and SIGTERM, in the main thread."""
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                self._before[number] = signal.signal(number, self._handle)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Put the old handlers back."""
+        for number, handler in self._before.items():
+            # a handler that was not set from Python reads as None and cannot be put back as such
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
+        self._before.clear()
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        if number == signal.SIGTERM:
+            self.terminated = True
+            self.wish = max(self.wish, Wish.STOP)
+        else:
+            self.wish = Wish(min(self.wish + 1, Wish.AT_ONCE))
+        if self._on_change is not None:
+            self._on_change(self.wish)
