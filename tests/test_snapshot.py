@@ -228,7 +228,7 @@ def test_a_full_disk_is_reported_and_leaves_the_previous_one(tmp_path: Path) -> 
     assert [path.name for path in tmp_path.iterdir()] == [newest.path.name]
 
 
-def kill_and_check(folder: Path, kills: int, seed: int) -> None:
+def check_kills(folder: Path, kills: int, seed: int) -> None:
     moments, acknowledged = random.Random(seed), 0
     for _ in range(kills):
         writer = subprocess.Popen(
@@ -250,12 +250,12 @@ def kill_and_check(folder: Path, kills: int, seed: int) -> None:
 
 
 def test_killed_while_writing_the_previous_one_still_loads(tmp_path: Path) -> None:
-    kill_and_check(tmp_path, kills=4, seed=0)  # RELIABILITY case 21
+    check_kills(tmp_path, kills=4, seed=0)  # RELIABILITY case 21
 
 
 @pytest.mark.slow
 def test_killed_while_writing_a_hundred_times(tmp_path: Path) -> None:
-    kill_and_check(tmp_path, kills=100, seed=1)
+    check_kills(tmp_path, kills=100, seed=1)
 
 
 def test_aliases_and_names(tmp_path: Path) -> None:
