@@ -1,7 +1,14 @@
-"""How good is the model now? The same answer for every batch size and number of hosts."""
+"""How good is the model now? The same answer for every batch size and number of hosts.
+
+Every example counts once: ids are shared out over the ranks, partial batches are filled up with
+examples of weight 0, values come back to their place in the data set and are summed there, in
+float64. Evaluations happen at step intervals, never by the clock (playbook, "Setting up periodic
+evaluations").
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -9,45 +16,68 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from tunewright.errors import PipelineError
+from tunewright.pipeline import examples, hosts
+from tunewright.pipeline.averages import sync_batch_norm
+from tunewright.pipeline.class_count import ClassCount, class_counts
+from tunewright.pipeline.eval_batch import Metrics, device_of, evaluating, find_batch_size
 from tunewright.pipeline.hosts import Host
+from tunewright.pipeline.memory import out_of_memory, release
+from tunewright.pipeline.predictions import Predictions, predicted
 
-Metrics = Callable[[nn.Module, Any], Mapping[str, Tensor]]  # one value per example
+_WEIGHT = ""  # the row that holds the weights themselves
 
 
 @dataclass(frozen=True)
 class Evaluation:
     """What one evaluation found."""
 
-    metrics: Mapping[str, float]  # weighted mean of each metric over the data set
+    metrics: Mapping[str, float]  # the weighted mean of each metric over the data set
     weight: float  # sum of weights: the number of examples where no weights are given
     batch_size: int  # examples per rank and forward pass
-    class_counts: tuple[Any, ...] = ()  # per class: correct of total, with a Wilson interval
-    predictions: Any = None  # of the fixed examples
+    class_counts: tuple[ClassCount, ...] = ()  # per class, where labels are given
+    predictions: Predictions | None = None  # of the fixed examples; on rank 0
     values: Mapping[str, Tensor] | None = None  # per example, in the data's order
 
-
-def eval_interval(max_train_steps: int, evaluations: int = 100) -> int:
-    """Steps between two evaluations."""
-    raise NotImplementedError
-
-
-def eval_due(step: int, max_train_steps: int, every: int | None = None) -> bool:
-    """Whether to evaluate after update `step`: a pure function of the step, always at the last."""
-    raise NotImplementedError
+    @property
+    def rare_classes(self) -> tuple[ClassCount, ...]:
+        """The classes with fewer than 30 examples: read their counts, not their shares."""
+        return tuple(count for count in self.class_counts if count.rare)
 
 
-def find_batch_size(
-    model: nn.Module,
-    data: Any,
-    metrics: Metrics,
-    train_batch_size: int,
+def eval_interval(
+    max_train_steps: int,
+    evaluations: int = 100,
     *,
-    at_most: int | None = None,
-    device: torch.device | str | None = None,
-    host: Host | None = None,
+    time_per_step_s: float = 0.0,
+    time_per_eval_s: float = 0.0,
+    share: float = 0.15,
 ) -> int:
-    """The largest evaluation batch that fits: the training batch, doubled until it does not."""
-    raise NotImplementedError
+    """The steps between two evaluations: 100 in a training run, fewer where they cost too much.
+
+    With both times measured once at the start, evaluation takes at most `share` of the whole.
+
+    >>> eval_interval(5_000), eval_interval(5_000, time_per_step_s=0.01, time_per_eval_s=3.0)
+    (50, 1700)
+    """
+    every = math.ceil(max_train_steps / evaluations)
+    if time_per_step_s > 0:
+        every = max(every, math.ceil(time_per_eval_s * (1 - share) / (share * time_per_step_s)))
+    return max(1, min(every, max_train_steps))
+
+
+def eval_due(
+    step: int, max_train_steps: int, every: int | None = None, *, dense_until: int = 0
+) -> bool:
+    """Whether to evaluate after update `step`: a pure function of the step, so a resume agrees.
+
+    Always at the last step; at every step up to `dense_until`.
+
+    >>> [step for step in range(1, 11) if eval_due(step, 10, every=4)]
+    [4, 8, 10]
+    """
+    every = every or eval_interval(max_train_steps)
+    return step == max_train_steps or step % every == 0 or 1 <= step <= dense_until
 
 
 def evaluate(
@@ -56,21 +86,182 @@ def evaluate(
     metrics: Metrics,
     *,
     batch_size: int | None = None,
-    train_batch_size: int = 64,
+    train_batch_size: int | None = None,
     weights: Tensor | None = None,
     labels: Tensor | None = None,
     correct: str | None = None,
     predict: Callable[[nn.Module, Any], Tensor] | None = None,
     keep_values: bool = False,
+    workers: int = 0,
     device: torch.device | str | None = None,
     host: Host | None = None,
     seed: int = 0,
 ) -> Evaluation:
     """The weighted mean of each metric over all of `data`; every rank calls it and gets the same.
 
-    `data`: a tensor, a tuple or dict of tensors with one first dimension, or a map-style dataset
-    (len and [i]). `metrics(model, batch)` gives one value per example, {"valid_error": (b,)}.
-    Batch norm is synced over ranks first; the model is in eval mode inside and back in its own mode
-    afterwards; the random state is left as it was.
+    `data`: see `pipeline.examples`. `metrics(model, batch)` gives one value per example, such as
+    `{"valid_error": (b,)}`. `batch_size` is per rank; without it `find_batch_size` finds one, so
+    find it once and pass it. `weights` has one weight per example, or (examples, positions) for
+    metrics of that shape, such as tokens. `labels` and `correct` (the name of a metric that is 1
+    where the model is right) give the counts per class; `predict(model, batch)` the predictions of
+    64 fixed examples. `workers` load a map-style dataset ahead.
+
+    Batch norm is synced over the ranks first. Inside, the model is in evaluation mode and random
+    numbers follow `seed`; afterwards modes and random state are as before, so that evaluating more
+    or less often does not change the training. Out of memory halves the batch.
+
+    >>> halves = torch.tensor([[1.0], [2.0], [3.0]])
+    >>> evaluate(nn.Identity(), halves, lambda model, x: {"loss": model(x).squeeze(1)},
+    ...          batch_size=2, device="cpu").metrics
+    {'loss': 2.0}
     """
-    raise NotImplementedError
+    host = host or hosts.current()
+    device = device_of(model, device)
+    size = _agreed_size(data, device, host)
+    expected = torch.ones(size) if weights is None else weights.detach().cpu()
+    _check_request(size, expected, labels, correct)
+    if batch_size is None:
+        batch_size = find_batch_size(
+            model, data, metrics, train_batch_size or 64, device=device, host=host
+        )
+    elif batch_size < 1:
+        raise PipelineError(f"batch_size={batch_size}: a batch has at least 1 example.")
+    elif train_batch_size and batch_size < min(train_batch_size, size):
+        raise PipelineError(
+            f"An evaluation batch of {batch_size} is smaller than the training batch of "
+            f"{train_batch_size}: evaluation keeps no activations, so at least that fits. Leave "
+            "batch_size out to have it found."
+        )
+    sync_batch_norm(model, host)
+    kept = None
+    with evaluating(model, seed) as inner:
+        rows, batch_size = _rows(inner, data, metrics, expected, batch_size, workers, device, host)
+        if predict is not None and host.is_main:
+            kept = predicted(inner, data, predict, device)
+    summed = rows.pop(_WEIGHT)
+    _count_each_once(summed, expected, host)
+    total = float(summed.sum())
+    if not total > 0:
+        raise PipelineError(f"The weights sum to {total}: no example counts.")
+    values = {name: row / summed for name, row in rows.items()}  # nan where the weight is 0
+    counts: tuple[ClassCount, ...] = ()
+    if labels is not None and correct is not None:
+        _known(correct, rows)
+        counted = summed.cpu() > 0
+        counts = class_counts(values[correct].cpu()[counted], labels.cpu()[counted])
+    return Evaluation(
+        metrics={name: float(row.sum()) / total for name, row in rows.items()},
+        weight=total,
+        batch_size=batch_size,
+        class_counts=counts,
+        predictions=kept,
+        values={name: value.cpu() for name, value in values.items()} if keep_values else None,
+    )
+
+
+def _rows(
+    model: nn.Module,
+    data: Any,
+    metrics: Metrics,
+    weights: Tensor,
+    batch_size: int,
+    workers: int,
+    device: torch.device,
+    host: Host,
+) -> tuple[dict[str, Tensor], int]:
+    """Per example, over all ranks: weight x value of each metric, and its weight."""
+    size = len(weights)
+    rows: dict[str, Tensor] = {}
+    # Equal numbers of batches on all ranks; the id `size` stands for padding.
+    share = math.ceil(size / host.world)
+    batch_size = min(batch_size, share)
+    ids = torch.full((math.ceil(share / batch_size) * batch_size,), size)
+    mine = hosts.shard(torch.arange(size), host)
+    ids[: len(mine)] = mine
+    while len(ids):
+        batches = list(torch.split(ids, batch_size))
+        done = 0
+        try:
+            real = [batch.clamp(max=size - 1) for batch in batches]  # padding repeats an example
+            for places, batch in zip(batches, examples.loaded(data, real, workers), strict=True):
+                mask = weights[places.clamp(max=size - 1)].double()
+                mask[places == size] = 0.0
+                found = metrics(model, examples.moved(batch, device))
+                _write(rows, found, mask.to(device), places.to(device), size)
+                done += len(places)
+        except Exception as error:
+            if not out_of_memory(error) or batch_size == 1:
+                raise
+            batch_size = max(1, batch_size // 2)
+            release(device)
+        ids = ids[done:]
+    names = sorted(rows)
+    together = hosts.all_sum(torch.stack([rows[name][:size] for name in names]), host)
+    return dict(zip(names, together, strict=True)), batch_size
+
+
+def _write(
+    rows: dict[str, Tensor], found: Mapping[str, Tensor], mask: Tensor, places: Tensor, size: int
+) -> None:
+    """Put a batch's weighted values at their examples' places; padding falls on place `size`."""
+    known = rows.keys() - {_WEIGHT}
+    if rows and known != found.keys():
+        raise PipelineError(
+            f"metrics() gave {sorted(found)} after {sorted(known)}: it must give the same names for "
+            "every batch."
+        )
+    for name, values in [*found.items(), (_WEIGHT, torch.ones_like(mask))]:
+        if not isinstance(values, Tensor) or values.shape != mask.shape:
+            shape = tuple(values.shape) if isinstance(values, Tensor) else type(values).__name__
+            raise PipelineError(
+                f"metric {name!r} has shape {shape} and the weights have {tuple(mask.shape)}: "
+                "metrics() must give one value per weight, not a mean (reduction='none') and "
+                "without further dimensions (.squeeze(1))."
+            )
+        weighted = torch.where(mask == 0, 0.0, values.detach().double() * mask)  # 0 x nan is nan
+        if name not in rows:
+            rows[name] = torch.zeros(size + 1, dtype=torch.float64, device=mask.device)
+        rows[name].index_copy_(
+            0, places, weighted.flatten(1).sum(1) if mask.dim() > 1 else weighted
+        )
+
+
+def _check_request(size: int, weights: Tensor, labels: Tensor | None, correct: str | None) -> None:
+    if len(weights) != size:
+        raise PipelineError(f"{len(weights)} weights for {size} examples: give one per example.")
+    if not bool((weights >= 0).all() & weights.isfinite().all()):
+        raise PipelineError("Weights must be finite and not negative; 0 leaves an example out.")
+    if (labels is None) != (correct is None):
+        raise PipelineError("Counts per class need both labels= and correct=, the metric's name.")
+    if labels is not None and tuple(labels.shape) != (size,):
+        raise PipelineError(
+            f"labels of shape {tuple(labels.shape)} for {size} examples: give one per example."
+        )
+
+
+def _agreed_size(data: Any, device: torch.device, host: Host) -> int:
+    sizes = hosts.gathered(torch.tensor(examples.count(data), device=device), host).tolist()
+    if len(set(sizes)) > 1 or not sizes[0]:
+        raise PipelineError(
+            f"The ranks evaluate {sizes} examples: every rank needs the same, not empty, data set; "
+            "evaluate() shares it out itself."
+        )
+    return int(sizes[0])
+
+
+def _count_each_once(summed: Tensor, weights: Tensor, host: Host) -> None:
+    expected = weights.double().flatten(1).sum(1) if weights.dim() > 1 else weights.double()
+    once = torch.isclose(summed.cpu(), expected, rtol=1e-12, atol=0.0)  # rows sum in any order
+    wrong = (~once).nonzero().flatten().tolist()
+    if wrong:
+        raise PipelineError(
+            f"The sum of weights is {float(summed.sum())} and should be {float(expected.sum())}: "
+            f"{len(wrong)} of {len(expected)} examples were not counted once, the first is "
+            f"{wrong[0]}. Is every process one of {host.world} with a rank of its own, and are the "
+            "weights the same everywhere?"
+        )
+
+
+def _known(name: str, rows: Mapping[str, Tensor]) -> None:
+    if name not in rows:
+        raise PipelineError(f"correct={name!r} is no metric: metrics() gives {sorted(rows)}.")

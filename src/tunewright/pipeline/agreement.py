@@ -1,0 +1,113 @@
+"""Do the ranks agree? The same weights and seeds everywhere, each example on one rank.
+
+Ranks that differ train on without an error: what is wrong shows weeks later, as a model that is a
+little worse. `check_start` and `check_parameters` compare bits, at the start and at checkpoints.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+
+from tunewright.errors import PipelineError
+from tunewright.pipeline import hosts
+from tunewright.pipeline.hosts import Host
+
+ALIKE, UNLIKE = ("init", "order", "split", "eval"), ("data",)
+
+
+def check_start(
+    model: nn.Module, seeds: Any, ids: Tensor, expected: Tensor, host: Host | None = None
+) -> None:
+    """Before the first step: weights alike, seeds alike and unlike as marked, examples shared out."""
+    check_parameters(model, host)
+    check_seeds(seeds, host)
+    check_batch(ids, expected, host)
+
+
+def check_parameters(model: nn.Module, host: Host | None = None) -> None:
+    """Refuse to go on unless every rank holds the same weights, bit for bit; names those that differ.
+
+    Buffers are left out: batch-norm averages differ between ranks until they are synced.
+    """
+    host = host or hosts.current()
+    if host.world == 1:
+        return
+    parameters = dict(hosts.bare(model).named_parameters())
+    counts = _gathered([len(parameters)], host)[:, 0].tolist()
+    if len(set(counts)) > 1:
+        raise PipelineError(f"The ranks hold {counts} parameters: they built different models.")
+    digests = _gathered([digest(parameter) for parameter in parameters.values()], host)
+    differ = [
+        f"{name} (rank {', '.join(str(rank) for rank in range(host.world) if column[rank])})"
+        for name, column in zip(parameters, (digests != digests[0]).T.tolist(), strict=True)
+        if any(column)
+    ]
+    if differ:
+        raise PipelineError(
+            f"{len(differ)} of {len(parameters)} parameters differ from rank 0: "
+            f"{'; '.join(differ[:3])}{' ...' if len(differ) > 3 else ''}. Initialise with "
+            "seeds.init on every rank, wrap with hosts.parallel(), and step the same optimizer."
+        )
+
+
+def check_seeds(seeds: Any, host: Host | None = None) -> None:
+    """Refuse seeds that are not alike (init, order, split, eval) or unlike (data) as marked."""
+    host = host or hosts.current()
+    names = [name for name in (*ALIKE, *UNLIKE) if hasattr(seeds, name)]
+    table = _gathered([int(getattr(seeds, name)) for name in names], host).T.tolist()
+    for name, values in zip(names, table, strict=True):
+        if name in ALIKE and len(set(values)) > 1:
+            raise PipelineError(f"seeds.{name} must be alike on all ranks and is {values}.")
+        if name in UNLIKE and len(set(values)) < host.world:
+            raise PipelineError(f"seeds.{name} must differ between ranks and is {values}.")
+
+
+def check_batch(ids: Tensor, expected: Tensor, host: Host | None = None) -> None:
+    """Refuse a batch whose examples the ranks do not hold once each: `ids` here, `expected` in all.
+
+    `expected` is `hosts.global_ids(step, ...)`.
+    """
+    host = host or hosts.current()
+    sizes = _gathered([len(ids)], host)[:, 0].tolist()
+    if len(set(sizes)) > 1:
+        raise PipelineError(f"The ranks hold {sizes} examples of one batch: shares must be equal.")
+    shares = _gathered(ids.tolist(), host)
+    if torch.equal(shares.flatten().sort().values, expected.cpu().sort().values):
+        return
+    if host.world > 1 and bool((shares == shares[0]).all()):
+        found = "all ranks hold the same examples"
+    else:
+        seen, wanted = set(shares.flatten().tolist()), set(expected.tolist())
+        found = (
+            f"{len(shares.flatten()) - len(seen)} are held twice, {len(wanted - seen)} by nobody, "
+            f"{len(seen - wanted)} do not belong to it"
+        )
+    raise PipelineError(
+        f"The examples of this batch are not shared out: {found}. Take hosts.batch_ids() with the "
+        "same seed (seeds.order) on every rank."
+    )
+
+
+def digest(tensor: Tensor) -> int:
+    """A 63-bit hash of the tensor's bits, dtype and shape.
+
+    >>> digest(torch.zeros(2)) == digest(torch.zeros(2)), digest(torch.tensor([0.0, -0.0])) == (
+    ...     digest(torch.zeros(2)))
+    (True, False)
+    """
+    bits = tensor.detach().cpu().contiguous().flatten().view(torch.uint8)
+    hashed = hashlib.sha256(f"{tensor.dtype}{tuple(tensor.shape)}".encode())
+    hashed.update(memoryview(bits.numpy()))
+    return int.from_bytes(hashed.digest()[:8], "big") >> 1
+
+
+def _gathered(numbers: list[int], host: Host) -> Tensor:
+    """Integers of every rank, one row per rank, on the CPU."""
+    on_cuda = host.world > 1 and dist.get_backend() == "nccl"
+    device = hosts.device(host) if on_cuda else torch.device("cpu")
+    return hosts.gathered(torch.tensor(numbers, dtype=torch.int64, device=device), host).cpu()

@@ -1,0 +1,119 @@
+"""How far may a measured value be from the true one? Intervals for what an evaluation measures.
+
+Accuracies take Wilson's interval (it stays inside 0..1 and holds for 3 of 4), means of losses
+Student's t, with clusters where examples come in families, and everything that is no mean (F1, AUC,
+BLEU) the percentile bootstrap over examples.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tunewright.errors import PipelineError
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An estimate and the range that holds the true value in `level` of all cases."""
+
+    estimate: float
+    low: float
+    high: float
+    level: float = 0.95
+
+    def __str__(self) -> str:
+        return f"{self.estimate:.4g} ({self.low:.4g} to {self.high:.4g})"
+
+
+def wilson(correct: float, total: float, level: float = 0.95) -> Interval:
+    """The interval of a proportion, such as an accuracy.
+
+    >>> print(wilson(9, 10))
+    0.9 (0.5958 to 0.9821)
+    >>> wilson(0, 5).low
+    0.0
+    """
+    if not 0 <= correct <= total or not total:
+        raise PipelineError(
+            f"{correct} of {total}: the interval needs 0 <= correct <= total, total > 0."
+        )
+    share, z = correct / total, _normal_quantile(level)
+    centre = (share + z * z / (2 * total)) / (1 + z * z / total)
+    half = z / (1 + z * z / total) * math.sqrt(share * (1 - share) / total + (z / (2 * total)) ** 2)
+    # At the ends the formula is exactly 0 or 1, rounding is not.
+    low = 0.0 if correct == 0 else centre - half
+    high = 1.0 if correct == total else centre + half
+    return Interval(share, low, high, level)
+
+
+def mean_interval(
+    values: ArrayLike, clusters: ArrayLike | None = None, level: float = 0.95
+) -> Interval:
+    """The interval of a mean, such as a loss, by Student's t.
+
+    `clusters` names the family of each example (the document of a sentence, the patient of a scan):
+    examples of one family are alike, so only the families count as independent.
+
+    >>> print(mean_interval([1.0, 2.0, 3.0, 4.0]))
+    2.5 (0.4457 to 4.554)
+    """
+    from scipy import stats
+
+    flat = np.asarray(values, dtype=np.float64).ravel()
+    mean = float(flat.mean()) if flat.size else math.nan
+    if clusters is None:
+        residuals = flat - mean
+    else:
+        _, family = np.unique(np.asarray(clusters).ravel(), return_inverse=True)
+        if family.size != flat.size:
+            raise PipelineError(f"{family.size} clusters for {flat.size} values: give one each.")
+        residuals = np.bincount(family, weights=flat - mean).astype(np.float64)
+    independent = residuals.size
+    if independent < 2:
+        raise PipelineError(
+            f"{independent} independent value(s): an interval of a mean needs at least 2."
+        )
+    error = math.sqrt(independent / (independent - 1) * float(residuals @ residuals)) / flat.size
+    half = float(stats.t.ppf((1 + level) / 2, independent - 1)) * error
+    return Interval(mean, mean - half, mean + half, level)
+
+
+def bootstrap(
+    statistic: Callable[..., float],
+    *columns: ArrayLike,
+    resamples: int = 1000,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Interval:
+    """The interval of any statistic of per-example columns: `bootstrap(f1, predicted, actual)`.
+
+    Examples are drawn again with replacement, the columns together. Resamples in which the
+    statistic is undefined (nan) are left out.
+
+    >>> print(bootstrap(np.median, [1.0, 2.0, 3.0, 4.0, 100.0]))
+    3 (1 to 100)
+    """
+    arrays: list[np.ndarray[Any, Any]] = [np.asarray(column) for column in columns]
+    sizes = {len(array) for array in arrays}
+    if len(sizes) != 1 or not min(sizes):
+        raise PipelineError(f"Columns of {sorted(sizes)} examples: give columns of one length.")
+    generator, size = np.random.default_rng(seed), sizes.pop()
+    drawn = [
+        statistic(*(array[ids] for array in arrays))
+        for ids in (generator.integers(0, size, size) for _ in range(resamples))
+    ]
+    low, high = np.nanquantile(drawn, [(1 - level) / 2, (1 + level) / 2])
+    return Interval(float(statistic(*arrays)), float(low), float(high), level)
+
+
+def _normal_quantile(level: float) -> float:
+    if not 0 < level < 1:
+        raise PipelineError(f"level={level}: a level of confidence lies between 0 and 1, as 0.95.")
+    return NormalDist().inv_cdf((1 + level) / 2)

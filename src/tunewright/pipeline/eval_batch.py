@@ -1,0 +1,92 @@
+"""Which evaluation batch fits? At least the training batch: evaluation keeps no activations."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from tunewright.errors import PipelineError
+from tunewright.pipeline import examples, hosts
+from tunewright.pipeline.averages import forked_rng
+from tunewright.pipeline.hosts import Host
+from tunewright.pipeline.memory import out_of_memory, release
+
+Metrics = Callable[
+    [nn.Module, Any], Mapping[str, Tensor]
+]  # (model, batch) -> one value per example
+
+
+def find_batch_size(
+    model: nn.Module,
+    data: Any,
+    metrics: Metrics,
+    train_batch_size: int,
+    *,
+    at_most: int | None = None,
+    device: torch.device | str | None = None,
+    host: Host | None = None,
+) -> int:
+    """The evaluation batch per rank: the training batch, doubled by trial while it fits.
+
+    It ends at `at_most` (16 training batches; larger ones gain nothing) or at the rank's share of
+    the data. Call it when the optimizer's memory is taken, after the first step. All ranks get the
+    smallest of their answers.
+    """
+    host, device = host or hosts.current(), device_of(model, device)
+    size = examples.count(data)
+    share = math.ceil(size / host.world)
+    limit = min(at_most or 16 * train_batch_size, share)
+    fits, trial = 0, min(train_batch_size, share)
+    with evaluating(model, seed=0) as inner:
+        while True:
+            try:
+                batch = examples.take(data, torch.arange(trial) % size)
+                metrics(inner, examples.moved(batch, device))
+                if device.type == "cuda":
+                    torch.cuda.synchronize(device)
+            except Exception as error:
+                if out_of_memory(error):
+                    break
+                raise
+            fits = trial
+            if trial >= limit:
+                break
+            trial = min(2 * trial, limit)
+    release(device)
+    # Asked before anybody raises: a rank that raised alone would leave the others waiting.
+    found = int(hosts.all_min(torch.tensor(fits, device=device), host))
+    if not found:
+        raise PipelineError(
+            f"An evaluation batch of {min(train_batch_size, share)} does not fit in the memory of "
+            f"{device}: call evaluate() with a smaller batch_size."
+        )
+    return found
+
+
+@contextmanager
+def evaluating(model: nn.Module, seed: int) -> Iterator[nn.Module]:
+    """The model in evaluation mode, without gradients, with random numbers of its own."""
+    inner = hosts.unwrapped(model)
+    # Each module's own mode: a frozen batch norm must not come back in training mode.
+    modes = [(module, module.training) for module in model.modules()]
+    try:
+        model.eval()
+        with torch.no_grad(), forked_rng(inner):
+            torch.manual_seed(seed)
+            yield inner
+    finally:
+        for module, mode in modes:
+            module.training = mode
+
+
+def device_of(model: nn.Module, device: torch.device | str | None) -> torch.device:
+    """The device that is named, or else that of the model."""
+    if device is not None:
+        return torch.device(device)
+    tensors = [*model.parameters(), *model.buffers()]
+    return tensors[0].device if tensors else torch.device("cpu")
