@@ -16,7 +16,8 @@
     Infeasible(Exception)       raised by a training function: this configuration cannot be trained
     Ended(BaseException)        ends a trial from inside `run.log`, past any `except Exception`
     |-- Diverged                a non-finite objective or loss
-    `-- BadValue                something that is no number was logged
+    |-- BadValue                something that is no number was logged, or a step that went back
+    `-- Stopped                 a stop was asked for, and the trial has saved its state
 
 Messages say what happened, with which value, and what to do next.
 """
@@ -93,7 +94,11 @@ class Diverged(Ended):
 
 
 class BadValue(Ended):
-    """Something that is no number was logged: the trial has failed."""
+    """Something that is no number was logged, or a step that went back: the trial has failed."""
+
+
+class Stopped(Ended):
+    """A stop was asked for and the state is saved: the trial goes back to pending."""
 
 
 def need(module: str, extra: str, purpose: str) -> ModuleType:

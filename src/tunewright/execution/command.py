@@ -1,0 +1,239 @@
+"""A training program in any language: a command line with fields for the configuration.
+
+    command("torchrun train.py --lr={learning_rate} --seed={run.seed} --out={run.folder}")
+
+The template is split into words as a shell would split it, then each word is filled in; no shell
+ever sees a value. Fields are hyperparameters (dots allowed), what the run is about (`{run.seed}`,
+see FACTS), `{config}` (a file with the whole configuration) and `{overrides}` (`name=value` words).
+A word whose hyperparameter is not active in a configuration is left out, together with the flag
+before it: a conditional hyperparameter needs no second template. `{{` and `}}` are plain braces.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from string import Formatter
+
+from tunewright.design.space import Value
+from tunewright.errors import WorkloadError
+
+# what a program may be told about its run, beside the configuration
+FACTS = ("seed", "folder", "start_step", "eval_every", "devices", "port")
+CONFIG, OVERRIDES = "config", "overrides"
+PLAIN_WORD = re.compile(r"[A-Za-z_][\w.\-/+:%@]*")  # text that Hydra reads as text without quotes
+NOT_TEXT = {"true", "false", "null", "inf", "nan"}  # ... unless it is one of these
+
+Fact = str | int
+
+
+@dataclass(frozen=True)
+class Word:
+    """One word of the template: literal texts and field names in turn, the texts first."""
+
+    texts: tuple[str, ...]
+    fields: tuple[str, ...]
+
+    def filled(self, values: Mapping[str, str]) -> str:
+        """The word with every field replaced."""
+        pairs = zip(self.fields, self.texts[1:], strict=True)
+        return self.texts[0] + "".join(values[name] + text for name, text in pairs)
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command line with fields; see the module for what they may be."""
+
+    template: str
+
+    def __post_init__(self) -> None:
+        """Refuse a template that cannot be filled, every problem at once."""
+        problems = list(_problems(self))
+        if problems:
+            raise WorkloadError("\n".join(problems))
+
+    @cached_property
+    def words(self) -> tuple[Word, ...]:
+        """The template's words, read once."""
+        return tuple(_word(text) for text in shlex.split(self.template))
+
+    @cached_property
+    def fields(self) -> tuple[str, ...]:
+        """Every field, each once, in the order of the template."""
+        return tuple(dict.fromkeys(name for word in self.words for name in word.fields))
+
+    @property
+    def hyperparameters(self) -> tuple[str, ...]:
+        """The fields that the round must give; the others are ours."""
+        return tuple(name for name in self.fields if not _ours(name))
+
+    @property
+    def takes_anything(self) -> bool:
+        """Whether the program receives the whole configuration, whatever its names."""
+        return CONFIG in self.fields or OVERRIDES in self.fields
+
+    @property
+    def takes_seed(self) -> bool:
+        """Whether the program learns its seed; without it a repeat would repeat nothing."""
+        return "run.seed" in self.fields or CONFIG in self.fields
+
+    def filled(
+        self,
+        configuration: Mapping[str, Value],
+        facts: Mapping[str, Fact],
+        config_file: str = "",
+    ) -> list[str]:
+        """The words to execute for one configuration.
+
+        >>> command("train --lr={learning_rate} --beta {beta1} -v {overrides}").filled(
+        ...     {"learning_rate": 1e-05, "nesterov": True}, {})
+        ['train', '--lr=1e-05', '-v', 'learning_rate=1e-05', 'nesterov=true']
+        """
+        values = {name: text(value) for name, value in configuration.items()}
+        values |= {f"run.{name}": str(value) for name, value in facts.items()}
+        values[CONFIG] = config_file
+        words: list[str] = []
+        for word in self.words:
+            if OVERRIDES in word.fields:
+                words += overrides(configuration)
+            elif all(name in values for name in word.fields):
+                words.append(word.filled(values))
+            elif any(name.startswith("run.") and name not in values for name in word.fields):
+                raise WorkloadError(
+                    f"{word.texts[0]}{{{word.fields[0]}}} cannot be filled in: the number of steps "
+                    'is not known. Say what it is called: means={"max_train_steps": "..."}.'
+                )
+            elif words and "".join(word.texts) == "" and _is_flag(words[-1]):
+                words.pop()  # `--beta {beta1}` without beta1: the flag goes with its value
+        return words
+
+    def __str__(self) -> str:
+        return self.template
+
+
+def command(template: str) -> Command:
+    """A training program to start for each trial, instead of a function.
+
+    It prints one JSON object per measurement, `{"step": 400, "valid_error": 0.081}`; every other
+    line is its log. `{"infeasible": "reason"}` ends the trial as infeasible, and
+    `{"resumed_at": 300}`, before the first measurement, says that it goes on from a checkpoint of
+    its own. True, False and None are written true, false and null. Everything of `{run.*}` is also
+    in the environment: TUNEWRIGHT_SEED, TUNEWRIGHT_FOLDER and so on.
+    """
+    return Command(template)
+
+
+def text(value: Value) -> str:
+    """A value as a program reads it; a number to its last digit.
+
+    >>> [text(value) for value in (True, None, 0.1, "adam")]
+    ['true', 'null', '0.1', 'adam']
+    """
+    if isinstance(value, str):
+        return value
+    return json.dumps(value)
+
+
+def overrides(configuration: Mapping[str, Value]) -> list[str]:
+    """The configuration as Hydra's `name=value` words; text is quoted where Hydra would misread it.
+
+    >>> overrides({"optimizer.lr": 0.1, "note": "a b", "flag": "true", "n": None})
+    ['optimizer.lr=0.1', "note='a b'", "flag='true'", 'n=null']
+    """
+    return [f"{name}={_hydra(value)}" for name, value in configuration.items()]
+
+
+def as_config(configuration: Mapping[str, Value], facts: Mapping[str, Fact]) -> str:
+    """The configuration and the run's facts as JSON that YAML readers read alike.
+
+    Its keys are the template's field names. YAML 1.1 takes 1e-05 for text: it is written 1.0e-05.
+
+    >>> print(as_config({"learning_rate": 1e-05}, {"seed": 7}))
+    {
+      "learning_rate": 1.0e-05,
+      "run.seed": 7
+    }
+    """
+    entries = {**configuration, **{f"run.{name}": fact for name, fact in facts.items()}}
+    lines = [f"  {json.dumps(name)}: {_yaml(value)}" for name, value in entries.items()]
+    return "{\n" + ",\n".join(lines) + "\n}"
+
+
+def _yaml(value: Value) -> str:
+    written = json.dumps(value)
+    if isinstance(value, float) and "e" in written and "." not in written:
+        return written.replace("e", ".0e")
+    return written
+
+
+def _hydra(value: Value) -> str:
+    if not isinstance(value, str):
+        return text(value)
+    if PLAIN_WORD.fullmatch(value) and value.lower() not in NOT_TEXT:
+        return value
+    # Hydra unescapes a backslash only before a quote or at the end, so double those alone
+    escaped = re.sub(r"(\\*)('|$)", lambda m: m[1] * 2 + ("\\'" if m[2] else ""), value)
+    return f"'{escaped}'"
+
+
+def _is_flag(word: str) -> bool:
+    return word.startswith("-") and "=" not in word
+
+
+def _ours(name: str) -> bool:
+    return name in (CONFIG, OVERRIDES) or name.startswith("run.")
+
+
+def _word(text: str) -> Word:
+    texts, fields = [""], []
+    for literal, field, _, _ in Formatter().parse(text):
+        texts[-1] += literal
+        if field is not None:
+            fields.append(field)
+            texts.append("")
+    return Word(tuple(texts), tuple(fields))
+
+
+def _problems(own: Command) -> Iterator[str]:
+    if not isinstance(own.template, str):
+        yield f"command({own.template!r}): the template is text, such as 'train --lr={{lr}}'."
+        return
+    try:
+        words = shlex.split(own.template)
+    except ValueError as error:
+        yield f"command({own.template!r}): {str(error).lower()}; quote as for a shell."
+        return
+    if not words:
+        yield "command(''): empty; write the program and its arguments."
+    for word in words:
+        yield from (f"command: {problem}" for problem in _word_problems(word))
+
+
+def _word_problems(word: str) -> Iterator[str]:
+    try:
+        parts = list(Formatter().parse(word))
+    except ValueError as error:
+        yield f"{word!r}: {error}; a plain brace is written twice, {{{{ or }}}}."
+        return
+    for _, field, form, conversion in parts:
+        if field is None:
+            continue
+        if form or conversion:
+            yield (
+                f"{word!r}: a field takes no format, or the program would train with another value "
+                f"than the recorded one; write {{{field}}}."
+            )
+        elif not field or field.isdigit():
+            yield f"{word!r}: name the hyperparameter inside the braces, such as {{learning_rate}}."
+        elif field == OVERRIDES and word != f"{{{OVERRIDES}}}":
+            yield f"{word!r}: {{overrides}} becomes several words, so it stands alone."
+        elif field.startswith("run.") and field[4:] not in FACTS:
+            near = difflib.get_close_matches(field[4:], FACTS, n=1)
+            hint = f"Did you mean {{run.{near[0]}}}?" if near else ""
+            known = ", ".join(f"{{run.{name}}}" for name in FACTS)
+            yield f"{{{field}}}: not known of a run. {hint or 'Known: ' + known + '.'}"

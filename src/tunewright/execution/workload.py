@@ -1,0 +1,131 @@
+"""A workload: what is trained, what its names mean, the objective, where it runs and is stored."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tunewright.design.meaning import Meaning
+from tunewright.design.objective import Objective
+from tunewright.design.space import Value, check_plain
+from tunewright.errors import DesignError, WorkloadError
+from tunewright.execution.command import Command
+
+if TYPE_CHECKING:  # the executor protocol speaks of workloads in its turn
+    from tunewright.execution.executor import Executor
+
+Train = Callable[..., object]
+
+
+@dataclass(frozen=True)
+class Accepts:
+    """Which hyperparameters a training function or a command takes."""
+
+    names: frozenset[str]
+    required: frozenset[str]  # without a default: the round must give them
+    takes_anything: bool  # **kwargs, {config} or {overrides}
+    defaults: Mapping[str, Value] = field(default_factory=dict)  # plain ones, of the signature
+
+
+@dataclass(frozen=True)
+class Workload:
+    """What is trained and how it is judged; everything `run` needs beside the round.
+
+    `train` is a function whose first argument is the `Run` handle and whose other arguments are its
+    hyperparameters, or a `command(...)`.
+    """
+
+    train: Train | Command
+    objective: Objective
+    store: str | Path = "tuning.db"  # a path or a URL
+    executor: Executor | None = None  # None: Local()
+    means: Mapping[str, Any] | None = None  # how it spells the playbook's names
+    off: Mapping[str, Value] | None = None  # the values that switch features off
+    folder: str | Path | None = None  # where trial folders stand; None: beside the store
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be trained or judged, every problem at once."""
+        problems = []
+        for check in (lambda: self.accepts, lambda: self.meaning):
+            try:
+                check()
+            except (WorkloadError, DesignError) as error:
+                problems.append(str(error))
+        if not isinstance(self.objective, Objective):
+            problems.append(
+                f"objective {self.objective!r}: say minimize(metric) or maximize(metric)."
+            )
+        if problems:
+            raise WorkloadError("\n".join(problems))
+
+    @cached_property
+    def meaning(self) -> Meaning:
+        """How this workload spells the playbook's names."""
+        return Meaning(self.means or {}, self.off or {})
+
+    @cached_property
+    def accepts(self) -> Accepts:
+        """The hyperparameters of the function's signature or of the command's template."""
+        if isinstance(self.train, Command):
+            names = frozenset(self.train.hyperparameters)
+            return Accepts(names, names, self.train.takes_anything)
+        return _of_function(self.train)
+
+    @property
+    def name(self) -> str:
+        """How people call what is trained: `module.function`, or the command."""
+        if isinstance(self.train, Command):
+            return self.train.template
+        module = getattr(self.train, "__module__", None) or "?"
+        return f"{module}.{getattr(self.train, '__qualname__', type(self.train).__name__)}"
+
+
+def _of_function(train: Train) -> Accepts:
+    if not callable(train):
+        remedy = " For a command line say command(...)." if isinstance(train, str) else ""
+        raise WorkloadError(
+            f"train={train!r} is neither a function nor a command: define train(run, "
+            f"learning_rate, ...).{remedy}"
+        )
+    try:
+        parameters = list(inspect.signature(train).parameters.values())
+    except (TypeError, ValueError) as error:
+        raise WorkloadError(
+            f"the arguments of {train!r} cannot be read ({error}): wrap it in a function whose "
+            "arguments are its hyperparameters."
+        ) from error
+    named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.POSITIONAL_ONLY)
+    shown = getattr(train, "__qualname__", type(train).__name__)
+    if not parameters or parameters[0].kind not in named:
+        raise WorkloadError(
+            f"{shown} takes no handle: its first argument receives the Run, as in "
+            f"def {shown}(run, learning_rate): ..."
+        )
+    names, required, defaults, anything = set[str](), set[str](), dict[str, Value](), False
+    for parameter in parameters[1:]:
+        if parameter.kind is parameter.VAR_KEYWORD:
+            anything = True
+        elif parameter.kind is parameter.POSITIONAL_ONLY:
+            raise WorkloadError(
+                f"{shown} takes {parameter.name} by position only, but hyperparameters are given "
+                "by name: move it behind the / of the signature."
+            )
+        elif parameter.kind is not parameter.VAR_POSITIONAL:
+            names.add(parameter.name)
+            if parameter.default is parameter.empty:
+                required.add(parameter.name)
+            elif _is_plain(parameter.default):
+                defaults[parameter.name] = parameter.default
+    return Accepts(frozenset(names), frozenset(required), anything, defaults)
+
+
+def _is_plain(value: object) -> bool:
+    try:
+        check_plain(value, "default")
+    except DesignError:
+        return False
+    return True
