@@ -1,0 +1,145 @@
+"""Numbers, durations and curves in words: what people read on a screen.
+
+Four significant digits here; `--json` and exports carry all of them.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+SIGNIFICANT_DIGITS = 4
+BLOCKS = "▁▂▃▄▅▆▇█"
+MINUTE, HOUR, DAY = 60, 3600, 86400
+
+
+def number(x: float | None) -> str:
+    """A number with four significant digits, short enough for a table.
+
+    >>> [number(x) for x in (0.202377, 2.71e-4, 12, 1234567.0, -0.0, float("nan"), None)]
+    ['0.2024', '2.71e-4', '12', '1.235e6', '0', 'nan', '-']
+    """
+    if x is None:
+        return "-"
+    if isinstance(x, int):
+        return str(x)
+    if not math.isfinite(x):
+        return str(x)
+    if x == 0:
+        return "0"
+    if 1e-3 <= abs(x) < 10**5:
+        digits = f"{x:.{SIGNIFICANT_DIGITS}g}"
+        return digits if "e" not in digits else f"{x:.0f}"
+    mantissa, exponent = f"{x:.{SIGNIFICANT_DIGITS - 1}e}".split("e")
+    if "." in mantissa:
+        mantissa = mantissa.rstrip("0").rstrip(".")
+    return f"{mantissa}e{int(exponent)}"
+
+
+def value(x: Any) -> str:
+    """The value of a hyperparameter.
+
+    >>> [value(x) for x in (0.0130001, True, "adam", None, 128)]
+    ['0.013', 'True', 'adam', 'None', '128']
+    """
+    if isinstance(x, float):
+        return number(x)
+    return printable(str(x))
+
+
+def configuration(settings: Mapping[str, Any], without: Sequence[str] = ()) -> str:
+    """A configuration on one line, leaving out what need not be said.
+
+    >>> configuration({"learning_rate": 0.013, "beta1": 0.9, "layers": 2}, without=["layers"])
+    'learning_rate 0.013  beta1 0.9'
+    """
+    shown = (f"{printable(k)} {value(v)}" for k, v in settings.items() if k not in without)
+    return "  ".join(shown)
+
+
+def duration(seconds: float) -> str:
+    """A length of time in its two largest units.
+
+    >>> [duration(s) for s in (0.043, 4.2, 59.6, 200, 10200, 100000)]
+    ['0.04 s', '4.2 s', '1m00', '3m20', '2h50', '1d03h']
+    """
+    if seconds < 1:
+        return f"{seconds:.2f} s"
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    if seconds < MINUTE - 0.5:
+        return f"{seconds:.0f} s"
+    whole = round(seconds)
+    if whole < HOUR:
+        return f"{whole // MINUTE}m{whole % MINUTE:02d}"
+    if whole < DAY:
+        return f"{whole // HOUR}h{whole % HOUR // MINUTE:02d}"
+    return f"{whole // DAY}d{whole % DAY // HOUR:02d}h"
+
+
+def duration_range(low_s: float, high_s: float) -> str:
+    """Two lengths of time as a range; an estimate is never one number.
+
+    >>> duration_range(10200, 12600), duration_range(61, 61.2)
+    ('2h50 to 3h30', 'about 1m01')
+    """
+    low, high = duration(low_s), duration(high_s)
+    return f"about {low}" if low == high else f"{low} to {high}"
+
+
+def count(n: int, what: str, plural: str | None = None) -> str:
+    """A count with its noun.
+
+    >>> count(1, "trial"), count(3, "study", "studies")
+    ('1 trial', '3 studies')
+    """
+    return f"{n} {what if n == 1 else plural or what + 's'}"
+
+
+def printable(text: str) -> str:
+    r"""Text from a record or a program, harmless to a terminal: control characters are shown.
+
+    >>> printable("best \x1b[31mever\x00\n")
+    'best \\x1b[31mever\\x00\\n'
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def printable_lines(text: str) -> str:
+    r"""As `printable`, keeping line breaks and tabs: for log tails and tracebacks."""
+    lines = text.expandtabs(4).splitlines()
+    return "\n".join(printable(line) for line in lines)
+
+
+def sparkline(values: Sequence[float], width: int = 40) -> str:
+    """A curve as one line of blocks, by the mean of each part; `x` marks non-finite parts.
+
+    >>> sparkline([4, 3, 2, 1])
+    '█▆▃▁'
+    >>> sparkline([1.0, float("nan")]), sparkline([2, 2]), sparkline([])
+    ('▁x', '▁▁', '')
+    """
+    parts = min(width, len(values))
+    edges = [len(values) * part // parts for part in range(parts + 1)] if parts else [0]
+    means = []
+    for low, high in itertools.pairwise(edges):
+        part = [float(v) for v in values[low:high]]
+        means.append(sum(part) / len(part))
+    finite = [m for m in means if math.isfinite(m)]
+    if not finite:
+        return "x" * len(means)
+    bottom, span = min(finite), max(finite) - min(finite)
+    highest = len(BLOCKS) - 1
+
+    def block(mean: float) -> str:
+        if not math.isfinite(mean):
+            return "x"
+        if span == 0 or not math.isfinite(span):
+            return BLOCKS[0]
+        return BLOCKS[min(highest, math.floor((mean - bottom) / span * highest + 0.5))]
+
+    return "".join(block(mean) for mean in means)
