@@ -23,14 +23,14 @@ ALIKE, UNLIKE = ("init", "order", "split", "eval"), ("data",)
 def check_start(
     model: nn.Module, seeds: Any, ids: Tensor, expected: Tensor, host: Host | None = None
 ) -> None:
-    """Before the first step: weights alike, seeds alike and unlike as marked, examples shared out."""
+    """Before the first step: weights alike, seeds as they are marked, examples shared out."""
     check_parameters(model, host)
     check_seeds(seeds, host)
     check_batch(ids, expected, host)
 
 
 def check_parameters(model: nn.Module, host: Host | None = None) -> None:
-    """Refuse to go on unless every rank holds the same weights, bit for bit; names those that differ.
+    """Refuse to go on unless every rank holds the same weights, bit for bit; names what differs.
 
     Buffers are left out: batch-norm averages differ between ranks until they are synced.
     """
@@ -102,7 +102,7 @@ def digest(tensor: Tensor) -> int:
     """
     bits = tensor.detach().cpu().contiguous().flatten().view(torch.uint8)
     hashed = hashlib.sha256(f"{tensor.dtype}{tuple(tensor.shape)}".encode())
-    hashed.update(memoryview(bits.numpy()))
+    hashed.update(bits.numpy().data)
     return int.from_bytes(hashed.digest()[:8], "big") >> 1
 
 

@@ -28,7 +28,7 @@ from tunewright.pipeline.predictions import Predictions, predicted
 _WEIGHT = ""  # the row that holds the weights themselves
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Evaluation:
     """What one evaluation found."""
 
@@ -207,8 +207,8 @@ def _write(
     known = rows.keys() - {_WEIGHT}
     if rows and known != found.keys():
         raise PipelineError(
-            f"metrics() gave {sorted(found)} after {sorted(known)}: it must give the same names for "
-            "every batch."
+            f"metrics() gave {sorted(found)} after {sorted(known)}: it must give the same names "
+            "for every batch."
         )
     for name, values in [*found.items(), (_WEIGHT, torch.ones_like(mask))]:
         if not isinstance(values, Tensor) or values.shape != mask.shape:

@@ -17,7 +17,7 @@ from tunewright.pipeline import examples
 KEPT = 64  # examples: enough to see a pattern, small enough to keep at every evaluation
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Predictions:
     """The model's output for fixed examples."""
 
