@@ -13,8 +13,8 @@ def time_left(
     """The seconds left as (low, high), or None before the first trial has ended.
 
     `running_for_s` holds the age of every running trial, `ended_s` how long each ended one took.
-    The width is two standard deviations of the sum of what is left, counting that the mean itself
-    comes from few trials; the last trials of a round leave slots empty, which only adds time.
+    Its ends are two standard deviations of the sum of what is left away, counting that the mean
+    itself comes from few trials; the last trials of a round leave slots empty: that only adds time.
 
     >>> time_left(pending=10, running_for_s=[5.0, 5.0], slots=2, ended_s=[10.0] * 50)
     (55.0, 60.0)
@@ -31,4 +31,5 @@ def time_left(
     doubt = 2 * math.sqrt(left * spread**2 + (left * spread) ** 2 / len(ended_s))
     slots = max(1, min(slots, left))
     idle = mean / 2 if slots > 1 else 0.0
-    return max(0.0, work - doubt) / slots, (work + doubt) / slots + idle
+    factor = 1 + doubt / work if work > 0 else 1.0  # as a factor it can never promise nothing
+    return work / factor / slots, work * factor / slots + idle
