@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tunewright.design.meaning import Meaning
+from tunewright.design.objective import minimize
+from tunewright.errors import Diverged
+from tunewright.execution.executor import Assignment, Event, Logged
+from tunewright.execution.handle import Run
+from tunewright.record.curve import Batch, Curve, merge
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("sklearn")
+
+from tunewright.demo.train import Digits, network, train  # noqa: E402
+
+
+def trained(folder: Path, **settings: float) -> dict[str, Curve]:
+    told: list[Event] = []
+    assignment = Assignment(1, 1, 0, "depth", settings, seed=5, split_seed=6, folder=folder)
+    run = Run(assignment, minimize("valid_error"), Meaning(), told.append)
+    try:
+        train(run, **settings)  # type: ignore[arg-type]
+    finally:
+        run.flush()
+    return merge(Batch(1, 0, e.points) for e in told if isinstance(e, Logged))
+
+
+def test_it_learns_and_logs_both_curves(tmp_path: Path) -> None:
+    curves = trained(tmp_path, learning_rate=0.1, max_train_steps=120)
+    error = curves["valid_error"].values
+    assert error[0] > 0.5
+    assert error[-1] < 0.15
+    assert curves["train_loss"].steps[-1] == 120
+    assert len(curves["train_loss"]) == 120
+
+
+def test_the_same_seed_gives_the_same_curve(tmp_path: Path) -> None:
+    first = trained(tmp_path, learning_rate=0.1, max_train_steps=30)
+    again = trained(tmp_path, learning_rate=0.1, max_train_steps=30)
+    assert first["train_loss"].values.tolist() == again["train_loss"].values.tolist()
+
+
+def test_it_diverges_where_the_demo_says_it_does(tmp_path: Path) -> None:
+    with pytest.raises(Diverged):
+        trained(tmp_path, learning_rate=1.0, momentum=0.9, hidden_layers=2, max_train_steps=300)
+
+
+def test_the_split_is_a_partition_by_its_seed() -> None:
+    one, other = Digits(1), Digits(2)
+    assert len(one.valid_labels) == 500
+    assert len(one.train_labels) == 1297
+    assert not torch.equal(one.valid_labels, other.valid_labels)
+    assert torch.equal(one.valid_images, Digits(1).valid_images)
+
+
+@pytest.mark.parametrize("layers", [0, 1, 3])
+def test_the_network_has_the_layers_asked_for(layers: int) -> None:
+    linear = [m for m in network(layers, 16) if isinstance(m, torch.nn.Linear)]
+    assert len(linear) == layers + 1
