@@ -11,12 +11,21 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tunewright.design.space import Choice, Range, Value, as_range, check_plain, same_value
+from tunewright.design.space import (
+    Choice,
+    Range,
+    Value,
+    as_plain,
+    as_range,
+    check_plain,
+    same_value,
+)
 from tunewright.errors import DesignError
 
-When = tuple[
-    tuple[str, Value], ...
-]  # (column of a parent, the value it must have), outermost first
+LONGEST_NAME = 200  # characters, of a round or of a hyperparameter
+
+# (column of a parent, the value it must have), outermost first
+When = tuple[tuple[str, Value], ...]
 
 
 @dataclass(frozen=True)
@@ -28,13 +37,21 @@ class Given:
     def __post_init__(self) -> None:
         if not self.branches:
             raise DesignError("given(): no values. Name at least one value of the parent.")
-        Choice(tuple(value for value, _ in self.branches))  # refuses odd and doubled values
-        for value, children in self.branches:
+        values = Choice(tuple(value for value, _ in self.branches)).values  # refuses odd, doubled
+        problems: list[str] = []
+        settled = []
+        for value, (_, children) in zip(values, self.branches, strict=True):
+            where = f"given(): {value!r}"
             if not isinstance(children, Mapping):
-                raise DesignError(
-                    f"given(): {value!r} maps to {children!r}, not to hyperparameters. "
+                problems.append(
+                    f"{where} maps to {children!r}, not to hyperparameters. "
                     "A value without any maps to {}."
                 )
+                continue
+            settled.append((value, settle(children, where, problems)))
+        if problems:
+            raise DesignError("\n".join(problems))
+        object.__setattr__(self, "branches", tuple(settled))
 
     @property
     def values(self) -> tuple[Value, ...]:
@@ -82,6 +99,15 @@ def holds(when: When, settings: Mapping[str, Value]) -> bool:
     return all(c in settings and same_value(settings[c], v) for c, v in when)
 
 
+def in_words(when: When) -> str:
+    """The conditions as the end of a sentence, empty when there are none.
+
+    >>> in_words((("optimizer", "adam"),))
+    ' under optimizer = adam'
+    """
+    return " under " + " and ".join(f"{c} = {v}" for c, v in when) if when else ""
+
+
 def column_of(name: str, when: When) -> str:
     """The identity of a hyperparameter: its path of parents and values, then its name.
 
@@ -92,6 +118,49 @@ def column_of(name: str, when: When) -> str:
         return name
     parent, value = when[-1]
     return f"{parent}.{value}.{name}"
+
+
+def settle(declared: Mapping[str, Any], where: str, problems: list[str]) -> dict[str, Any]:
+    """A copy of a role's mapping with lists as choices and plain numbers as Python's own.
+
+    What cannot be settled is left out and added to `problems`, so that all are said at once.
+    Givens are put last, as in a round file; their place among the others changes no point.
+    """
+    settled: dict[str, Any] = {}
+    for name, declaration in declared.items():
+        if problem := name_problem(name):
+            problems.append(f"{where}: {problem}")
+            continue
+        try:
+            settled[name] = _settle_one(declaration, name)
+        except DesignError as error:
+            problems.append(f"{where} {error}")
+    return dict(sorted(settled.items(), key=lambda item: isinstance(item[1], Given)))
+
+
+def _settle_one(declaration: Any, name: str) -> Given | Range | Value:
+    if isinstance(declaration, Given):
+        return declaration
+    try:
+        searched = as_range(declaration)
+    except DesignError as error:
+        raise DesignError(f"{name}: {error}") from None
+    if searched is not None:
+        return searched
+    value: Value = as_plain(declaration)
+    check_plain(value, name)
+    return value
+
+
+def name_problem(name: Any) -> str | None:
+    """What is wrong with a name, or None."""
+    if not isinstance(name, str) or not name.strip():
+        return f"the name {name!r} is empty or not text."
+    if len(name) > LONGEST_NAME:
+        return f"the name {name[:40]!r}... is longer than {LONGEST_NAME} characters."
+    if any(not c.isprintable() for c in name):
+        return f"the name {name!r} has a line break or another unprintable character."
+    return None
 
 
 def unfold_searched(
@@ -130,19 +199,19 @@ def unfold_fixed(
         if isinstance(declaration, Given):
             if column not in parents:
                 raise DesignError(
-                    f"fixed {column}: given() needs {column} to be searched. List its values "
+                    f"{column}: given() needs {column} to have several values. List "
                     f"{list(declaration.values)} in scientific= or nuisance=."
                 )
             _check_covers(column, declaration.values, parents[column])
             for value, children in declaration.branches:
                 yield from unfold_fixed(children, parents, (*when, (column, value)))
             continue
-        if as_range(declaration) is not None:
+        searched = as_range(declaration)
+        if searched is not None:
             raise DesignError(
-                f"fixed {column}: {declaration} is a range. A fixed hyperparameter has one value; "
+                f"{column}: {searched} is a range. A fixed hyperparameter has one value; "
                 "move it to nuisance= to search it."
             )
-        check_plain(declaration, f"fixed {column}")
         yield Fixed(name, column, declaration, when)
 
 

@@ -7,12 +7,11 @@ how a training program calls the playbook's ideas. The playbook's own names are 
 from __future__ import annotations
 
 import difflib
-import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tunewright.design.space import Value, check_plain
+from tunewright.design.space import Value, as_plain, check_plain, is_number
 from tunewright.errors import DesignError
 
 # meanings of hyperparameters and metrics, whose default spelling is the meaning itself
@@ -46,7 +45,13 @@ class Meaning:
     off: Mapping[str, Value] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        for part in ("means", "off"):
+            if not isinstance(getattr(self, part), Mapping):
+                raise DesignError(f"{part}: {getattr(self, part)!r} is not a mapping of names.")
+        object.__setattr__(self, "means", {n: as_plain(v) for n, v in self.means.items()})
+        object.__setattr__(self, "off", {n: as_plain(v) for n, v in self.off.items()})
         problems = [p for entry in self.means.items() if (p := _problem(*entry))]
+        problems += _shared(self.means)
         for name, value in self.off.items():
             try:
                 check_plain(value, f"off {name}")
@@ -77,6 +82,17 @@ class Meaning:
         return None if found is None else float(found)
 
 
+def _shared(means: Mapping[str, Any]) -> Iterator[str]:
+    """One spelling for two meanings would make every check guess which one is meant."""
+    first: dict[str, str] = {}
+    for meaning, spelled in means.items():
+        if meaning not in NAMES or not isinstance(spelled, str):
+            continue
+        other = first.setdefault(spelled, meaning)
+        if other != meaning and {other, meaning} != {"momentum", "beta1"}:  # one idea, two names
+            yield f"means {meaning}: {spelled!r} stands for {other} already."
+
+
 def _problem(meaning: str, spelled: Any) -> str | None:
     known = (*NAMES, *LISTS, *NUMBERS)
     if meaning not in known:
@@ -84,12 +100,10 @@ def _problem(meaning: str, spelled: Any) -> str | None:
         hint = f" Did you mean {near[0]!r}?" if near else f" Known: {', '.join(known)}."
         return f"means {meaning!r}: not a meaning this package knows.{hint}"
     if meaning in NUMBERS:
-        if isinstance(spelled, bool) or not isinstance(spelled, int | float):
-            return f"means {meaning}: {spelled!r} is not a number."
-        if not math.isfinite(spelled):
-            return f"means {meaning}: {spelled} is not a finite number."
+        if not is_number(spelled):
+            return f"means {meaning}: {spelled!r} is not a finite number."
     elif meaning in LISTS:
-        if isinstance(spelled, str) or not all(isinstance(s, str) for s in spelled):
+        if not isinstance(spelled, list | tuple) or not all(isinstance(s, str) for s in spelled):
             return f"means {meaning}: {spelled!r} is not a list of names."
     elif not isinstance(spelled, str) or not spelled:
         return f"means {meaning}: {spelled!r} is not a name."

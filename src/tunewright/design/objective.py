@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from tunewright.design.space import is_number
 from tunewright.errors import DesignError
 
 Relation = Literal["<=", ">="]
@@ -30,14 +30,17 @@ class Objective:
                 f'{verb}(at={self.at!r}): "best" takes the best value over training, "last" the '
                 "final one."
             )
+        if not isinstance(self.subject_to, Mapping):
+            raise DesignError(
+                f"subject_to: {self.subject_to!r} is not a mapping of metrics to limits, such as "
+                '{"latency_ms": ("<=", 20)}.'
+            )
         for name, constraint in self.subject_to.items():
             if (
                 not isinstance(constraint, tuple | list)
                 or len(constraint) != 2
                 or constraint[0] not in ("<=", ">=")
-                or isinstance(constraint[1], bool)
-                or not isinstance(constraint[1], int | float)
-                or not math.isfinite(constraint[1])
+                or not is_number(constraint[1])
             ):
                 raise DesignError(
                     f"subject_to {name}: {constraint!r} is not a relation and a number, such as "

@@ -15,9 +15,8 @@ from typing import Any
 from tunewright.errors import DesignError
 
 Value = bool | int | float | str | None
-LARGEST_INTEGER = (
-    2**53
-)  # beyond it a float (and JSON in other languages) cannot tell neighbours apart
+# beyond it a float (and JSON in other languages) cannot tell neighbours apart
+LARGEST_INTEGER = 2**53
 
 
 @dataclass(frozen=True)
@@ -28,11 +27,11 @@ class Linear:
     high: float
 
     def __post_init__(self) -> None:
-        _check_bounds("linear", self.low, self.high)
+        _settle_bounds(self, "linear")
 
     def value(self, unit: float) -> float:
         """The value at this position."""
-        return min(max(self.low + unit * (self.high - self.low), self.low), self.high)
+        return _between(self, unit, lambda: self.low + unit * (self.high - self.low))
 
     def unit(self, value: Value) -> float:
         """The position of this value."""
@@ -40,7 +39,7 @@ class Linear:
         return _invert(self.value, (x - self.low) / (self.high - self.low), x)
 
     def __str__(self) -> str:
-        return f"linear({self.low:g}, {self.high:g})"
+        return f"linear({short(self.low)}, {short(self.high)})"
 
 
 @dataclass(frozen=True)
@@ -51,18 +50,19 @@ class Log:
     high: float
 
     def __post_init__(self) -> None:
-        _check_bounds("log", self.low, self.high)
+        _settle_bounds(self, "log")
         if self.low <= 0:
             raise DesignError(
-                f"log({self.low:g}, {self.high:g}): a log range needs 0 < low < high. For a range "
+                f"{self}: a log range needs 0 < low < high. For a range "
                 "that touches zero use linear(), or search 1 - x with log_from_one()."
             )
+        _check_spread(self, math.log(self.low), math.log(self.high))
 
     def value(self, unit: float) -> float:
         """The value at this position."""
         # the difference of logarithms, since high / low may overflow
-        grown = math.exp(math.log(self.low) + unit * (math.log(self.high) - math.log(self.low)))
-        return min(max(grown, self.low), self.high)
+        low, high = math.log(self.low), math.log(self.high)
+        return _between(self, unit, lambda: math.exp(low + unit * (high - low)))
 
     def unit(self, value: Value) -> float:
         """The position of this value."""
@@ -71,7 +71,7 @@ class Log:
         return _invert(self.value, (math.log(x) - math.log(self.low)) / span, x)
 
     def __str__(self) -> str:
-        return f"log({self.low:g}, {self.high:g})"
+        return f"log({short(self.low)}, {short(self.high)})"
 
 
 @dataclass(frozen=True)
@@ -82,18 +82,17 @@ class LogFromOne:
     high: float
 
     def __post_init__(self) -> None:
-        _check_bounds("log_from_one", self.low, self.high)
+        _settle_bounds(self, "log_from_one")
         if self.high >= 1:
             raise DesignError(
-                f"log_from_one({self.low:g}, {self.high:g}): it searches 1 - x on a log scale, so "
-                "high must be below 1 (say 0.999)."
+                f"{self}: it searches 1 - x on a log scale, so high must be below 1 (say 0.999)."
             )
+        _check_spread(self, math.log1p(-self.high), math.log1p(-self.low))
 
     def value(self, unit: float) -> float:
         """The value at this position."""
         far, near = math.log1p(-self.low), math.log1p(-self.high)
-        x = -math.expm1(far + unit * (near - far))
-        return min(max(x, self.low), self.high)
+        return _between(self, unit, lambda: -math.expm1(far + unit * (near - far)))
 
     def unit(self, value: Value) -> float:
         """The position of this value."""
@@ -102,7 +101,7 @@ class LogFromOne:
         return _invert(self.value, (math.log1p(-x) - far) / (near - far), x)
 
     def __str__(self) -> str:
-        return f"log_from_one({self.low:g}, {self.high:g})"
+        return f"log_from_one({short(self.low)}, {short(self.high)})"
 
 
 @dataclass(frozen=True)
@@ -114,7 +113,9 @@ class Integers:
     log: bool = False
 
     def __post_init__(self) -> None:
-        for bound, x in (("low", self.low), ("high", self.high)):
+        for bound in ("low", "high"):
+            x = as_plain(getattr(self, bound))
+            object.__setattr__(self, bound, x)
             if isinstance(x, bool) or not isinstance(x, int):
                 raise DesignError(
                     f"integers(): {bound} is {x!r}, not a whole number. For fractions use linear()."
@@ -124,14 +125,21 @@ class Integers:
                     f"integers(): {bound} is {x}, beyond 2**53, where neighbours can no longer be "
                     "told apart. Search its logarithm instead: integers(low, high) of the exponent."
                 )
+        if not isinstance(self.log, bool):
+            raise DesignError(f"integers(): log is {self.log!r}; it is True or False.")
         _check_order("integers", self.low, self.high)
         if self.log and self.low <= 0:
             raise DesignError(
-                f"integers({self.low}, {self.high}, log=True): a log range needs 0 < low < high."
+                f"{self}: a log range needs 0 < low < high. For one that touches zero leave out "
+                "log=True, or start at 1."
             )
+        if self.log:
+            _check_spread(self, math.log(self.low), math.log(self.high + 1))
 
     def value(self, unit: float) -> int:
         """The whole number whose bin this position lies in."""
+        if unit >= 1.0:
+            return self.high
         if self.log:
             span = math.log(self.high + 1) - math.log(self.low)
             x = math.floor(math.exp(math.log(self.low) + unit * span))
@@ -147,8 +155,10 @@ class Integers:
         if self.log:
             span = math.log(self.high + 1) - math.log(self.low)
             edges = (math.log(x) - math.log(self.low), math.log(x + 1) - math.log(self.low))
-            return sum(edges) / 2 / span
-        return (x - self.low + 0.5) / (self.high - self.low + 1)
+            middle = sum(edges) / 2 / span
+        else:
+            middle = (x - self.low + 0.5) / (self.high - self.low + 1)
+        return _invert(self.value, middle, x)  # bins of a wide range are narrower than rounding
 
     def __str__(self) -> str:
         return f"integers({self.low}, {self.high}{', log=True' if self.log else ''})"
@@ -161,6 +171,7 @@ class Choice:
     values: tuple[Value, ...]
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "values", tuple(as_plain(v) for v in self.values))
         _check_choices(self.values)
 
     def value(self, unit: float) -> Value:
@@ -229,9 +240,41 @@ def as_range(given: Any) -> Range | None:
     return None
 
 
+def as_plain(value: Any) -> Any:
+    """A scalar of numpy or torch as Python's own number; anything else as it is."""
+    if getattr(value, "shape", None) == () and hasattr(value, "item"):
+        return value.item()
+    return value
+
+
 def same_value(a: Value, b: Value) -> bool:
     """Equality that tells True from 1 and, unlike `is`, takes 1 and 1.0 for one number."""
     return isinstance(a, bool) == isinstance(b, bool) and a == b
+
+
+def is_number(x: Any) -> bool:
+    """Whether it is a finite number that a float can hold.
+
+    >>> is_number(3), is_number(True), is_number(10**400), is_number(float("nan"))
+    (True, False, False, False)
+    """
+    if isinstance(x, bool) or not isinstance(x, int | float):
+        return False
+    try:
+        return math.isfinite(x)
+    except OverflowError:  # a whole number beyond every float
+        return False
+
+
+def short(x: Value) -> str:
+    """A value for people, as short as it can be without losing a digit.
+
+    >>> short(0.00001), short(0.30000000000000004), short("adam")
+    ('1e-05', '0.30000000000000004', "'adam'")
+    """
+    if isinstance(x, float) and float(f"{x:g}") == x:
+        return f"{x:g}"
+    return repr(x)
 
 
 def check_plain(value: Any, where: str) -> None:
@@ -246,44 +289,66 @@ def check_plain(value: Any, where: str) -> None:
         raise DesignError(f"{where}: {value} is not a finite number.")
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) > LARGEST_INTEGER:
         raise DesignError(f"{where}: {value} is beyond 2**53; give it as text or as a logarithm.")
+    if isinstance(value, str) and not is_storable(value):
+        raise DesignError(
+            f"{where}: {value!r} holds a NUL or half a character, which no program can be given."
+        )
+
+
+def is_storable(text: str) -> bool:
+    """Whether every program and record can hold this text: no NUL, no lone surrogate."""
+    return "\0" not in text and not any("\ud800" <= c <= "\udfff" for c in text)
 
 
 def _check_choices(values: tuple[Value, ...]) -> None:
     if not values:
         raise DesignError("choice(): no values. Name at least one, or leave the name out.")
+    seen: set[tuple[bool, Value]] = set()
     for position, value in enumerate(values):
         check_plain(value, f"choice(): value {position + 1}")
-        for earlier in values[:position]:
-            if same_value(earlier, value):
-                raise DesignError(f"choice(): {value!r} is listed twice; each value stands once.")
+        key = (isinstance(value, bool), value)  # tells True from 1, as same_value does
+        if key in seen:
+            raise DesignError(f"choice(): {value!r} is listed twice; each value stands once.")
+        seen.add(key)
 
 
-def _check_bounds(kind: str, low: Any, high: Any) -> None:
-    for bound, x in (("low", low), ("high", high)):
+def _settle_bounds(own: Linear | Log | LogFromOne, kind: str) -> None:
+    """Check the bounds of a range of fractions, and make floats of them."""
+    for bound in ("low", "high"):
+        x = as_plain(getattr(own, bound))
         if isinstance(x, bool) or not isinstance(x, int | float):
             raise DesignError(f"{kind}(): {bound} is {x!r}, not a number.")
         if isinstance(x, int) and abs(x) > LARGEST_INTEGER:
             raise DesignError(f"{kind}(): {bound} is {x}, beyond 2**53; write it as a float.")
         if not math.isfinite(x):
             raise DesignError(f"{kind}(): {bound} is {x}; bounds must be finite numbers.")
-    _check_order(kind, low, high)
-    if math.isinf(high - low):
-        raise DesignError(f"{kind}({low:g}, {high:g}): the range is too wide for a float.")
+        object.__setattr__(own, bound, float(x))
+    _check_order(kind, own.low, own.high)
+    if math.isinf(own.high - own.low):
+        raise DesignError(f"{own}: the range is too wide for a float.")
 
 
 def _check_order(kind: str, low: float, high: float) -> None:
+    low_text, high_text = short(low), short(high)
     if low == high:
         raise DesignError(
-            f"{kind}({low}, {high}): low equals high, so there is nothing to search. "
-            f"Put the value {low} into fixed= instead."
+            f"{kind}({low_text}, {high_text}): low equals high, so there is nothing to search. "
+            f"Put the value {low_text} into fixed= instead."
         )
     if low > high:
         raise DesignError(
-            f"{kind}({low}, {high}): low is above high; did you mean ({high}, {low})?"
+            f"{kind}({low_text}, {high_text}): low is above high; "
+            f"did you mean {kind}({high_text}, {low_text})?"
         )
 
 
+def _check_spread(own: Log | LogFromOne | Integers, low: float, high: float) -> None:
+    if low == high:
+        raise DesignError(f"{own}: the ends have the same logarithm; search so little by linear().")
+
+
 def _number(own: Linear | Log | LogFromOne | Integers, value: Value) -> float:
+    value = as_plain(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise DesignError(f"{value!r} is not a number of {own}")
     if not own.low <= value <= own.high:
@@ -291,15 +356,26 @@ def _number(own: Linear | Log | LogFromOne | Integers, value: Value) -> float:
     return value
 
 
+def _between(own: Linear | Log | LogFromOne, unit: float, inside: Callable[[], float]) -> float:
+    """The ends exactly at 0 and 1, and between them never beyond by a rounding."""
+    if unit <= 0.0:
+        return own.low
+    if unit >= 1.0:
+        return own.high
+    return min(max(inside(), own.low), own.high)
+
+
 def _invert(value: Callable[[float], float], guess: float, x: float) -> float:
-    """The position whose value is exactly x where rounding allows one, else the nearest below."""
+    """A position whose value is exactly x where rounding allows one, else the nearest."""
     guess = min(max(guess, 0.0), 1.0)
     if value(guess) == x:
         return guess
-    low, high = max(guess - 1e-9, 0.0), min(guess + 1e-9, 1.0)
-    while low < (middle := (low + high) / 2) < high:  # values grow with the position
+    low, high, width = guess, guess, 1e-15
+    while value(low) > x or value(high) < x:  # values grow with the position
+        low, high, width = max(guess - width, 0.0), min(guess + width, 1.0), width * 100
+    while low < (middle := (low + high) / 2) < high:
         if value(middle) < x:
             low = middle
         else:
             high = middle
-    return high if value(high) == x else low
+    return min((high, low), key=lambda position: abs(value(position) - x))

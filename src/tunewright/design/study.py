@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 from tunewright.design.condition import Fixed, Hyperparameter, holds
 from tunewright.design.space import Choice, Value, same_value
 from tunewright.errors import DesignError
+
+MOST_BRANCHES = 1000  # beyond it no budget reaches every combination
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,7 @@ class Study:
     number: int  # s of S, from 0
     of: int  # S, how many studies the round has
     scientific: Mapping[str, Value]  # the setting, without scientific ranges
-    space: tuple[Hyperparameter, ...]  # searched: scientific ranges first, then nuisance
+    space: tuple[Hyperparameter, ...]  # searched: unconditional first, scientific before nuisance
     fixed: tuple[Fixed, ...]
     seed: int  # the round's: all its studies use the same points
     trials: int  # trials_per_study
@@ -44,19 +46,34 @@ class Study:
     @cached_property
     def branches(self) -> tuple[Branch, ...]:
         """Every combination of the conditional parents' values; one branch without conditionals."""
-        parents = {column for h in self.space for column, _ in h.when} - set(self.scientific)
-        return tuple(self._branches(parents, {}))
+        conditions = [*(h.when for h in self.space), *(f.when for f in self.fixed)]
+        parents = {column for when in conditions for column, _ in when} - set(self.scientific)
+        settings: list[dict[str, Value]] = [{}]
+        for h in self.space:  # parents stand before their children
+            if h.column not in parents:
+                continue
+            assert isinstance(h.range, Choice)  # only a given() makes a parent
+            settings = [
+                grown
+                for one in settings
+                for grown in (
+                    [{**one, h.column: value} for value in h.range.values]
+                    if h.active({**self.scientific, **one})
+                    else [one]
+                )
+            ]
+            if len(settings) > MOST_BRANCHES:
+                raise DesignError(
+                    f"{self.label}: the given()s of nuisance= make more than {MOST_BRANCHES} "
+                    "combinations, each searched on its own. Fix some of the parents, or compare "
+                    "them as scientific hyperparameters in rounds of their own."
+                )
+        return tuple(self._branch(one, parents) for one in settings)
 
-    def _branches(self, parents: set[str], settings: dict[str, Value]) -> Iterator[Branch]:
+    def _branch(self, settings: dict[str, Value], parents: set[str]) -> Branch:
         known = {**self.scientific, **settings}
-        for h in self.space:
-            if h.column in parents and h.column not in settings and h.active(known):
-                assert isinstance(h.range, Choice)  # only a given() makes a parent
-                for value in h.range.values:
-                    yield from self._branches(parents, {**settings, h.column: value})
-                return
         free = (h for h in self.space if h.column not in parents and h.active(known))
-        yield Branch(settings, tuple(free))
+        return Branch(settings, tuple(free))
 
     def configuration(self, unit: Mapping[str, float]) -> dict[str, Value]:
         """The values at a position of the unit cube (column -> position), under function names.
@@ -68,7 +85,7 @@ class Study:
         for h in self.space:
             if h.active(settings):
                 if h.column not in unit:
-                    raise DesignError(f"no position for {h.column} in {sorted(unit)}")
+                    raise DesignError(f"no position for {h.column}; the vector has {sorted(unit)}.")
                 settings[h.column] = chosen[h.name] = h.range.value(unit[h.column])
         for f in self.fixed:
             if holds(f.when, settings):
@@ -80,7 +97,7 @@ class Study:
         for name, value in self.scientific.items():
             if name not in configuration or not same_value(configuration[name], value):
                 raise DesignError(
-                    f"{name}={configuration.get(name)!r} is not this study's setting {value!r}"
+                    f"{name} = {configuration.get(name)!r} is not this study's setting {value!r}."
                 )
         settings: dict[str, Value] = dict(self.scientific)
         position: dict[str, float] = {}
@@ -88,8 +105,11 @@ class Study:
             if not h.active(settings):
                 continue
             if h.name not in configuration:
-                raise DesignError(f"the configuration lacks {h.name} ({h.range})")
+                raise DesignError(f"the configuration lacks {h.name}: {h.range}.")
             value = configuration[h.name]
-            position[h.column] = h.range.unit(value)
+            try:
+                position[h.column] = h.range.unit(value)
+            except DesignError as error:
+                raise DesignError(f"{h.column}: {error}.") from None
             settings[h.column] = value
         return position

@@ -1,0 +1,72 @@
+"""What differs between two rounds of one name, in sentences for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tunewright.design.condition import Given, When, column_of
+from tunewright.design.refusals import ROLES
+from tunewright.design.round import Round
+from tunewright.design.space import Range, short
+
+Where = tuple[str, str]  # role and column
+
+
+def differences(old: Round, new: Round) -> list[str]:
+    """What changed, one sentence each; a new goal or number of trials is no difference.
+
+    >>> from tunewright.design.space import log
+    >>> roles = {"nuisance": {"lr": log(0.01, 1)}, "trials_per_study": 4}
+    >>> differences(Round("r", goal="?", **roles), Round("r", goal="!", **roles, seed=7))
+    ['seed: was 0, is 7']
+    """
+    found = [
+        f"{key}: was {getattr(old, key)}, is {getattr(new, key)}"
+        for key in ("seed", "detect")
+        if getattr(old, key) != getattr(new, key)
+    ]
+    was, now = dict(_flat(old)), dict(_flat(new))
+    gone = [key for key in was if key not in now]
+    came = [key for key in now if key not in was]
+    for role, column in [key for key in was if key in now and was[key] != now[key]]:
+        found.append(f"{role} {column}: was {was[role, column]}, is {now[role, column]}")
+    for role, column in gone:
+        other = next((r for r, c in came if c == column), None)
+        if other is None:
+            found.append(f"{role} {column}: was {was[role, column]}, is gone")
+        else:
+            came.remove((other, column))
+            text = f"{was[role, column]}, is {other} {now[other, column]}"
+            found.append(f"{column}: was {role} {text}")
+    found += [f"{role} {column}: is new, {now[role, column]}" for role, column in came]
+    return found or list(_reordered(was, now))
+
+
+def _reordered(was: Mapping[Where, str], now: Mapping[Where, str]) -> Iterator[str]:
+    for role in ("scientific", "nuisance"):
+        before = [column for r, column in was if r == role]
+        after = [column for r, column in now if r == role]
+        if before != after:
+            yield (
+                f"{role}: the order was {', '.join(before)}, is {', '.join(after)}; the order "
+                "decides which points are drawn"
+            )
+
+
+def _flat(round: Round) -> Iterator[tuple[Where, str]]:
+    """Every declaration of a round as ((role, column), text), givens unfolded."""
+    for role in ROLES:
+        yield from _flat_role(role, getattr(round, role), ())
+
+
+def _flat_role(role: str, declared: Mapping[str, Any], when: When) -> Iterator[tuple[Where, str]]:
+    for name, declaration in declared.items():
+        column = column_of(name, when)
+        if isinstance(declaration, Given):
+            yield (role, column), f"given {', '.join(map(repr, declaration.values))}"
+            for value, children in declaration.branches:
+                yield from _flat_role(role, children, (*when, (column, value)))
+        else:
+            text = str(declaration) if isinstance(declaration, Range) else short(declaration)
+            yield (role, column), text

@@ -1,0 +1,195 @@
+"""A round as plain data, in the words of a round file.
+
+Ranges read `{"log": [1e-4, 0.1]}`, `{"integers": [1, 64], "log": true}`; a list is a choice; a
+given reads `{"given": {"adam": {...}, "sgd": {}}}`, or as a list of pairs where a value is no text.
+The order of names is part of a round (it decides the points): keep it when storing the data.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tunewright.design.condition import Given, settle
+from tunewright.design.refusals import ROLES, kind_problems, plain_problems
+from tunewright.design.round import Round
+from tunewright.design.space import (
+    Choice,
+    Integers,
+    Linear,
+    Log,
+    LogFromOne,
+    choice,
+    integers,
+    linear,
+    log,
+    log_from_one,
+)
+from tunewright.design.toml_file import unknown_key
+from tunewright.errors import DesignError
+
+KEYS = ("name", "goal", "trials_per_study", "seed", "detect", *ROLES)
+KINDS = ("linear", "log", "log_from_one", "integers", "choice", "given")
+_BAD = object()  # a declaration that could not be read; its problem has been said
+
+
+def as_data(round: Round) -> dict[str, Any]:
+    """The round as plain JSON data; `from_data` gives it back.
+
+    >>> from tunewright.design.space import log
+    >>> as_data(Round("r", goal="?", nuisance={"lr": log(0.1, 1)}, trials_per_study=4))["nuisance"]
+    {'lr': {'log': [0.1, 1.0]}}
+    """
+    data: dict[str, Any] = {
+        "name": round.name,
+        "goal": round.goal,
+        "trials_per_study": round.trials_per_study,
+        "seed": round.seed,
+    }
+    if round.detect is not None:
+        data["detect"] = round.detect
+    for role in ROLES:
+        data[role] = {n: declaration_data(d) for n, d in getattr(round, role).items()}
+    return data
+
+
+def declaration_data(declared: Any) -> Any:
+    """One hyperparameter's declaration as plain data."""
+    match declared:
+        case Linear(low, high):
+            return {"linear": [low, high]}
+        case Log(low, high):
+            return {"log": [low, high]}
+        case LogFromOne(low, high):
+            return {"log_from_one": [low, high]}
+        case Integers(low, high, log_scale):
+            return {"integers": [low, high], **({"log": True} if log_scale else {})}
+        case Choice(values):
+            return list(values)
+        case Given(branches):
+            children = [
+                (value, {name: declaration_data(d) for name, d in under.items()})
+                for value, under in branches
+            ]
+            if all(isinstance(value, str) for value, _ in children):
+                return {"given": dict(children)}
+            return {"given": [list(pair) for pair in children]}
+    return declared
+
+
+def from_data(data: Mapping[str, Any]) -> Round:
+    """The round that plain data means; every problem at once."""
+    if not isinstance(data, Mapping):
+        raise DesignError(f"a round is a mapping of {', '.join(KEYS)}, not {data!r}.")
+    problems = [unknown_key(key, KEYS, "a key of a round") for key in data if key not in KEYS]
+    plain = {key: data[key] for key in KEYS if key in data and key not in ROLES}
+    for key, example in (
+        ("name", 'name = "depth"'),
+        ("goal", 'goal = "Do more layers help?"'),
+        ("trials_per_study", "trials_per_study = 20"),
+    ):
+        if key not in plain:
+            problems.append(f"{key}: missing. Write, for example, {example}.")
+    stand_in = {"name": "?", "goal": "?", "trials_per_study": 1, "seed": 0, "detect": None}
+    roles: dict[str, Any] = {}
+    for role in ROLES:
+        declared = data.get(role, {})
+        if not isinstance(declared, Mapping):
+            problems.append(f"{role}: {declared!r} is not a table of hyperparameters.")
+            declared = {}
+        roles[role] = _read_all(declared, role, problems)
+    if problems:  # say what else is wrong, as far as it can be known
+        problems += plain_problems(**{**stand_in, **plain})
+        settled = {role: settle(roles[role], role, problems) for role in ROLES}
+        raise DesignError("\n".join([*problems, *kind_problems(settled)]))
+    return Round(**plain, **roles)
+
+
+def _read_all(declared: Mapping[str, Any], where: str, problems: list[str]) -> dict[str, Any]:
+    read = {name: _read(d, f"{where} {name}", problems) for name, d in declared.items()}
+    return {name: declaration for name, declaration in read.items() if declaration is not _BAD}
+
+
+def _read(data: Any, where: str, problems: list[str]) -> Any:
+    """One declaration, or _BAD with its problem added."""
+    try:
+        if isinstance(data, Mapping):
+            if data == {"none": True}:
+                return None
+            return _read_table(data, where, problems)
+        if isinstance(data, list):
+            return _read_choice(data)
+        return data
+    except DesignError as error:
+        problems.append(f"{where}: {error}")
+        return _BAD
+
+
+def _read_table(data: Mapping[str, Any], where: str, problems: list[str]) -> Any:
+    kinds = [kind for kind in KINDS if kind in data]
+    if "integers" in kinds and "log" in kinds:
+        kinds.remove("log")  # there it is a flag, not a range
+    if not kinds:
+        raise DesignError(_no_range(data, where))
+    kind, *others = kinds
+    allowed = {kind, "log"} if kind == "integers" else {kind}
+    others += [key for key in data if key not in allowed and key not in others]
+    if others:
+        raise DesignError(
+            f"{' and '.join(map(repr, others))} cannot stand beside {kind!r} in one range."
+        )
+    if kind == "given":
+        return _read_given(data["given"], where, problems)
+    bounds = data[kind]
+    if kind == "choice":
+        return _read_choice(bounds)
+    if not isinstance(bounds, Sequence) or isinstance(bounds, str) or len(bounds) != 2:
+        raise DesignError(f"{kind} = {bounds!r}: two numbers are needed, {kind} = [low, high].")
+    if kind == "integers":
+        return integers(bounds[0], bounds[1], data.get("log", False))
+    return {"linear": linear, "log": log, "log_from_one": log_from_one}[kind](*bounds)
+
+
+def _read_given(data: Any, where: str, problems: list[str]) -> Any:
+    pairs = list(data.items()) if isinstance(data, Mapping) else data
+    if not isinstance(pairs, list) or not all(
+        isinstance(pair, list | tuple) and len(pair) == 2 and isinstance(pair[1], Mapping)
+        for pair in pairs
+    ):
+        raise DesignError(
+            "given is neither a table of values nor a list of [value, table] pairs; a value "
+            "without hyperparameters of its own has an empty table."
+        )
+    before = len(problems)
+    branches = tuple(
+        (_value(value), _read_all(children, f"{where}.{value}", problems))
+        for value, children in pairs
+    )
+    return Given(branches) if len(problems) == before else _BAD
+
+
+def _read_choice(data: Any) -> Choice:
+    if not isinstance(data, list | tuple):
+        raise DesignError(f"choice = {data!r} is not a list of values.")
+    return choice(*(_value(value) for value in data))
+
+
+def _value(data: Any) -> Any:
+    return None if data == {"none": True} else data
+
+
+def _no_range(data: Mapping[str, Any], where: str) -> str:
+    name = where.split(" ", 1)[1]
+    for key in data:
+        near = difflib.get_close_matches(str(key), KINDS, n=1)
+        if near:
+            return f"{key!r} is not a kind of range. Did you mean {near[0]!r}?"
+    hint = ""
+    if data:
+        key = next(iter(data))
+        hint = f' If {name}.{key} is one name, quote it: "{name}.{key}" = ...'
+    return (
+        f"{dict(data)!r} is no range. Write {{ log = [1e-4, 1e-1] }}, linear, log_from_one, "
+        f"integers, or a list of values.{hint}"
+    )

@@ -1,0 +1,86 @@
+"""TOML files: read with the file named in every problem, written without losing a digit."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tunewright.errors import DesignError, NotFound
+
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def read_toml(path: Path, remedy: str) -> dict[str, Any]:
+    """The tables of a file; `remedy` says how a missing one is made."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        there = sorted(other.name for other in path.parent.glob(f"*{path.suffix}"))
+        near = difflib.get_close_matches(path.name, there, n=1)
+        hint = f"Did you mean {path.parent / near[0]}?" if near else remedy
+        raise NotFound(f"{path}: no such file. {hint}") from None
+    except OSError as error:
+        raise NotFound(f"{path}: cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError as error:
+        raise DesignError(f"{path}: byte {error.start} is not UTF-8 text.") from None
+    except tomllib.TOMLDecodeError as error:
+        raise DesignError(f"{path}: not valid TOML: {error}.") from None
+    except RecursionError:
+        raise DesignError(f"{path}: nested too deeply to be a round or a workload.") from None
+
+
+def unknown_key(key: Any, known: Sequence[str], what: str) -> str:
+    """The sentence for a key nobody knows, with the nearest right one.
+
+    >>> unknown_key("minimise", ["minimize", "maximize"], "a key of [workload]")
+    "minimise: not a key of [workload]. Did you mean 'minimize'?"
+    """
+    near = difflib.get_close_matches(str(key), known, n=1)
+    hint = f"Did you mean {near[0]!r}?" if near else f"Known: {', '.join(known)}."
+    return f"{key}: not {what}. {hint}"
+
+
+def toml_value(value: Any) -> str:
+    """Any plain value on one line; None is written as a table of its own.
+
+    >>> toml_value({"log": [0.0001, 0.1]}), toml_value([None, "relu"])
+    ('{ log = [0.0001, 0.1] }', '[{ none = true }, "relu"]')
+    """
+    if value is None:
+        return "{ none = true }"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return repr(value)
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, Mapping):
+        inside = ", ".join(f"{toml_key(k)} = {toml_value(v)}" for k, v in value.items())
+        return f"{{ {inside} }}" if inside else "{}"
+    return f"[{', '.join(toml_value(v) for v in value)}]"
+
+
+def toml_key(key: str) -> str:
+    """A key, quoted where TOML wants it."""
+    return key if _BARE.fullmatch(key) else toml_value(key)
+
+
+def toml_lines(title: str, table: Mapping[str, Any]) -> Iterator[str]:
+    """A table and, below it, the tables of its givens."""
+    yield f"[{title}]"
+    below: list[tuple[str, Mapping[str, Any]]] = []
+    for name, value in table.items():
+        branches = value.get("given") if isinstance(value, Mapping) else None
+        if isinstance(branches, Mapping):
+            for branch, children in branches.items():
+                below.append((f"{title}.{toml_key(name)}.given.{toml_key(branch)}", children))
+        else:
+            yield f"{toml_key(name)} = {toml_value(value)}"
+    for title_below, children in below:
+        yield ""
+        yield from toml_lines(title_below, children)

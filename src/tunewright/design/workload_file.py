@@ -1,0 +1,97 @@
+"""The workload file, `tunewright.toml`: what is trained, what its names mean, the objective."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypedDict
+
+from tunewright.design.meaning import Meaning
+from tunewright.design.objective import Objective
+from tunewright.design.toml_file import read_toml, unknown_key
+from tunewright.errors import DesignError
+
+KEYS = (
+    "command",
+    "function",
+    "minimize",
+    "maximize",
+    "at",
+    "subject_to",
+    "store",
+    "folder",
+    "means",
+    "off",
+)
+
+
+class WorkloadFile(TypedDict):
+    """What a workload file says; `command` or `function` is None."""
+
+    command: str | None  # a template, as in command("python train.py --lr={learning_rate}")
+    function: str | None  # file.py:function or module:function
+    objective: Objective
+    store: str  # a path or a URL
+    folder: str | None  # where trial folders stand
+    means: dict[str, Any]
+    off: dict[str, Any]
+
+
+def read_workload(path: str | Path) -> WorkloadFile:
+    """What a workload file says; every problem at once, each with the file."""
+    path = Path(path)
+    remedy = "Write one: tunewright init COMMAND_OR_FUNCTION --minimize METRIC"
+    data = read_toml(path, remedy)
+    problems = [
+        unknown_key(key, ("workload",), "a table here") for key in data if key != "workload"
+    ]
+    table = data.get("workload", {})
+    if not isinstance(table, Mapping):
+        problems.append(f"workload: {table!r} is not a table; write [workload].")
+        table = {}
+    problems += [unknown_key(key, KEYS, "a key of [workload]") for key in table if key not in KEYS]
+    problems += [
+        f"{key}: {table[key]!r} is not text."
+        for key in ("command", "function", "minimize", "maximize", "store", "folder")
+        if key in table and not (isinstance(table[key], str) and table[key].strip())
+    ]
+    for one, other in (("command", "function"), ("minimize", "maximize")):
+        if (one in table) == (other in table):
+            both = "both are there" if one in table else "neither is there"
+            problems.append(f"[workload] needs one of {one} and {other}; {both}.")
+    objective = _objective(table, problems)
+    for part in ("means", "off"):
+        table = {**table, part: _plain(table.get(part, {}))}
+    try:
+        Meaning(table["means"], table["off"])
+    except DesignError as error:
+        problems += str(error).split("\n")
+    if problems or objective is None:
+        raise DesignError("\n".join(f"{path}: {problem}" for problem in problems))
+    return WorkloadFile(
+        command=table.get("command"),
+        function=table.get("function"),
+        objective=objective,
+        store=table.get("store", "tuning.db"),
+        folder=table.get("folder"),
+        means=table["means"],
+        off=table["off"],
+    )
+
+
+def _objective(table: Mapping[str, Any], problems: list[str]) -> Objective | None:
+    minimized = "minimize" in table
+    metric = table.get("minimize", table.get("maximize", "?"))
+    try:
+        return Objective(metric, minimized, table.get("at", "best"), table.get("subject_to", {}))
+    except DesignError as error:
+        if isinstance(metric, str) and metric.strip():  # an odd metric has been said
+            problems.append(str(error))
+        return None
+
+
+def _plain(part: Any) -> Any:
+    """None as files write it, `{ none = true }`, as Python has it."""
+    if not isinstance(part, Mapping):
+        return part
+    return {name: None if value == {"none": True} else value for name, value in part.items()}
