@@ -1,0 +1,352 @@
+"""Optimizers as frozen data, built for a model's parameters when training starts.
+
+Torch's own are used where their rule is the playbook's formula. Where it is another one, `form`
+says which is meant:
+
+    SGD, Momentum, Nesterov     torch's rule is the playbook's
+    Adam, AdamW                 torch adds epsilon to sqrt(v) after its bias correction, the
+                                playbook before it: they differ where epsilon is not tiny
+    RMSProp                     torch starts v at 0, puts epsilon outside the root and the learning
+                                rate outside the momentum: another rule under a schedule
+    NAdam, NAdamW               torch has a schedule for the momentum that the playbook has not
+
+Adam and AdamW are torch's by default (fused on CUDA), the others the playbook's.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Literal, Protocol
+
+import torch
+from torch import Tensor, nn
+
+from tunewright.errors import PipelineError
+from tunewright.pipeline.update_rules import AdamRule, RMSPropRule
+
+Form = Literal["torch", "playbook"]
+Parameters = Iterable[nn.Parameter] | Iterable[dict[str, Any]]
+
+
+class OptimizerChoice(Protocol):
+    """An optimizer's name and hyperparameters, without its learning rate."""
+
+    def build(self, parameters: Parameters, learning_rate: float) -> torch.optim.Optimizer:
+        """The optimizer for these parameters (or groups of them, as torch takes them)."""
+
+
+Optimizer = OptimizerChoice | Callable[[nn.Module], torch.optim.Optimizer]
+
+
+@dataclass(frozen=True)
+class SGD:
+    """theta <- theta - learning_rate g."""
+
+    weight_decay: float = 0.0  # added to the gradient
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+    def build(self, parameters: Parameters, learning_rate: float) -> torch.optim.Optimizer:
+        """Torch's SGD."""
+        return _sgd(parameters, learning_rate, weight_decay=self.weight_decay)
+
+
+@dataclass(frozen=True)
+class Momentum:
+    """v <- momentum v + g, theta <- theta - learning_rate v."""
+
+    momentum: float = 0.9
+    weight_decay: float = 0.0  # added to the gradient
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+    def build(self, parameters: Parameters, learning_rate: float) -> torch.optim.Optimizer:
+        """Torch's SGD with momentum."""
+        return _sgd(
+            parameters, learning_rate, momentum=self.momentum, weight_decay=self.weight_decay
+        )
+
+
+@dataclass(frozen=True)
+class Nesterov:
+    """v <- momentum v + g, theta <- theta - learning_rate (momentum v + g)."""
+
+    momentum: float = 0.9
+    weight_decay: float = 0.0  # added to the gradient
+
+    def __post_init__(self) -> None:
+        _check(self)
+        if self.momentum == 0:
+            raise PipelineError("Nesterov(momentum=0) is plain gradient descent: use SGD().")
+
+    def build(self, parameters: Parameters, learning_rate: float) -> torch.optim.Optimizer:
+        """Torch's SGD with Nesterov momentum."""
+        return _sgd(
+            parameters,
+            learning_rate,
+            momentum=self.momentum,
+            nesterov=True,
+            weight_decay=self.weight_decay,
+        )
+
+
+@dataclass(frozen=True)
+class RMSProp:
+    """The rule of `update_rules.RMSPropRule`, or torch's."""
+
+    rho: float = 0.9
+    momentum: float = 0.0
+    epsilon: float = 1e-8
+    weight_decay: float = 0.0  # added to the gradient
+    form: Form = "playbook"
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+    def build(self, parameters: Parameters, learning_rate: float) -> torch.optim.Optimizer:
+        """The playbook's rule, or torch's RMSprop."""
+        groups, on_cuda = _groups(parameters)
+        rate = _rate(learning_rate, on_cuda)
+        if self.form == "torch":
+            return torch.optim.RMSprop(
+                groups,
+                rate,
+                alpha=self.rho,
+                eps=self.epsilon,
+                momentum=self.momentum,
+                weight_decay=self.weight_decay,
+                capturable=on_cuda is not None,
+            )
+        return RMSPropRule(
+            groups,
+            rate,
+            rho=self.rho,
+            momentum=self.momentum,
+            epsilon=self.epsilon,
+            weight_decay=self.weight_decay,
+        )
+
+
+@dataclass(frozen=True)
+class Adam:
+    """The rule of `update_rules.AdamRule`, or torch's; weight decay is added to the gradient."""
+
+    beta1: float = 0.9
+    beta2: float = 0.999
+    epsilon: float = 1e-8
+    weight_decay: float = 0.0
+    form: Form = "torch"
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+    def build(self, parameters: Parameters, learning_rate: float) -> torch.optim.Optimizer:
+        """Torch's Adam, or the playbook's rule."""
+        return _adam(self, parameters, learning_rate, decoupled=False)
+
+
+@dataclass(frozen=True)
+class AdamW:
+    """Adam whose weight decay shrinks the weights by learning_rate * weight_decay."""
+
+    beta1: float = 0.9
+    beta2: float = 0.999
+    epsilon: float = 1e-8
+    weight_decay: float = 0.01
+    form: Form = "torch"
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+    def build(self, parameters: Parameters, learning_rate: float) -> torch.optim.Optimizer:
+        """Torch's AdamW, or the playbook's rule with decoupled weight decay."""
+        return _adam(self, parameters, learning_rate, decoupled=True)
+
+
+@dataclass(frozen=True)
+class NAdam:
+    """Adam with Nesterov momentum; weight decay is added to the gradient."""
+
+    beta1: float = 0.9
+    beta2: float = 0.999
+    epsilon: float = 1e-8
+    weight_decay: float = 0.0
+    form: Form = "playbook"
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+    def build(self, parameters: Parameters, learning_rate: float) -> torch.optim.Optimizer:
+        """The playbook's rule, or torch's NAdam."""
+        return _nadam(self, parameters, learning_rate, decoupled=False)
+
+
+@dataclass(frozen=True)
+class NAdamW:
+    """NAdam whose weight decay shrinks the weights by learning_rate * weight_decay."""
+
+    beta1: float = 0.9
+    beta2: float = 0.999
+    epsilon: float = 1e-8
+    weight_decay: float = 0.01
+    form: Form = "playbook"
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+    def build(self, parameters: Parameters, learning_rate: float) -> torch.optim.Optimizer:
+        """The playbook's rule with decoupled weight decay, or torch's NAdam."""
+        return _nadam(self, parameters, learning_rate, decoupled=True)
+
+
+_NAMED: dict[str, type] = {
+    kind.__name__.lower(): kind
+    for kind in (SGD, Momentum, Nesterov, RMSProp, Adam, AdamW, NAdam, NAdamW)
+}
+
+
+def named(name: str, **hyperparameters: Any) -> OptimizerChoice:
+    """An optimizer by its name, for a training function that is tuned.
+
+    >>> named("nesterov", momentum=0.95)
+    Nesterov(momentum=0.95, weight_decay=0.0)
+    """
+    kind = _NAMED.get(name.lower())
+    if kind is None:
+        near = difflib.get_close_matches(name.lower(), _NAMED, n=1)
+        hint = f"Did you mean {near[0]!r}?" if near else f"There are {', '.join(_NAMED)}."
+        raise PipelineError(f"no optimizer is called {name!r}. {hint}")
+    known = [f.name for f in fields(kind)]
+    for given in hyperparameters:
+        if given not in known:
+            near = difflib.get_close_matches(given, known, n=1)
+            hint = f"Did you mean {near[0]!r}?" if near else f"It has {', '.join(known)}."
+            raise PipelineError(f"{kind.__name__} has no hyperparameter {given!r}. {hint}")
+    made: OptimizerChoice = kind(**hyperparameters)
+    return made
+
+
+def set_learning_rate(optimizer: torch.optim.Optimizer, value: float) -> None:
+    """Use this rate from the next update on, without waiting for the device.
+
+    A parameter group may carry `lr_scale`, a factor of its own.
+    """
+    for group in optimizer.param_groups:
+        rate = value * group.get("lr_scale", 1.0)
+        if isinstance(group["lr"], Tensor):
+            group["lr"].fill_(rate)
+        else:
+            group["lr"] = rate
+
+
+def restore(optimizer: torch.optim.Optimizer, state: Mapping[str, Any]) -> None:
+    """Load a state dict, keeping the tensors that hold hyperparameters where they are.
+
+    Torch would put the loaded ones, which are on the CPU, in their place.
+    """
+    kept = [
+        {name: value for name, value in group.items() if isinstance(value, Tensor)}
+        for group in optimizer.param_groups
+    ]
+    optimizer.load_state_dict(dict(state))
+    for group, tensors in zip(optimizer.param_groups, kept, strict=True):
+        for name, tensor in tensors.items():
+            tensor.copy_(torch.as_tensor(group[name]))
+            group[name] = tensor
+
+
+def _sgd(parameters: Parameters, learning_rate: float, **settings: Any) -> torch.optim.Optimizer:
+    groups, on_cuda = _groups(parameters)
+    # Only the fused kernel reads a learning rate on the device without waiting for it.
+    fused = True if on_cuda is not None else None
+    return torch.optim.SGD(groups, _rate(learning_rate, on_cuda), fused=fused, **settings)
+
+
+def _adam(
+    choice: Adam | AdamW, parameters: Parameters, learning_rate: float, decoupled: bool
+) -> torch.optim.Optimizer:
+    groups, on_cuda = _groups(parameters)
+    rate = _rate(learning_rate, on_cuda)
+    if choice.form == "playbook":
+        return _rule(choice, groups, rate, nesterov=False, decoupled=decoupled)
+    kind = torch.optim.AdamW if decoupled else torch.optim.Adam
+    return kind(
+        groups,
+        rate,
+        betas=(choice.beta1, choice.beta2),
+        eps=choice.epsilon,
+        weight_decay=choice.weight_decay,
+        fused=True if on_cuda is not None else None,
+    )
+
+
+def _nadam(
+    choice: NAdam | NAdamW, parameters: Parameters, learning_rate: float, decoupled: bool
+) -> torch.optim.Optimizer:
+    groups, on_cuda = _groups(parameters)
+    rate = _rate(learning_rate, on_cuda)
+    if choice.form == "playbook":
+        return _rule(choice, groups, rate, nesterov=True, decoupled=decoupled)
+    return torch.optim.NAdam(
+        groups,
+        rate,
+        betas=(choice.beta1, choice.beta2),
+        eps=choice.epsilon,
+        weight_decay=choice.weight_decay,
+        decoupled_weight_decay=decoupled,
+        capturable=on_cuda is not None,
+    )
+
+
+def _rule(
+    choice: Adam | AdamW | NAdam | NAdamW,
+    groups: list[Any],
+    rate: float | Tensor,
+    nesterov: bool,
+    decoupled: bool,
+) -> AdamRule:
+    return AdamRule(
+        groups,
+        rate,
+        beta1=choice.beta1,
+        beta2=choice.beta2,
+        epsilon=choice.epsilon,
+        weight_decay=choice.weight_decay,
+        nesterov=nesterov,
+        decoupled=decoupled,
+    )
+
+
+def _groups(parameters: Parameters) -> tuple[list[Any], torch.device | None]:
+    """The parameters or groups as a list, and their CUDA device if they are on one."""
+    groups: list[Any] = list(parameters)
+    if not groups:
+        raise PipelineError("the model has no parameters to train.")
+    first = groups[0]["params"] if isinstance(groups[0], dict) else groups
+    device = next(iter(first)).device
+    return groups, device if device.type == "cuda" else None
+
+
+def _rate(learning_rate: float, on_cuda: torch.device | None) -> float | Tensor:
+    return learning_rate if on_cuda is None else torch.tensor(learning_rate, device=on_cuda)
+
+
+def _check(choice: Any) -> None:
+    kind = type(choice).__name__
+    for f in fields(choice):
+        value = getattr(choice, f.name)
+        if f.name == "form":
+            if value not in ("torch", "playbook"):
+                raise PipelineError(f'{kind}: form={value!r} is neither "torch" nor "playbook".')
+            continue
+        if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
+            raise PipelineError(f"{kind}: {f.name}={value!r} is not a number.")
+        below = math.inf if f.name in ("epsilon", "weight_decay") else 1.0
+        if not 0 <= value < below:
+            limit = "not negative" if below == math.inf else "in 0 <= value < 1"
+            raise PipelineError(f"{kind}: {f.name}={value!r} must be finite and {limit}.")
