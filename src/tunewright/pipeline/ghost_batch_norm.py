@@ -180,7 +180,7 @@ class GhostBatchNorm(nn.Module):
                 return
             mean, var = self.pending_mean, self.pending_var
         self.num_batches_tracked += 1
-        new = 1 / self.num_batches_tracked if self.momentum is None else self.momentum
+        new = 1 / self.num_batches_tracked.double() if self.momentum is None else self.momentum
         self.running_mean += (mean - self.running_mean) * new
         self.running_var += (var - self.running_var) * new
         if self.micro_batches > 1:

@@ -196,10 +196,6 @@ def _seed(*key: int) -> int:
 @lru_cache(maxsize=4)
 def permutation(size: int, seed: int, epoch: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """The order of the `size` examples in one epoch: a pure function, the same on every rank."""
-    if size < 1:
-        raise PipelineError(
-            f"A data set of {size} examples cannot be ordered: it needs at least 1."
-        )
     order = np.random.Generator(np.random.PCG64([seed, epoch])).permutation(size)
     order.setflags(write=False)  # shared by all callers through the cache
     return order
@@ -215,10 +211,10 @@ def global_ids(step: int, batch_size: int, size: int, seed: int) -> Tensor:
     >>> sorted(two_epochs[:6].tolist()), sorted(two_epochs[6:].tolist())
     ([0, 1, 2, 3, 4, 5], [0, 1, 2, 3, 4, 5])
     """
-    if step < 1 or batch_size < 1:
+    if min(step, batch_size, size) < 1:
         raise PipelineError(
-            f"step {step}, batch size {batch_size}: steps count updates from 1, and a batch has at "
-            "least 1 example."
+            f"step {step}, batch of {batch_size}, data set of {size}: steps count updates from 1, "
+            "and batch and data set have at least 1 example."
         )
     first, end = (step - 1) * batch_size, step * batch_size
     parts = []
