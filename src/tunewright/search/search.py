@@ -6,7 +6,7 @@ give the same answer, so resuming and replaying are free.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
@@ -44,3 +44,8 @@ class Search(Protocol):
         adaptive is asked once with none, for all of them, and must give every prefix alike.
         """
         ...
+
+
+def next_index(trials: Iterable[Trial]) -> int:
+    """Where a search that goes by position continues: after the highest index claimed so far."""
+    return 1 + max((t.index for t in trials if t.index is not None), default=-1)

@@ -1,0 +1,129 @@
+"""Configurations written by hand, or a grid of them, in the order given."""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from tunewright.design.condition import holds
+from tunewright.design.space import Choice, Value, as_plain, as_range, same_value, short
+from tunewright.design.study import Study
+from tunewright.errors import DesignError
+from tunewright.record.trial import Trial
+from tunewright.search.search import Suggestion, next_index
+
+
+@dataclass(frozen=True)
+class Listed:
+    """These configurations in this order; one that names no scientific value is for every study.
+
+    Fixed hyperparameters may be left out: the study fills them in.
+    """
+
+    configurations: Sequence[Mapping[str, Value]]
+
+    def __post_init__(self) -> None:
+        """Take copies, so that a later change of the caller's list changes nothing here."""
+        if not self.configurations:
+            raise DesignError("Listed(): no configurations. List at least one.")
+        copies = []
+        for number, listed in enumerate(self.configurations):
+            if not isinstance(listed, Mapping):
+                raise DesignError(f"Listed(): configuration {number}, {listed!r}, is no mapping.")
+            copies.append({name: as_plain(value) for name, value in listed.items()})
+        object.__setattr__(self, "configurations", tuple(copies))
+
+    @classmethod
+    def grid(cls, **values: Iterable[Value]) -> Listed:
+        """Every combination of these values, the last name varying fastest.
+
+        >>> Listed.grid(learning_rate=[0.1, 0.01], beta1=[0.9]).configurations
+        ({'learning_rate': 0.1, 'beta1': 0.9}, {'learning_rate': 0.01, 'beta1': 0.9})
+        """
+        axes = {name: as_range(list(axis)) for name, axis in values.items()}
+        lists = [axis.values for axis in axes.values() if isinstance(axis, Choice)]
+        return cls([dict(zip(axes, one, strict=True)) for one in itertools.product(*lists)])
+
+    @property
+    def name(self) -> str:
+        """How the record calls it."""
+        return "listed"
+
+    @property
+    def adaptive(self) -> bool:
+        """No: all suggestions are made when the round begins."""
+        return False
+
+    def check(self, studies: Sequence[Study]) -> None:
+        """Refuse, all at once, what fits no study of a round, or leaves one short of trials."""
+        problems = [
+            f"Listed(): configuration {number}, {dict(listed)}, belongs to none of the studies "
+            f"{', '.join(study.label for study in studies)}."
+            for number, listed in enumerate(self.configurations)
+            if not any(_belongs(study, listed) for study in studies)
+        ]
+        for study in studies:
+            own = [n for n, listed in enumerate(self.configurations) if _belongs(study, listed)]
+            if len(own) < study.trials:
+                problems.append(
+                    f"Listed(): study {study.label} has {len(own)} configurations for "
+                    f"{study.trials} trials. List more, or lower trials_per_study."
+                )
+            for number in own:
+                try:
+                    _suggestion(study, number, self.configurations[number])
+                except DesignError as error:
+                    problems.append(str(error))
+        if problems:
+            raise DesignError("\n".join(dict.fromkeys(problems)))
+
+    def suggest(self, study: Study, trials: Sequence[Trial], count: int) -> list[Suggestion]:
+        """The next `count` configurations that belong to this study, fewer at the end."""
+        own = [
+            (number, listed)
+            for number, listed in enumerate(self.configurations)
+            if _belongs(study, listed)
+        ]
+        start = next_index(trials)
+        return [_suggestion(study, number, one) for number, one in own[start : start + count]]
+
+
+def _belongs(study: Study, listed: Mapping[str, Value]) -> bool:
+    return all(
+        same_value(listed[name], value)
+        for name, value in study.scientific.items()
+        if name in listed
+    )
+
+
+def _suggestion(study: Study, number: int, listed: Mapping[str, Value]) -> Suggestion:
+    """The listed configuration, completed and checked against the study."""
+    where = f"Listed(): configuration {number}"
+    configuration: dict[str, Value] = {**listed, **study.scientific}
+    try:
+        unit = study.unit(configuration)
+    except DesignError as error:
+        raise DesignError(f"{where}: {error}") from None
+    settings = {**study.scientific}
+    active = set(study.scientific)
+    for h in study.space:
+        if h.column in unit:
+            active.add(h.name)
+            settings[h.column] = configuration[h.name]
+    for f in study.fixed:
+        if not holds(f.when, settings):
+            continue
+        active.add(f.name)
+        if not same_value(configuration.setdefault(f.name, f.value), f.value):
+            raise DesignError(
+                f"{where}: {f.name} = {short(configuration[f.name])}, but the round fixes it at "
+                f"{short(f.value)}."
+            )
+    for name in configuration:
+        if name not in active:
+            near = difflib.get_close_matches(name, active, n=1)
+            hint = f" Did you mean {near[0]!r}?" if near else f" It has {sorted(active)}."
+            raise DesignError(f"{where}: study {study.label} has no {name!r}.{hint}")
+    return Suggestion(configuration, unit)
