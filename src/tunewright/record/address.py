@@ -1,0 +1,128 @@
+"""Where a store is: a file name, a sqlite:/// or a postgresql:// address, and what can hold one."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from tunewright.errors import StoreError, need
+
+INSTEAD = (
+    "Put the store on a local disk, or use PostgreSQL: postgresql://user@host/database, "
+    "with Workload(folder=...) for the trial folders."
+)
+# no shared memory between hosts, and locks that may lie: SQLite's write-ahead log needs both
+NETWORK = frozenset(
+    (
+        *("9p", "afs", "beegfs", "ceph", "cifs", "coda", "davfs", "fuse.gcsfuse"),
+        *("fuse.glusterfs", "fuse.rclone", "fuse.s3fs", "fuse.sshfs", "glusterfs", "gpfs"),
+        *("lustre", "ncpfs", "nfs", "nfs4", "orangefs", "panfs", "pvfs2", "smb2", "smb3"),
+        *("smbfs", "virtiofs"),
+    )
+)
+
+
+@dataclass(frozen=True)
+class Address:
+    """A parsed store address."""
+
+    url: str  # as SQLAlchemy takes it, with the driver
+    shown: str  # for people: without a password
+    path: Path | None  # the file of a SQLite store
+
+
+def parse(given: str | os.PathLike[str]) -> Address:
+    """The store a name or URL means.
+
+    >>> parse("postgresql://me:secret@db.example/tuning").shown
+    'postgresql://me:***@db.example/tuning'
+    >>> parse("sqlite:///tuning.db").path.name
+    'tuning.db'
+    """
+    text = os.fspath(given)
+    scheme, divider, rest = text.partition("://")
+    if not divider:
+        return _file(Path(text))
+    if scheme in ("sqlite", "sqlite+pysqlite"):
+        if not rest.startswith("/") or rest in ("/", "/:memory:"):
+            raise StoreError(
+                f"{text}: a store is a file, so that it outlives the process: sqlite:///tuning.db"
+            )
+        return _file(Path(rest[1:]))
+    if scheme in ("postgresql", "postgres", "postgresql+psycopg"):
+        return _server(text, rest)
+    raise StoreError(
+        f"{text}: a store is a SQLite file (tuning.db, sqlite:///tuning.db) or a PostgreSQL "
+        "database (postgresql://...)."
+    )
+
+
+def _file(path: Path) -> Address:
+    if not path.name or "\x00" in str(path):
+        raise StoreError(f"{str(path)!r} is not the name of a file: use one such as tuning.db")
+    path = path.expanduser().absolute()
+    return Address(f"sqlite+pysqlite:///{path}", str(path), path)
+
+
+def _server(text: str, rest: str) -> Address:
+    from sqlalchemy.engine import make_url
+    from sqlalchemy.exc import ArgumentError
+
+    need("psycopg", extra="postgres", purpose="a postgresql:// store")
+    try:
+        url = make_url(f"postgresql+psycopg://{rest}")
+    except (ArgumentError, ValueError):
+        raise StoreError(
+            "that is not a PostgreSQL address; it looks like "
+            "postgresql://user:password@host:5432/database"
+        ) from None
+    shown = url.set(drivername="postgresql").render_as_string(hide_password=True)
+    return Address(url.render_as_string(hide_password=False), shown, None)
+
+
+def file_system(path: Path, mounts: str | None = None) -> str:
+    """The kind of file system that holds a path, as /proc/self/mountinfo has it; empty if unknown.
+
+    >>> mounts = "1 0 8:1 / / rw - ext4 /dev/sda rw\\n2 1 0:5 / /home rw - nfs4 server:/home rw"
+    >>> file_system(Path("/home/me/tuning.db"), mounts)
+    'nfs4'
+    """
+    if mounts is None:
+        try:
+            mounts = Path("/proc/self/mountinfo").read_text()
+            path = path.resolve()
+        except OSError:
+            return ""
+    found, depth = "", -1
+    for line in mounts.splitlines():
+        left, _, right = line.partition(" - ")
+        fields = left.split()
+        if len(fields) < 5 or not right:
+            continue
+        point = Path(fields[4].encode().decode("unicode_escape"))  # spaces stand as \040
+        # of mounts on one point the last one counts
+        if (path == point or point in path.parents) and len(point.parts) >= depth:
+            found, depth = right.split()[0], len(point.parts)
+    return found
+
+
+def check_place(path: Path) -> None:
+    """Refuse a folder that cannot hold a SQLite store safely, with the reason."""
+    folder = path.parent
+    if path.is_dir():
+        raise StoreError(f"{path} is a folder; a store is a file such as {path / 'tuning.db'}")
+    kind = file_system(path if path.exists() else folder)
+    if kind in NETWORK:
+        raise StoreError(
+            f"{path} is on a network file system ({kind}): SQLite's write-ahead log needs memory "
+            f"shared between all its users and locks that hold. {INSTEAD}"
+        )
+    read_only = os.statvfs(folder).f_flag & os.ST_RDONLY if hasattr(os, "statvfs") else 0
+    if read_only or not os.access(folder, os.W_OK):
+        raise StoreError(
+            f"{folder} is read-only: SQLite keeps its write-ahead log and locks beside the store, "
+            f"even for reading. Copy the store to a folder you can write to. {INSTEAD}"
+        )
+    if path.exists() and not os.access(path, os.W_OK | os.R_OK):
+        raise StoreError(f"{path} cannot be read and written by this user: change its owner.")

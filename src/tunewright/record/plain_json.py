@@ -1,0 +1,68 @@
+"""JSON in and out of the record, with limits: nothing read from disk is trusted or executed."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+from tunewright.errors import Damaged, StoreError
+
+LONGEST_FIELD = 16 * 2**20  # characters of one JSON field of the database
+LARGEST_FILE = 256 * 2**20  # bytes of one JSON file
+
+
+def dumps(data: Any) -> str:
+    """Compact JSON; a number that is not finite is refused, since other readers cannot hold it.
+
+    >>> dumps({"learning_rate": 0.1, "wide": True})
+    '{"learning_rate":0.1,"wide":true}'
+    """
+    try:
+        text = json.dumps(data, separators=(",", ":"), allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise StoreError(f"cannot be written to the record as JSON: {error}") from None
+    if len(text) > LONGEST_FIELD:
+        raise StoreError(
+            f"{len(text):,} characters of JSON are more than the record takes ({LONGEST_FIELD:,})."
+        )
+    return text
+
+
+def loads(text: str | bytes, what: str, longest: int = LONGEST_FIELD) -> Any:
+    """The data of a JSON text; `what` names it in the refusal of one that is hostile or torn."""
+    if len(text) > longest:
+        raise Damaged(f"{what}: {len(text):,} characters, more than the {longest:,} allowed.")
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise Damaged(f"{what}: nested too deeply to be a record of ours.") from None
+    except ValueError as error:
+        raise Damaged(f"{what}: not JSON ({error}).") from None
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """The JSON object in a file, within limits."""
+    size = path.stat().st_size
+    if size > LARGEST_FILE:
+        raise Damaged(f"{path}: {size:,} bytes, more than the {LARGEST_FILE:,} allowed.")
+    data = loads(path.read_bytes(), str(path), LARGEST_FILE)
+    if not isinstance(data, dict):
+        raise Damaged(f"{path}: holds a {type(data).__name__}, not a JSON object.")
+    return data
+
+
+def finite(value: Any) -> Any:
+    """The same data with null in place of NaN and infinities, for readers outside.
+
+    >>> finite({"value": float("nan"), "steps": [1, 2]})
+    {'value': None, 'steps': [1, 2]}
+    """
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(item) for item in value]
+    return value

@@ -1,0 +1,56 @@
+"""Which process is this, and is that one still alive? Told apart from later ones of its pid."""
+
+from __future__ import annotations
+
+import os
+import socket
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Process:
+    """One process of one boot of one machine."""
+
+    host: str
+    boot: str  # the boot and its process namespace; empty where they cannot be told
+    pid: int
+    started: str  # in clock ticks since the boot; empty where it cannot be told
+
+
+@lru_cache(maxsize=1)
+def this_boot() -> str:
+    """This machine's boot and process namespace: within one, a pid means one thing.
+
+    Containers share the boot but not the pids, so the namespace is part of it.
+    """
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        return f"{boot} {os.readlink('/proc/self/ns/pid')}"
+    except OSError:
+        return ""
+
+
+def start_of(pid: int) -> str:
+    """When this process began; empty if there is none, or it cannot be told."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return ""
+    # the name in brackets may hold spaces and brackets itself; fields are counted after it
+    fields = stat.rpartition(")")[2].split()
+    return "" if fields[0] in "ZX" else fields[19]  # a zombie has ended already
+
+
+def this_process() -> Process:
+    """The process that asks."""
+    pid = os.getpid()
+    return Process(socket.gethostname(), this_boot(), pid, start_of(pid))
+
+
+def gone(other: Process) -> bool:
+    """Whether a process has certainly ended; False also when that cannot be told from here."""
+    if not other.boot or not other.started or other.boot != this_boot():
+        return False
+    return start_of(other.pid) != other.started

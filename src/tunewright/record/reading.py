@@ -1,0 +1,114 @@
+"""Reading a round back: a few queries, columns and not objects, curves unpacked when looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, select, text
+
+from tunewright.record import plain_json
+from tunewright.record.curve import Batch, Curves
+from tunewright.record.database import Database
+from tunewright.record.rounds import RoundRecord
+from tunewright.record.schema import attempt, curve, trial
+from tunewright.record.trial import Trial
+
+_TRIALS = select(trial).where(trial.c.round == bindparam("of_round")).order_by(trial.c.id)
+_BATCHES = (
+    select(curve.c.trial, curve.c.attempt, attempt.c.start_step, curve.c.points)
+    .join(trial, trial.c.id == curve.c.trial)
+    .join(attempt, (attempt.c.trial == curve.c.trial) & (attempt.c.n == curve.c.attempt))
+    .where(trial.c.round == bindparam("of_round"))
+    .order_by(curve.c.trial, curve.c.attempt, curve.c.sequence)
+)
+# transactions below this number are all over; those above may still be under way
+_HORIZON = text("SELECT CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS text) AS bigint)")
+_CLOCK = text("SELECT revision FROM clock")
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What is new since a revision; ask next time with this `revision`.
+
+    On PostgreSQL a change may be told twice (by transactions that were under way), never skipped.
+    """
+
+    revision: int
+    trials: tuple[Mapping[str, Any], ...]  # columns of the trial table
+    attempts: tuple[Mapping[str, Any], ...]
+    batches: tuple[tuple[int, Batch], ...]  # (trial, batch), in order
+
+
+def read_trials(database: Database, record: RoundRecord) -> tuple[list[Trial], list[Trial]]:
+    """The round's trials by number, unjudged, and its repeats."""
+    with database.reading() as connection:
+        rows = connection.execute(_TRIALS, {"of_round": record.id}).all()
+        curves = _curves(connection.execute(_BATCHES, {"of_round": record.id}))
+    numbers = {row.id: row.number for row in rows}
+    trials: list[Trial] = []
+    repeats: list[Trial] = []
+    for row in rows:
+        own = _trial(row, numbers, curves.get(row.id, Curves(())), record.command)
+        (trials if row.number is not None else repeats).append(own)
+    trials.sort(key=lambda t: t.number or 0)
+    repeats.sort(key=lambda t: (t.parent or 0, t.identity))
+    return trials, repeats
+
+
+def _curves(rows: Iterable[Any]) -> dict[int, Curves]:
+    batches: dict[int, list[Batch]] = {}
+    for key, n, start_step, points in rows:
+        batches.setdefault(key, []).append(Batch(n, start_step, points))
+    return {key: Curves(own) for key, own in batches.items()}
+
+
+def _trial(row: Any, numbers: Mapping[int, int | None], curves: Curves, command: str) -> Trial:
+    where = f"trial {row.id} of the store"
+    return Trial(
+        number=row.number,
+        study=row.study,
+        index=row.position,
+        configuration=plain_json.loads(row.configuration, where) if row.configuration else {},
+        unit=plain_json.loads(row.unit, where) if row.unit else {},
+        status=row.status,
+        reason=row.reason,
+        curves=curves,
+        seed=row.seed,
+        attempts=row.attempt,
+        seconds=row.seconds,
+        command=row.command or command,
+        parent=None if row.parent is None else numbers[row.parent],
+        identity=row.id,
+        folder=row.folder,
+        detail=row.detail,
+        search=row.search,
+    )
+
+
+def changes(database: Database, since: int) -> Changes:
+    """Trials, attempts and curve batches written after revision `since`, oldest first."""
+    with database.reading() as connection:
+        horizon = int(connection.execute(_CLOCK if database.sqlite else _HORIZON).scalar_one())
+        if not database.sqlite:
+            horizon -= 1
+        if since > horizon:  # a restored database counts anew
+            since = 0
+        trials = _newer(connection, trial, since)
+        attempts = _newer(connection, attempt, since)
+        rows = connection.execute(
+            select(curve.c.trial, curve.c.attempt, attempt.c.start_step, curve.c.points)
+            .join(attempt, (attempt.c.trial == curve.c.trial) & (attempt.c.n == curve.c.attempt))
+            .where(curve.c.revision > since)
+            .order_by(curve.c.trial, curve.c.attempt, curve.c.sequence)
+        )
+        batches = tuple((key, Batch(n, start, points)) for key, n, start, points in rows)
+    return Changes(horizon, trials, attempts, batches)
+
+
+def _newer(connection: Connection, table: Any, since: int) -> tuple[Mapping[str, Any], ...]:
+    rows = connection.execute(
+        select(table).where(table.c.revision > since).order_by(table.c.revision, table.c.id)
+    )
+    return tuple(dict(row) for row in rows.mappings())
