@@ -7,6 +7,7 @@ how a training program calls the playbook's ideas. The playbook's own names are 
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -35,6 +36,9 @@ NAMES = (
 LISTS = ("regularisers",)  # names of the hyperparameters that regularise
 NUMBERS = ("steps_per_epoch", "chance")  # plain facts about the workload
 DEFAULT_REGULARISERS = ("weight_decay", "dropout", "label_smoothing")
+# words of a metric's name that say what it measures, where no meaning was declared
+_OF_VALIDATION = {"valid", "validation", "val", "eval", "evaluation", "test", "dev", "holdout"}
+_OF_TRAINING = {"train", "training", "throughput", "time", "seconds", "latency", "memory", "speed"}
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,17 @@ class Meaning:
             if self.name(meaning) == name:
                 return meaning
         return None
+
+    def judges_validation(self, metric: str) -> bool:
+        """Whether a metric is about generalisation; one that nothing is known of is taken to be.
+
+        >>> [Meaning().judges_validation(m) for m in ("error", "valid_time", "throughput")]
+        [True, True, False]
+        """
+        if self.of(metric) in ("train_loss", "gradient_norm"):
+            return False
+        words = set(re.split(r"[^a-z0-9]+", metric.lower()))
+        return bool(words & _OF_VALIDATION) or not words & _OF_TRAINING
 
     @property
     def regularisers(self) -> tuple[str, ...]:
