@@ -90,8 +90,8 @@ def test_selection_in_retrospect(tmp_path: Path) -> None:
     chosen = select(tmp_path, "valid_error")
     assert (chosen.step, chosen.value) == (5, 0.1)
     assert chosen.snapshot is not None and chosen.snapshot.step == 5
-    # One lucky evaluation: without it, step 3 is the best with a median of 0.3.
-    assert (chosen.smoothed_step, chosen.smoothed_value) == (3, 0.3)
+    # One lucky evaluation: the medians of 3 are .3 .3 .3 .29 .31 .31.
+    assert (chosen.smoothed_step, chosen.smoothed_value) == (4, 0.29)
     other = select(tmp_path, "train_loss")
     assert (other.step, other.snapshot.step) == (7, 7)
     worst = select(tmp_path, "valid_error", minimize=False)
