@@ -1,0 +1,184 @@
+"""Ready search spaces by optimizer and budget: `tw.defaults.space("adamw", trials=30)`.
+
+How many hyperparameters are searched follows the playbook's ladder: with fewer than 10 trials per
+study the learning rate alone, from 10 on beta1 (or the momentum) too, from 25 on a third, and from
+50 on a fourth. `docs/defaults.md` shows every range and where it comes from.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tunewright.design.default_ranges import SPACES, Entry
+from tunewright.design.meaning import Meaning
+from tunewright.design.space import Log, Range, Value, log, short
+from tunewright.errors import DesignError
+
+REFERENCE_BATCH_SIZE = 256  # what the learning-rate ranges are centred for
+OPTIMIZERS = tuple(SPACES)
+
+
+@dataclass(frozen=True)
+class Line:
+    """One hyperparameter of a ready space, under the training program's own name."""
+
+    name: str
+    declared: Range | Value  # a range when it is searched, a value when it is fixed
+    source: str  # where it comes from
+
+    @property
+    def searched(self) -> bool:
+        """Whether it is nuisance here, rather than fixed."""
+        return isinstance(self.declared, Range)
+
+
+@dataclass(frozen=True)
+class Space:
+    """What to search and what to fix for one optimizer and number of trials per study."""
+
+    optimizer: str
+    trials: int
+    lines: tuple[Line, ...]
+    notes: tuple[str, ...] = ()  # what was left out, and why
+
+    @property
+    def nuisance(self) -> dict[str, Any]:
+        """The searched ones, the most important first."""
+        return {line.name: line.declared for line in self.lines if line.searched}
+
+    @property
+    def fixed(self) -> dict[str, Any]:
+        """The others, at their usual values."""
+        return {line.name: line.declared for line in self.lines if not line.searched}
+
+    @property
+    def roles(self) -> dict[str, dict[str, Any]]:
+        """Both, to be put into a round: `Round(..., **space.roles)`."""
+        return {"nuisance": self.nuisance, "fixed": self.fixed}
+
+
+def space(
+    name: str,
+    trials: int,
+    *,
+    max_train_steps: int | None = None,
+    batch_size: int | None = None,
+    takes: Collection[str] | None = None,
+    means: Mapping[str, Any] | None = None,
+    overfitting: bool = False,
+) -> Space:
+    """The search space for an optimizer when every study gets this many trials.
+
+    With `max_train_steps` a warm-up is fixed too; with `batch_size` the range of the learning rate
+    is centred for it (three decades wide, never a substitute for tuning). `takes` are the names the
+    training program takes: the others are left out. `means` spells the playbook's names as
+    `Workload(means=)` does. `overfitting`: weight decay is searched before beta1.
+
+    >>> list(space("adam", trials=9).nuisance)
+    ['learning_rate']
+    >>> print(space("adamw", trials=30).nuisance["weight_decay"])
+    log(0.005, 1)
+    >>> space("nesterov", trials=5).fixed["momentum"]
+    0.9
+    """
+    if name not in SPACES:
+        near = difflib.get_close_matches(str(name).lower(), OPTIMIZERS, n=1)
+        hint = f"Did you mean {near[0]!r}?" if near else f"Known: {', '.join(OPTIMIZERS)}."
+        raise DesignError(f"defaults.space({name!r}): no such optimizer. {hint}")
+    for what, count in (("trials", trials), ("max_train_steps", max_train_steps)):
+        _check_count(what, count, needed=what == "trials")
+    _check_count("batch_size", batch_size, needed=False)
+    meaning = Meaning(means or {})
+    lines: list[Line] = []
+    notes: list[str] = []
+    for entry in _entries(name, batch_size, overfitting):
+        spelled = meaning.name(entry.name)
+        searched = entry.searched is not None and trials >= entry.trials
+        if takes is None and entry.optional:
+            continue
+        if takes is not None and spelled not in takes:
+            if searched and not entry.optional:
+                notes.append(
+                    f"{spelled} would be searched with {trials} trials, but the training program "
+                    "does not take it."
+                )
+            continue
+        declared = entry.searched if searched else entry.fixed
+        lines.append(Line(spelled, declared, entry.source))
+    lines += _given(meaning, name, max_train_steps, batch_size, takes)
+    return Space(name, trials, tuple(lines), tuple(notes))
+
+
+def _entries(name: str, batch_size: int | None, overfitting: bool) -> Iterator[Entry]:
+    order = {"beta1": 25, "momentum": 25, "weight_decay": 10} if overfitting else {}
+    for entry in SPACES[name]:
+        if entry.name in order and any(e.name == "weight_decay" for e in SPACES[name]):
+            entry = replace(entry, trials=order[entry.name])
+        if entry.name == "learning_rate" and batch_size is not None:
+            entry = replace(entry, searched=_centred(entry.searched, name, batch_size))
+        yield entry
+
+
+def _centred(searched: Range | None, name: str, batch_size: int) -> Log:
+    """Three decades around the range's centre, moved by the ratio of the batch sizes."""
+    assert isinstance(searched, Log)
+    # Adam-like updates grow as the root of the batch size, plain gradients linearly
+    power = 0.5 if "adam" in name else 1.0
+    ratio = (batch_size / REFERENCE_BATCH_SIZE) ** power
+    centre = (searched.low * searched.high) ** 0.5 * ratio
+    return log(float(f"{centre / 10**1.5:.2g}"), float(f"{centre * 10**1.5:.2g}"))
+
+
+def _given(
+    meaning: Meaning,
+    name: str,
+    max_train_steps: int | None,
+    batch_size: int | None,
+    takes: Collection[str] | None,
+) -> Iterator[Line]:
+    """What follows from the numbers the caller gave."""
+    values: dict[str, tuple[int, str]] = {}
+    if max_train_steps is not None:
+        if "adam" in name:
+            steps = min(max(round(0.02 * max_train_steps), 100), max_train_steps // 10)
+            source = "2 % of max_train_steps, at least 100, at most a tenth"
+        else:
+            steps, source = round(0.05 * max_train_steps), "5 %, as AlgoPerf's Nesterov baseline"
+        values["warmup_steps"] = (steps, source)
+        values["max_train_steps"] = (max_train_steps, "as given")
+    if batch_size is not None:
+        values["batch_size"] = (batch_size, "as given")
+    for known, (value, source) in values.items():
+        spelled = meaning.name(known)
+        if takes is None or spelled in takes:
+            yield Line(spelled, value, source)
+
+
+def _check_count(what: str, count: Any, needed: bool) -> None:
+    if count is None and not needed:
+        return
+    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+        raise DesignError(f"defaults.space({what}={count!r}): a whole number from 1 is needed.")
+
+
+def table() -> str:
+    """Every range and its source as a Markdown table, the one `docs/defaults.md` shows."""
+    optimizers: dict[Entry, list[str]] = {}
+    for name, entries in SPACES.items():
+        for entry in entries:
+            optimizers.setdefault(entry, []).append(name)
+    lines = [
+        "| hyperparameter | of | searched | range | otherwise | where from |",
+        "|---|---|---|---|---|---|",
+    ]
+    for e, names in sorted(optimizers.items(), key=lambda item: item[0].name != "learning_rate"):
+        hyperparameter = f"{e.name} (where taken)" if e.optional else e.name
+        since = "always" if e.trials == 1 else f"from {e.trials} trials"
+        cells = [hyperparameter, ", ".join(names), since, f"`{e.searched}`"]
+        if e.searched is None:
+            cells[2:] = ["never", ""]
+        lines.append(f"| {' | '.join([*cells, short(e.fixed), e.source])} |")
+    return "\n".join(lines)
