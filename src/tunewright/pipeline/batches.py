@@ -1,0 +1,327 @@
+"""Which examples does update k train on? A pure function of k, so that a resume needs no memory.
+
+Data is what `pipeline.examples` takes (tensors, or a map-style dataset), and then the order is a
+permutation of each epoch keyed by the seed; or a function of the step that returns a batch; or, for
+an existing loader, any iterable of batches, which a resume has to run through from its beginning.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.utils.data import DataLoader, Dataset
+
+from tunewright.errors import PipelineError
+from tunewright.pipeline import examples, hosts
+from tunewright.pipeline.hosts import Host
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What one update trains on, on the training device."""
+
+    content: Any  # tensors in tuples, lists or dicts, as the loss function takes them
+    shares: Tensor | None = None  # each example's share of the loss, where examples have weights
+
+
+@dataclass(frozen=True)
+class Source:
+    """The batches of a training, in two halves.
+
+    `items` is the host's half: it runs ahead of the device and is what a step waits for. `fetch`
+    makes the batch of an item; it is part of the step, so that a captured step gathers the examples
+    of data that lies on the device without the host.
+    """
+
+    items: Iterator[Any]
+    fetch: Callable[[Any], Batch]
+    steps_per_epoch: float | None  # None where it is not known
+
+
+def source(
+    data: Any,
+    *,
+    batch_size: int,
+    start_step: int,
+    total_steps: int,
+    order_seed: int,
+    example_seed: int,
+    device: torch.device,
+    host: Host,
+    weights: Tensor | None = None,
+    workers: int = 0,
+) -> Source:
+    """The batches of updates start_step + 1 to total_steps; `batch_size` counts those of all ranks.
+
+    `weights` has one weight per example (or per position of each): the loss is the weighted mean
+    over the batch of all ranks. `workers` processes load a map-style dataset ahead; what it draws
+    at random for an example follows from `example_seed`, the epoch and the example.
+    """
+    steps = range(start_step + 1, total_steps + 1)
+    plain = callable(data) and not hasattr(data, "__getitem__")
+    if plain or not (hasattr(data, "__len__") and hasattr(data, "__getitem__")):
+        if weights is not None:
+            raise PipelineError(
+                "weights= needs data whose examples are numbered (tensors or a map-style dataset); "
+                "here put the weights into the batch and use them in the loss function."
+            )
+        made = map(data, steps) if plain else _continued(data, start_step)
+        return Source((examples.moved(batch, device) for batch in made), Batch, None)
+    size = examples.count(data)
+    if weights is not None:
+        weights = _checked_weights(weights, size)
+    per_epoch = size / batch_size
+    order = _Order(batch_size, size, order_seed, host)
+    order.check()
+    tensors = examples._tensors(data)
+    if tensors is not None:
+        if tensors[0].device == device:
+            return Source(*_on_device(data, steps, order, weights, device), per_epoch)
+        items = _from_host(data, steps, order, weights, device)
+    else:
+        items = _loaded(data, steps, order, weights, device, workers, example_seed)
+    return Source(items, lambda batch: batch, per_epoch)
+
+
+def split(batch: Batch, parts: int) -> list[Batch]:
+    """The batch in equal parts, for gradient accumulation."""
+    if parts == 1:
+        return [batch]
+    shares = _chunks(batch.shares, parts) if batch.shares is not None else [None] * parts
+    return [
+        Batch(content, share)
+        for content, share in zip(_chunks(batch.content, parts), shares, strict=True)
+    ]
+
+
+# --- tensors on the training device ------------------------------------------------------------
+
+
+def _on_device(
+    data: Any, steps: range, order: _Order, weights: Tensor | None, device: torch.device
+) -> tuple[Iterator[Any], Callable[[Any], Batch]]:
+    """Items are ids on the device; the examples are gathered by `fetch`, inside the step."""
+    if weights is not None:
+        weights = weights.to(device)
+
+    def fetch(ids: tuple[Tensor, ...]) -> Batch:
+        shares = _shares(weights, ids[0], ids[-1], order.host.world)
+        return Batch(examples.take(data, ids[0]), shares)
+
+    def items() -> Iterator[tuple[Tensor, ...]]:
+        uploaded: dict[int, Tensor] = {}
+        for step in steps:
+            parts = []
+            for epoch, first, last in order.pieces(step):
+                if epoch not in uploaded:
+                    uploaded = {epoch: _to_device(order.epoch(epoch), device)}
+                parts.append(uploaded[epoch][first:last])
+            together = parts[0] if len(parts) == 1 else torch.cat(parts)
+            mine = hosts.shard(together, order.host).contiguous()
+            yield (mine,) if weights is None else (mine, together)
+
+    return items(), fetch
+
+
+# --- tensors in the host's memory, and datasets -----------------------------------------------
+
+
+def _from_host(
+    data: Any, steps: range, order: _Order, weights: Tensor | None, device: torch.device
+) -> Iterator[Batch]:
+    for step in steps:
+        together = order.together(step)
+        mine = hosts.shard(together, order.host)
+        batch = Batch(examples.take(data, mine), _shares(weights, mine, together, order.host.world))
+        yield _moved(batch, device)
+
+
+def _loaded(
+    data: Any,
+    steps: range,
+    order: _Order,
+    weights: Tensor | None,
+    device: torch.device,
+    workers: int,
+    seed: int,
+) -> Iterator[Batch]:
+    loader: DataLoader[Any] = DataLoader(
+        _Reproducible(data, seed),
+        batch_sampler=_Places(order, steps),
+        num_workers=workers,
+        pin_memory=device.type == "cuda",
+        generator=torch.Generator(),  # the default would draw from the training's own generator
+    )
+    for step, content in zip(steps, loader, strict=True):
+        shares = None
+        if weights is not None:
+            together = order.together(step)
+            mine = hosts.shard(together, order.host)
+            shares = _shares(weights, mine, together, order.host.world)
+        yield _moved(Batch(content, shares), device)
+
+
+@dataclass(frozen=True)
+class _Order:
+    batch_size: int
+    size: int
+    seed: int
+    host: Host
+
+    def check(self) -> None:
+        hosts.batch_ids(1, self.batch_size, self.size, self.seed, self.host)
+
+    def pieces(self, step: int) -> Iterator[tuple[int, int, int]]:
+        """(epoch, first, last) of the stretches of epochs that make up the batch."""
+        first, end = (step - 1) * self.batch_size, step * self.batch_size
+        while first < end:
+            epoch, offset = divmod(first, self.size)
+            taken = min(end - first, self.size - offset)
+            yield epoch, offset, offset + taken
+            first += taken
+
+    def epoch(self, epoch: int) -> Tensor:
+        return torch.from_numpy(hosts.permutation(self.size, self.seed, epoch).copy())
+
+    def together(self, step: int) -> Tensor:
+        return hosts.global_ids(step, self.batch_size, self.size, self.seed)
+
+    def places(self, step: int) -> list[tuple[int, int]]:
+        """(epoch, example) of each of this rank's examples."""
+        epochs = [e for e, first, last in self.pieces(step) for _ in range(last - first)]
+        every = list(zip(epochs, self.together(step).tolist(), strict=True))
+        return every[self.host.rank :: self.host.world]
+
+
+@dataclass(frozen=True)
+class _Places(Iterable[list[tuple[int, int]]]):
+    order: _Order
+    steps: range
+
+    def __iter__(self) -> Iterator[list[tuple[int, int]]]:
+        return (self.order.places(step) for step in self.steps)
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+
+class _Reproducible(Dataset[Any]):
+    """A dataset whose random choices for an example depend on (seed, epoch, example) alone."""
+
+    def __init__(self, data: Any, seed: int) -> None:
+        self.data, self.seed = data, seed
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    def __getitems__(self, places: list[tuple[int, int]]) -> list[Any]:
+        with _generators_kept():
+            return [self._one(epoch, example) for epoch, example in places]
+
+    def _one(self, epoch: int, example: int) -> Any:
+        words = np.random.SeedSequence([self.seed, epoch, example]).generate_state(3)
+        random.seed(int(words[0]))
+        np.random.seed(words[1])
+        torch.default_generator.manual_seed(int(words[2]))  # the CPU's alone
+        return self.data[example]
+
+
+@contextmanager
+def _generators_kept() -> Iterator[None]:
+    """Without workers the dataset runs in the training's process: leave its generators alone."""
+    kept = random.getstate(), np.random.get_state(), torch.get_rng_state()
+    try:
+        yield
+    finally:
+        random.setstate(kept[0])
+        np.random.set_state(kept[1])
+        torch.set_rng_state(kept[2])
+
+
+# --- pieces ------------------------------------------------------------------------------------
+
+
+def _continued(batches: Any, start_step: int) -> Iterator[Any]:
+    """The batches over and over, without the first `start_step`."""
+    skipped = 0
+    while True:
+        empty = True
+        for batch in batches:
+            empty = False
+            if skipped < start_step:
+                skipped += 1
+                continue
+            yield batch
+        if empty:
+            raise PipelineError(
+                f"{type(batches).__name__} gave no batch when it was run through again: give a "
+                "loader that can be iterated anew for every epoch, or a function of the step."
+            )
+
+
+def _shares(weights: Tensor | None, mine: Tensor, together: Tensor, world: int) -> Tensor | None:
+    """Each example's share of the loss of the whole batch; DDP averages over ranks, hence world."""
+    if weights is None:
+        return None
+    return weights[mine] * (world / weights[together].sum())
+
+
+def _checked_weights(weights: Tensor, size: int) -> Tensor:
+    if len(weights) != size:
+        raise PipelineError(f"{len(weights)} weights for {size} examples: give one per example.")
+    if not bool((weights >= 0).all() & weights.isfinite().all()):
+        raise PipelineError("Weights must be finite and not negative; 0 leaves an example out.")
+    return weights.detach().float()
+
+
+def _to_device(tensor: Tensor, device: torch.device) -> Tensor:
+    if device.type == "cuda":
+        tensor = tensor.pin_memory()  # so that the copy does not wait
+    return tensor.to(device, non_blocking=True)
+
+
+def _moved(batch: Batch, device: torch.device) -> Batch:
+    if device.type == "cpu":
+        return batch
+    pinned = map_tensors(
+        batch.content, lambda t: t if t.is_cuda or t.is_pinned() else t.pin_memory()
+    )
+    shares = None if batch.shares is None else _to_device(batch.shares, device)
+    return Batch(examples.moved(pinned, device), shares)
+
+
+def map_tensors(content: Any, change: Callable[[Tensor], Any]) -> Any:
+    """The same tuples, dicts and values with every tensor changed; a Batch stays a Batch."""
+    if isinstance(content, Tensor):
+        return change(content)
+    if isinstance(content, Batch):
+        return Batch(map_tensors(content.content, change), map_tensors(content.shares, change))
+    if isinstance(content, dict):
+        return {name: map_tensors(part, change) for name, part in content.items()}
+    if isinstance(content, tuple | list):
+        return tuple(map_tensors(part, change) for part in content)
+    return content
+
+
+def _chunks(content: Any, parts: int) -> list[Any]:
+    if isinstance(content, Tensor):
+        if len(content) % parts:
+            raise PipelineError(
+                f"a batch of {len(content)} examples cannot be cut into {parts} equal parts: make "
+                "the batch size (per process) a multiple of accumulate."
+            )
+        return list(content.chunk(parts))
+    if isinstance(content, dict):
+        columns = {name: _chunks(part, parts) for name, part in content.items()}
+        return [{name: column[i] for name, column in columns.items()} for i in range(parts)]
+    if isinstance(content, tuple | list):
+        rows = [_chunks(part, parts) for part in content]
+        return [tuple(row[i] for row in rows) for i in range(parts)]
+    return [content] * parts
