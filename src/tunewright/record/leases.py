@@ -9,7 +9,7 @@ on this machine whose process is gone is dead at once.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -19,6 +19,7 @@ from tunewright.errors import Busy, OutOfDate
 from tunewright.record.database import Database
 from tunewright.record.process import Process, gone, this_boot, this_process
 from tunewright.record.schema import attempt, stop, trial, worker as worker_table
+from tunewright.record.trial import Status
 
 LEASE_S = 60.0
 Kind = Literal["supervisor", "session", "worker"]
@@ -48,6 +49,7 @@ class Reclaimed:
     number: int | None
     attempt: int
     owner: str  # host and pid, for people
+    ended_as: Status | None = None  # its result was found in the trial folder and taken over
 
 
 class LeaseWatch:
@@ -127,25 +129,10 @@ def retire(database: Database, worker: Worker) -> None:
         _retire(connection, [worker.id])
 
 
-def reclaim(database: Database, round_id: int, watch: LeaseWatch) -> list[Reclaimed]:
-    """Put the trials of dead owners back to pending, and say which."""
+def dead_owners(database: Database, round_id: int, watch: LeaseWatch) -> dict[int, int]:
+    """The dead owners of running trials, with the beat they were seen at last."""
     with database.reading() as connection:
         owners = _owners(database, connection, round_id)
-    dead = _dead(database, owners, watch)
-    if not dead:
-        return []
-    with database.writing() as connection:
-        # whoever has beaten since is alive after all
-        now = {row.id: row for row in _owners(database, connection, round_id)}
-        certain = [key for key, beat in dead.items() if key in now and now[key].beat == beat]
-        if not certain:
-            return []
-        _retire(connection, certain)
-        return _take_back(database, connection, round_id, certain, now)
-
-
-def _dead(database: Database, owners: list[Any], watch: LeaseWatch) -> dict[int, int]:
-    """The owners to take from, with the beat they were seen at."""
     # a SQLite store has no clock of its own, and this machine's may jump
     ages = (0.0 if database.sqlite else row.age for row in owners)
     beats = [(row.id, row.beat, age) for row, age in zip(owners, ages, strict=True)]
@@ -157,17 +144,22 @@ def _dead(database: Database, owners: list[Any], watch: LeaseWatch) -> dict[int,
     }
 
 
-def _take_back(
-    database: Database,
-    connection: Connection,
-    round_id: int,
-    dead: list[int],
-    owners: dict[int, Any],
+def take_back(database: Database, round_id: int, dead: Mapping[int, int]) -> list[Reclaimed]:
+    """Put the trials of dead owners back to pending; whoever has beaten since keeps its own."""
+    with database.writing() as connection:
+        owners = {row.id: row for row in _owners(database, connection, round_id)}
+        certain = [key for key, beat in dead.items() if key in owners and owners[key].beat == beat]
+        _retire(connection, certain)
+        return _put_back(database, connection, round_id, {key: owners[key] for key in certain})
+
+
+def _put_back(
+    database: Database, connection: Connection, round_id: int, owners: Mapping[int, Any]
 ) -> list[Reclaimed]:
     now = database.revision()
     rows = connection.execute(
         update(trial)
-        .where(trial.c.round == round_id, trial.c.status == "running", trial.c.worker.in_(dead))
+        .where(trial.c.round == round_id, trial.c.status == "running", trial.c.worker.in_(owners))
         .values(status="pending", reason="owner lost", revision=now)
         .returning(trial.c.id, trial.c.number, trial.c.attempt, trial.c.worker)
     ).all()

@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, select, text
 
 from tunewright.record import plain_json
+from tunewright.record.claims import Claim
 from tunewright.record.curve import Batch, Curves
 from tunewright.record.database import Database
 from tunewright.record.rounds import RoundRecord
@@ -55,6 +56,14 @@ def read_trials(database: Database, record: RoundRecord) -> tuple[list[Trial], l
     trials.sort(key=lambda t: t.number or 0)
     repeats.sort(key=lambda t: (t.parent or 0, t.identity))
     return trials, repeats
+
+
+def batches(database: Database, claim: Claim) -> list[bytes]:
+    """The batches of an attempt that are in the record, in order."""
+    own = (curve.c.trial == claim.trial) & (curve.c.attempt == claim.attempt)
+    with database.reading() as connection:
+        kept = select(curve.c.points).where(own).order_by(curve.c.sequence)
+        return list(connection.execute(kept).scalars())
 
 
 def _curves(rows: Iterable[Any]) -> dict[int, Curves]:

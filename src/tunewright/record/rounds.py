@@ -93,14 +93,14 @@ def begin(
         database.alone(connection)
         found = _find(connection, round.name)
         if found is None:
-            found = _create(connection, round, objective, meaning, search, command, folder)
+            found = create_round(connection, round, objective, meaning, search, command, folder)
             continued = False
         else:
             if before is None:  # another process was quicker
                 _refuse_changes(found, round, objective, search)
             count = max(count, found.round.trials_per_study)
             continued = True
-            _amend(connection, found, round, meaning, count)
+            _amend(connection, found, round, meaning, count, folder or found.folder)
         _add_missing(database, connection, found, round, search, count, points)
         record = _find(connection, round.name)
     assert record is not None
@@ -174,7 +174,7 @@ def _refuse_changes(before: RoundRecord, round: Round, objective: Objective, sea
         )
 
 
-def _create(
+def create_round(
     connection: Connection,
     round: Round,
     objective: Objective,
@@ -182,7 +182,9 @@ def _create(
     search: str,
     command: str,
     folder: str,
+    directory: str | None = None,
 ) -> RoundRecord:
+    """Insert a round and its studies, without trials; `directory` is that of an older record."""
     made = insert(round_table).values(
         name=round.name,
         definition=plain_json.dumps(as_data(round)),
@@ -191,18 +193,19 @@ def _create(
         search=search,
         split_seed=split_seed(round.seed),
         # a token, so that folders left by another store are never taken for this round's
-        directory=f"r-{secrets.token_hex(8)}",
+        directory=directory or f"r-{secrets.token_hex(8)}",
         folder=folder,
         command=storable(command, LONGEST_TEXT),
         created=time.time(),
     )
     (key,) = connection.execute(made).inserted_primary_key or (None,)
     assert key is not None
-    connection.execute(
-        update(round_table)
-        .where(round_table.c.id == key)
-        .values(directory=f"r{key}-{secrets.token_hex(3)}")
-    )
+    if directory is None:
+        connection.execute(
+            update(round_table)
+            .where(round_table.c.id == key)
+            .values(directory=f"r{key}-{secrets.token_hex(3)}")
+        )
     connection.execute(
         insert(study_table),
         [
@@ -221,15 +224,22 @@ def _create(
 
 
 def _amend(
-    connection: Connection, found: RoundRecord, round: Round, meaning: Meaning, count: int
+    connection: Connection,
+    found: RoundRecord,
+    round: Round,
+    meaning: Meaning,
+    count: int,
+    folder: str,
 ) -> None:
-    """Store what may change: a raised number of trials, the goal, and meanings."""
+    """Store what may change: a raised number of trials, the goal, meanings, a moved folder."""
     definition = as_data(round) | {"trials_per_study": count}
     connection.execute(
         update(round_table)
         .where(round_table.c.id == found.id)
         .values(
-            definition=plain_json.dumps(definition), meaning=plain_json.dumps(meaning_data(meaning))
+            definition=plain_json.dumps(definition),
+            meaning=plain_json.dumps(meaning_data(meaning)),
+            folder=folder,
         )
     )
 

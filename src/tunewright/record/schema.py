@@ -147,12 +147,13 @@ snapshot = Table(
     "snapshot",
     metadata,
     _key(),
-    Column("trial", _Key, ForeignKey("trial.id"), nullable=False, index=True),
+    Column("trial", _Key, ForeignKey("trial.id"), nullable=False),
     Column("attempt", Integer, nullable=False),
     Column("step", BigInteger, nullable=False),
     Column("path", Text, nullable=False),  # relative to the trial folder
     Column("sha256", Text, nullable=False),
     Column("saved", Double, nullable=False),
+    UniqueConstraint("trial", "attempt", "step", "path"),
 )
 worker = Table(
     "worker",

@@ -16,8 +16,9 @@ NotFound and Damaged are final; any other StoreError of a write may pass and is 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -33,7 +34,9 @@ from tunewright.record import (
     opening,
     provenance as provenances,
     reading,
+    recovery,
     rounds,
+    spool,
     telling,
 )
 from tunewright.record.claims import Claim
@@ -41,6 +44,7 @@ from tunewright.record.leases import LEASE_S, Kind, LeaseWatch, Reclaimed, Worke
 from tunewright.record.notes import Document, DocumentKind, Note, Stops
 from tunewright.record.provenance import Provenance
 from tunewright.record.reading import Changes
+from tunewright.record.recovery import Imported
 from tunewright.record.results import Results
 from tunewright.record.rounds import RoundRecord, Suggestions
 from tunewright.record.trial import Status
@@ -127,9 +131,13 @@ class Store:
         an adaptive search, which fills each trial after it is claimed. A different round of the
         same name is RoundChanged, with the difference.
         """
-        return rounds.begin(
+        record = rounds.begin(
             self._database, round, objective, meaning, search, suggestions, command, folder
         )
+        if self.path is not None or record.folder:
+            root = self.trial_root(Path(record.folder) if record.folder else None)
+            spool.write_round(root / record.directory, record)
+        return record
 
     def rounds(self) -> list[RoundRecord]:
         """All rounds, oldest first."""
@@ -155,9 +163,33 @@ class Store:
         """Take this worker off the list; trials it still holds can be reclaimed at once."""
         leases.retire(self._database, worker)
 
-    def reclaim(self, round_id: int, watch: LeaseWatch) -> list[Reclaimed]:
-        """Put the trials of dead owners back to pending, and say which."""
-        return leases.reclaim(self._database, round_id, watch)
+    def reclaim(
+        self, round_id: int, watch: LeaseWatch, root: Path | None = None
+    ) -> list[Reclaimed]:
+        """Put the trials of dead owners back to pending, and say which.
+
+        With the folder of trials as `root`, a result that an owner left there before it died is
+        taken over in the same transaction, so that nobody trains that trial again.
+        """
+        dead = leases.dead_owners(self._database, round_id, watch)
+        if not dead:
+            return []
+        with self.transaction():
+            taken = leases.take_back(self._database, round_id, dead)
+            if root is None or not taken:
+                return taken
+            keys = {one.trial for one in taken}
+            found = {one.trial: one.status for one in self.import_spool(round_id, root, keys)}
+        return [replace(one, ended_as=found.get(one.trial)) for one in taken]
+
+    def import_spool(
+        self, round_id: int, root: Path, only: Collection[int] | None = None
+    ) -> list[Imported]:
+        """Take over results that reached the trial folders but not the store; again, it is a no-op.
+
+        `only` limits it to these trials, by their identity.
+        """
+        return recovery.import_spool(self._database, round_id, root, only)
 
     # trials
 
@@ -272,6 +304,10 @@ class Store:
             root=record.folder or ("" if path is None else str(opening.default_root(path))),
             notes=written,
         )
+
+    def batches(self, claim: Claim) -> list[bytes]:
+        """The batches of this attempt that are in the record, in order."""
+        return reading.batches(self._database, claim)
 
     def changes(self, since: int) -> Changes:
         """What was written after a revision; 0 for everything."""

@@ -11,7 +11,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, func, insert, select, update
+from sqlalchemy import Connection, bindparam, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from tunewright.design.space import Value
@@ -72,6 +72,8 @@ _NEXT = select(func.coalesce(func.max(curve.c.sequence) + 1, 0)).where(
 # told twice after an answer was lost, a batch stands once
 _KEEP_SQLITE = sqlite.insert(curve).on_conflict_do_nothing()
 _KEEP_POSTGRESQL = postgresql.insert(curve).on_conflict_do_nothing()
+_SAVE_SQLITE = sqlite.insert(snapshot).on_conflict_do_nothing()
+_SAVE_POSTGRESQL = postgresql.insert(snapshot).on_conflict_do_nothing()
 
 
 def fill(
@@ -117,14 +119,15 @@ def saved(database: Database, claim: Claim, step: int, path: str, sha256: str) -
     with database.writing() as connection:
         _pass_fence(database, connection, _fenced, claim, {})
         connection.execute(
-            insert(snapshot).values(
-                trial=claim.trial,
-                attempt=claim.attempt,
-                step=step,
-                path=storable(path),
-                sha256=storable(sha256),
-                saved=time.time(),
-            )
+            _SAVE_SQLITE if database.sqlite else _SAVE_POSTGRESQL,
+            {
+                "trial": claim.trial,
+                "attempt": claim.attempt,
+                "step": step,
+                "path": storable(path),
+                "sha256": storable(sha256),
+                "saved": time.time(),
+            },
         )
 
 

@@ -1,0 +1,195 @@
+"""Making a lost store again, out of the records in its trial folders."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, insert, select
+
+from tunewright.errors import Damaged, NotFound, StoreError
+from tunewright.record import migrations, plain_json
+from tunewright.record.address import parse
+from tunewright.record.claims import ADDED
+from tunewright.record.database import Database, beside
+from tunewright.record.opening import MARK, default_root
+from tunewright.record.recovery import keep_batches
+from tunewright.record.rounds import create_round
+from tunewright.record.schema import attempt, round_table, trial, worker
+from tunewright.record.spool import (
+    ROUND_FILE,
+    TRIAL_FILE,
+    SpooledResult,
+    SpooledTrial,
+    read_round,
+    read_trial,
+    results_in,
+)
+from tunewright.record.trial import ENDED
+
+
+@dataclass(frozen=True)
+class Rebuilt:
+    """What could be made again."""
+
+    rounds: int
+    trials: int  # whose configuration is known; the others come back when the round is run again
+    ended: int  # of these, with their result
+    unreadable: tuple[Path, ...]  # torn or altered files, which were passed over
+
+
+def rebuild(store: str | os.PathLike[str], root: Path | None = None) -> Rebuilt:
+    """Make a store again from its trial folders; an old file in its place is kept beside it."""
+    address = parse(store)
+    if address.path is None and root is None:
+        raise StoreError("rebuilding a PostgreSQL store needs the folder of its trials.")
+    folder = Path(root) if root is not None else default_root(Path(str(address.path)))
+    files = sorted(folder.glob(f"r*/{ROUND_FILE}"))
+    if not files:
+        raise NotFound(f"{folder} holds no rounds to rebuild a store from.")
+    if address.path is not None:
+        _set_aside(address.path)
+    database = Database(address)
+    try:
+        migrations.create(database, _identity(folder))
+        with database.writing() as connection:
+            if connection.execute(select(round_table.c.id)).first() is not None:
+                raise StoreError(f"{address.shown} holds rounds already; nothing was rebuilt.")
+            return _fill(database, connection, files)
+    finally:
+        database.close()
+
+
+def _set_aside(path: Path) -> None:
+    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+    for ending in ("", "-wal", "-shm"):
+        if beside(path, ending).exists():
+            os.replace(beside(path, ending), beside(path, f".replaced-{stamp}{ending}"))
+
+
+def _identity(folder: Path) -> str | None:
+    try:
+        found = plain_json.read_object(folder / MARK).get("store")
+    except (OSError, Damaged):
+        return None
+    return found if isinstance(found, str) else None
+
+
+def _fill(database: Database, connection: Connection, files: list[Path]) -> Rebuilt:
+    unreadable: list[Path] = []
+    rounds = trials = ended = 0
+    keeper = connection.execute(insert(worker).values(_keeper())).inserted_primary_key or (0,)
+    for file in files:
+        try:
+            found = read_round(file)
+        except (Damaged, OSError):
+            unreadable.append(file)
+            continue
+        record = create_round(
+            connection,
+            found.round,
+            found.objective,
+            found.meaning,
+            found.search,
+            found.command,
+            folder="",
+            directory=file.parent.name,
+        )
+        rounds += 1
+        keys: dict[int, int] = {}  # number -> key, for the repeats, whose folders sort after
+        for path in sorted(file.parent.glob(f"t*/{TRIAL_FILE}")):
+            try:
+                own = read_trial(path)
+            except (Damaged, OSError):
+                unreadable.append(path)
+                continue
+            results = results_in(path.parent)
+            row = _row(database, record.id, path.parent, found.search, own, results)
+            if own.repeat is not None:
+                if own.number not in keys:
+                    unreadable.append(path)
+                    continue
+                row |= {"parent": keys[own.number], "number": None, "repeat": own.repeat}
+            (key,) = connection.execute(insert(trial).values(row)).inserted_primary_key or (0,)
+            if own.repeat is None:
+                keys[own.number] = key
+            _add_attempts(database, connection, key, int(keeper[0]), own, results)
+            trials += 1
+            ended += row["status"] in ENDED
+    return Rebuilt(rounds, trials, ended, tuple(unreadable))
+
+
+def _keeper() -> dict[str, Any]:
+    """A worker that ended long ago, to stand for those that ran the attempts."""
+    return {
+        "kind": "worker",
+        "exclusive": False,
+        "host": "rebuilt",
+        "boot": "",
+        "pid": 0,
+        "started": "",
+        "registered": time.time(),
+        "beat": 0,
+        "beaten": 0.0,
+        "retired": time.time(),
+    }
+
+
+def _row(
+    database: Database,
+    round_id: int,
+    folder: Path,
+    search: str,
+    own: SpooledTrial,
+    results: list[SpooledResult],
+) -> dict[str, Any]:
+    ended = [result for result in results if result.status in ENDED]
+    last = ended[-1] if ended else None
+    return {
+        "round": round_id,
+        "study": own.study,
+        "number": own.number,
+        "position": own.index,
+        "configuration": plain_json.dumps(dict(own.configuration)),
+        "unit": plain_json.dumps(dict(own.unit)),
+        "seed": own.seed,
+        "search": ADDED if own.index is None and own.repeat is None else search,
+        "folder": f"{folder.parent.name}/{folder.name}",
+        "status": last.status if last else "pending",
+        "reason": last.reason if last else "",
+        "detail": last.detail if last else "",
+        "attempt": max([own.attempt, *(result.attempt for result in results)]),
+        "deaths": sum(result.died for result in results if result.status == "pending"),
+        "seconds": sum(result.seconds for result in results),
+        "peak_memory_mb": last.peak_memory_mb if last else None,
+        "revision": database.revision(),
+    }
+
+
+def _add_attempts(
+    database: Database,
+    connection: Connection,
+    key: int,
+    keeper: int,
+    own: SpooledTrial,
+    results: list[SpooledResult],
+) -> None:
+    now = database.revision()
+    known = {result.attempt: result for result in results}
+    for n in range(1, max([own.attempt, *known]) + 1):
+        result = known.get(n)
+        values = {"trial": key, "n": n, "worker": keeper, "outcome": "lost", "revision": now}
+        if result is not None:
+            values |= {
+                "outcome": result.status if result.status in ENDED else "stopped",
+                "cause": result.reason,
+                "seconds": result.seconds,
+                "start_step": result.start_step,
+            }
+        connection.execute(insert(attempt).values(values))
+        if result is not None:
+            keep_batches(database, connection, replace(result, trial=key), now)

@@ -1,0 +1,131 @@
+"""Recovery: results that reached the trial folder but not the store are taken over, once.
+
+A result counts if it is of the trial's newest attempt and nobody alive runs that attempt. Taking it
+over twice changes nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, or_, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from tunewright.record.database import Database
+from tunewright.record.schema import attempt, curve, trial, worker
+from tunewright.record.spool import SpooledResult, results_in
+from tunewright.record.text import LONGEST_TEXT, storable
+from tunewright.record.trial import ENDED, Status
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A result taken over from a trial folder."""
+
+    trial: int
+    number: int | None
+    attempt: int
+    status: Status
+
+
+def import_spool(
+    database: Database, round_id: int, root: Path, only: Collection[int] | None = None
+) -> list[Imported]:
+    """Take over the results of a round's trial folders; with `only`, of these trials."""
+    chosen = select(trial.c.id, trial.c.number, trial.c.folder, trial.c.attempt).where(
+        trial.c.round == round_id, trial.c.attempt > 0, _unowned()
+    )
+    with database.reading() as connection:
+        rows = connection.execute(chosen).all()
+    taken: list[Imported] = []
+    for row in rows:
+        if only is not None and row.id not in only:
+            continue
+        for result in results_in(root / row.folder):
+            if (result.trial, result.attempt) == (row.id, row.attempt):
+                with database.writing() as connection:
+                    if _take_over(database, connection, result):
+                        taken.append(Imported(row.id, row.number, result.attempt, result.status))
+    return taken
+
+
+def _unowned() -> ColumnElement[bool]:
+    """Nobody alive runs the trial."""
+    retired = select(worker.c.id).where(worker.c.retired.is_not(None))
+    taken = (trial.c.status == "running") & trial.c.worker.in_(retired)
+    return or_(trial.c.status == "pending", taken)
+
+
+def _take_over(database: Database, connection: Connection, result: SpooledResult) -> bool:
+    """Write one result, unless the attempt's end is known already or somebody runs it again."""
+    now = database.revision()
+    end_unknown = (
+        (attempt.c.trial == result.trial)
+        & (attempt.c.n == result.attempt)
+        & attempt.c.outcome.in_(("", "lost"))
+    )
+    change = (
+        update(trial)
+        .where(
+            trial.c.id == result.trial,
+            trial.c.attempt == result.attempt,
+            _unowned(),
+            select(attempt.c.id).where(end_unknown).exists(),
+        )
+        .values(
+            status=result.status,
+            reason=storable(result.reason),
+            detail=storable(result.detail, LONGEST_TEXT),
+            seconds=trial.c.seconds + result.seconds,
+            peak_memory_mb=result.peak_memory_mb,
+            deaths=trial.c.deaths + int(result.died and result.status == "pending"),
+            revision=now,
+        )
+    )
+    if connection.execute(change).rowcount != 1:
+        return False
+    end = update(attempt).where(end_unknown)
+    connection.execute(
+        end.values(
+            outcome=_outcome(result),
+            cause=storable(result.reason),
+            seconds=result.seconds,
+            start_step=result.start_step,
+            ended=time.time(),
+            revision=now,
+        )
+    )
+    keep_batches(database, connection, result, now)
+    return True
+
+
+def keep_batches(
+    database: Database, connection: Connection, result: SpooledResult, now: int
+) -> None:
+    """Add a result's batches; those the store has already are passed over."""
+    if not result.batches:
+        return
+    dialect: Any = sqlite if database.sqlite else postgresql
+    connection.execute(
+        dialect.insert(curve).on_conflict_do_nothing(),
+        [
+            {
+                "trial": result.trial,
+                "attempt": result.attempt,
+                "sequence": result.first + place,
+                "points": points,
+                "revision": now,
+            }
+            for place, points in enumerate(result.batches)
+        ],
+    )
+
+
+def _outcome(result: SpooledResult) -> str:
+    if result.status in ENDED:
+        return result.status
+    return "died" if result.died else "stopped"
