@@ -1,0 +1,174 @@
+"""Do the evaluations go up and down with a period? Then the data order shows through."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from math import comb
+
+import numpy as np
+import numpy.typing as npt
+
+from tunewright.checks.asking import Answer, CurveQuestion, ask, objective_metric
+from tunewright.checks.finding import Finding
+from tunewright.checks.logged_rate import learning_rates, steps_of
+from tunewright.checks.noise import ROBUST, Floats
+from tunewright.checks.spacing import SpacedCurves
+from tunewright.checks.study_rule import Reading, Statement
+from tunewright.record.results import Results
+
+FEWEST = 40  # evaluations
+CHANCE = 0.002  # flagged below this
+
+
+@dataclass(frozen=True, eq=False)
+class Period:
+    """The strongest cycle of each curve."""
+
+    length: Floats  # in evaluations
+    chance: Floats  # of one so strong without any cycle
+    flagged: npt.NDArray[np.bool_]
+
+
+def periods(values: Floats) -> Period:
+    """Search the last 75 % of each curve for a cycle of any length (Fisher's g)."""
+    cycles, shares = _spectrum(values)
+    chance = fisher_chance(shares.max(axis=1), len(cycles))
+    return Period(1 / cycles[shares.argmax(axis=1)], chance, chance < CHANCE)
+
+
+def periods_of_epoch(values: Floats, epoch: float) -> Period | None:
+    """Search each curve for a cycle of one epoch (so many evaluations), or a simple part of it.
+
+    Knowing where to look finds weaker cycles. None when no such cycle can be told from a trend.
+    """
+    cycles, shares = _spectrum(values)
+    bin_width = cycles[1] - cycles[0]
+    near = np.zeros(len(cycles), dtype=bool)
+    for frequency in epoch_frequencies(epoch):
+        near |= np.abs(cycles - frequency) < bin_width
+    if not near.any():
+        return None
+    shares, at = shares[:, near], cycles[near]
+    single = (1 - shares.max(axis=1)) ** (len(cycles) - 1)
+    chance = 1 - (1 - single) ** int(near.sum())
+    return Period(1 / at[shares.argmax(axis=1)], chance, chance < CHANCE)
+
+
+def epoch_frequencies(epoch: float) -> Floats:
+    """Cycles per evaluation that an epoch of so many evaluations, halves and thirds of it show.
+
+    An epoch shorter than two evaluations shows as a slower cycle, like a wheel on film.
+
+    >>> epoch_frequencies(10.0), epoch_frequencies(0.8)
+    (array([0.1, 0.2, 0.3]), array([0.25, 0.5 , 0.25]))
+    """
+    frequency = np.arange(1, 4) / epoch % 1.0
+    return np.asarray(np.minimum(frequency, 1.0 - frequency))
+
+
+def _spectrum(values: Floats) -> tuple[Floats, Floats]:
+    """Cycles per evaluation, and the share of each in a curve's movement, AR(1) noise evened out.
+
+    First differences remove the trend; dividing by the spectrum that differences of AR(1) noise
+    have makes all frequencies alike. The slowest cycles are left out: what remains of a trend
+    would pass for one.
+    """
+    moves = np.diff(values[:, values.shape[1] // 4 :], axis=1)
+    moves = moves - np.median(moves, axis=1, keepdims=True)
+    spread = ROBUST * np.median(np.abs(moves), axis=1, keepdims=True)
+    moves = np.where(np.abs(moves) > 4 * spread, 0.0, np.clip(moves, -3 * spread, 3 * spread))
+    count = moves.shape[1]
+    time = np.arange(count) / count
+    trend, _ = np.linalg.qr(np.stack([np.ones(count), time, np.log(time + 1 / 3)], axis=1))
+    moves = moves - (moves @ trend) @ trend.T
+    squares = (moves**2).sum(axis=1) + 1e-300
+    lag_one = (moves[:, 1:] * moves[:, :-1]).sum(axis=1) / squares
+    correlation = np.clip(1 + 2 * lag_one + 3 / count, -0.5, 0.9)[:, None]
+    cycles = np.arange(_fewest_cycles(count), (count - 1) // 2 + 1)
+    cosine = np.cos(2 * np.pi * cycles[None] / count)
+    expected = (2 - 2 * cosine) / (1 + correlation**2 - 2 * correlation * cosine)
+    power = np.abs(np.fft.rfft(moves, axis=1)[:, cycles]) ** 2 / expected
+    return cycles / count, power / (power.sum(axis=1, keepdims=True) + 1e-300)
+
+
+def _fewest_cycles(count: int) -> int:
+    """How often a period must come round within so many differences, not to be a trend."""
+    return 4 if count < 60 else 8 if count < 200 else max(12, count // 25 + 1)
+
+
+def fisher_chance(share: Floats, ordinates: int) -> Floats:
+    """Chance that the largest of so many equal spectral ordinates has at least this share.
+
+    >>> fisher_chance(np.array([0.2, 0.3, 0.6]), 20).round(4)
+    array([0.2767, 0.0228, 0.    ])
+    """
+    chance = np.zeros_like(share)
+    for term in range(1, min(ordinates, 12) + 1):  # later terms do not matter where it is small
+        left = np.maximum(1 - term * share, 0.0)
+        logarithm = (ordinates - 1) * np.log(np.maximum(left, 1e-300))
+        size = np.exp(np.log(float(comb(ordinates, term))) + logarithm) * (left > 0)
+        chance += size if term % 2 else -size
+    return np.clip(chance, 0.0, 1.0)
+
+
+def periodicity(results: Results) -> list[Finding]:
+    """Ask each study whether the objective goes up and down with a period."""
+    question = CurveQuestion(
+        "periodicity",
+        objective_metric(results),
+        read=lambda _, table: _readings(results, table),
+        answer=lambda _, said: _answer(results, said),
+        fewest=FEWEST,
+    )
+    return ask(results, question)
+
+
+def _readings(results: Results, table: SpacedCurves) -> list[Reading]:
+    """Read the longest piece of each curve without a step of the learning rate in it."""
+    pieces: dict[tuple[int, int], list[int]] = {}
+    for row, trial in enumerate(table.trials):
+        rates = learning_rates(trial, results.meaning)
+        cuts = [] if rates is None else np.searchsorted(table.steps[row], steps_of(rates)).tolist()
+        edges = [0, *cuts, table.values.shape[1]]
+        piece = max(pairwise(edges), key=lambda edge: edge[1] - edge[0])
+        if piece[1] - piece[0] >= FEWEST:
+            pieces.setdefault(piece, []).append(row)
+    epoch_steps = results.meaning.number("steps_per_epoch")
+    readings = []
+    for (first, last), rows in pieces.items():
+        values, steps = table.values[rows, first:last], table.steps[rows, first:last]
+        gap = float(np.median(np.diff(steps, axis=1)))
+        known = None if epoch_steps is None else periods_of_epoch(values, epoch_steps / gap)
+        found = periods(values)
+        for at, row in enumerate(rows):
+            of_epoch = known is not None and bool(known.flagged[at])
+            shown = known if known is not None and of_epoch else found
+            facts = {
+                "trial": table.trials[row].number,
+                "period_steps": float(shown.length[at] * gap),
+                "chance": float(shown.chance[at]),
+                "of_epoch": of_epoch,
+            }
+            z = -float(np.log10(max(shown.chance[at], 1e-30)))
+            flagged = of_epoch or bool(found.flagged[at])
+            readings.append(Reading(table.trials[row], z, flagged, last - first, facts))
+    return readings
+
+
+def _answer(results: Results, said: Statement) -> Answer:
+    name = results.objective.metric
+    if not said.because:
+        return Answer("ok", f"{name} shows no period")
+    shown = said.speakers[0].facts
+    says = f"{name} has a period of about {shown['period_steps']:.4g} steps in {said.who}"
+    if shown["of_epoch"]:
+        says += ", that of an epoch or a simple part of it"
+    advice: tuple[str, ...] = (
+        "shuffle the training data anew in every epoch, and see that no evaluation depends on"
+        " where in the data it comes",
+        "make sure that training and validation data do not overlap",
+    )
+    if results.meaning.number("steps_per_epoch") is None:
+        advice = (*advice, 'give means={"steps_per_epoch": ...} to compare it with an epoch')
+    return Answer(said.verdict, says, advice)

@@ -1,0 +1,112 @@
+"""Are the best trials still improving when training ends? Then longer training may pay."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from tunewright.checks.asking import Answer, CurveQuestion, ask, objective_metric
+from tunewright.checks.best_step import best_steps
+from tunewright.checks.better_half import Judged
+from tunewright.checks.finding import Finding
+from tunewright.checks.logged_rate import decayed, learning_rates, stepped
+from tunewright.checks.noise import Floats, NoisyCurves, noisy_curves, slope_variance
+from tunewright.checks.spacing import SpacedCurves
+from tunewright.checks.study_rule import IMMATERIAL, Reading, Statement
+from tunewright.record.results import Results
+
+MEDIAN_LIMIT = 2.2
+
+
+@dataclass(frozen=True, eq=False)
+class Improvement:
+    """What each curve gained over its last quarter."""
+
+    window: int  # evaluations in that quarter
+    gain: Floats  # by the least-squares line through them; positive is better
+    z: Floats  # the gain in standard errors
+    matters: npt.NDArray[np.bool_]
+    flagged: npt.NDArray[np.bool_]  # by the rule for one curve
+
+
+def improving(curves: NoisyCurves) -> Improvement:
+    """Fit a line to the last quarter of each curve, at least 8 evaluations."""
+    window = max(8, round(0.25 * curves.evaluations))
+    time = np.arange(window) - (window - 1) / 2
+    slope = curves.values[:, -window:] @ time / (time @ time)
+    error = curves.sd * np.sqrt(slope_variance(curves.correlation, window))
+    gain, z = -slope * (window - 1), -slope / error
+    enough = np.minimum(0.01 * curves.total, 0.005 * np.abs(curves.best))
+    matters = (gain > enough) & (curves.total > 5 * curves.sd)
+    flagged = matters & (z > 2.8 + 30 / curves.evaluations)
+    return Improvement(window, gain, z, matters, flagged)
+
+
+def still_improving(results: Results) -> list[Finding]:
+    """Ask each study whether its best trials were still improving when training ended."""
+    question = CurveQuestion(
+        "still_improving",
+        objective_metric(results),
+        read=lambda _, table: _readings(results, table),
+        answer=lambda judged, said: _answer(results, judged, said),
+        median_limit=MEDIAN_LIMIT,
+    )
+    return ask(results, question)
+
+
+def _readings(results: Results, table: SpacedCurves) -> list[Reading]:
+    found = improving(noisy_curves(table.values))
+    readings = []
+    for row, trial in enumerate(table.trials):
+        steps = table.steps[row]
+        facts = {
+            "trial": trial.number,
+            "z": round(float(found.z[row]), 2),
+            "gain": float(found.gain[row]),
+            "since_step": int(steps[-found.window]),
+            "last_step": int(steps[-1]),
+        }
+        z = float(found.z[row]) if found.matters[row] else IMMATERIAL
+        readings.append(Reading(trial, z, bool(found.flagged[row]), steps.size, facts))
+    return readings
+
+
+def _answer(results: Results, judged: Judged, said: Statement) -> Answer:
+    name = results.objective.metric
+    steps = best_steps(results, judged.ranked)
+    evidence: dict[str, Any] = {"best_steps": list(steps.steps), "in_last_quarter": steps.late}
+    if not said.because:
+        return Answer("ok", f"{name} no longer improves at the end of training", (), evidence)
+    shown = said.speakers[0].facts
+    says = (
+        f"{name} was still improving in {said.who}: by {shown['gain']:.3g} over the last quarter"
+        f" (steps {shown['since_step']} to {shown['last_step']})"
+    )
+    schedules = [_schedule(results, reading) for reading in said.speakers]
+    evidence["schedules"] = schedules
+    if schedules.count("decaying") * 2 >= len(schedules):
+        says += "; its learning rate was being lowered, which explains it: this says nothing about"
+        says += " longer training"
+        return Answer("cannot_judge", says, (), evidence)
+    advice: tuple[str, ...] = (
+        "the study is compute-bound: train longer, or let the learning rate decay earlier",
+        f"tunewright extend {results.round.name} --max-train-steps {2 * shown['last_step']}",
+    )
+    if "unknown" in schedules:
+        says += "; no learning rate is logged: if it decays to zero there, this is to be expected"
+        advice = ("log the learning rate (run.log(step, learning_rate=...)) to settle it", *advice)
+    return Answer(said.verdict, says, advice, evidence)
+
+
+def _schedule(results: Results, reading: Reading) -> Literal["decaying", "steady", "unknown"]:
+    """What the learning rate did over the last quarter, as logged or as switched off."""
+    rates = learning_rates(reading.trial, results.meaning)
+    if rates is not None:
+        first, last = reading.facts["since_step"], reading.facts["last_step"]
+        return "decaying" if decayed(rates) or stepped(rates, first, last) else "steady"
+    name = results.meaning.name("schedule")
+    off = results.meaning.off.get(name, "constant")
+    return "steady" if reading.trial.configuration.get(name) == off else "unknown"

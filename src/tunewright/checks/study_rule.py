@@ -1,0 +1,106 @@
+"""What do single trials say about their study? From flags on curves to one verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from tunewright.checks.better_half import TOP
+from tunewright.record.trial import Trial
+
+IMMATERIAL = -9.0  # the z of an effect too small to matter, however certain
+FALSE_ALARMS = 0.02  # per trial: every single-curve rule is below it on average
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What one trial's curve says to one question."""
+
+    trial: Trial
+    z: float  # the effect in standard errors, or IMMATERIAL
+    flagged: bool  # by the rule for a single curve
+    points: int  # of the curve
+    facts: Mapping[str, Any]  # what to show of it
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What a study's curves say to one question."""
+
+    verdict: Literal["ok", "note", "warn"]
+    because: Literal["", "best", "median", "several", "one", "many"]
+    top: tuple[Reading, ...]  # of the five best trials
+    flagged: tuple[Reading, ...]  # best trial first
+    judged: int  # how many curves were read
+    median_z: float | None = None  # of the five best trials; None with fewer
+
+    @property
+    def speakers(self) -> tuple[Reading, ...]:
+        """The readings that carry the verdict: the flagged, or the five that agree."""
+        if self.because == "median":
+            return tuple(r for r in self.top if r.z > IMMATERIAL)
+        return self.flagged
+
+    @property
+    def who(self) -> str:
+        """The trials that carry the verdict, in words."""
+        if self.because == "median":
+            return "the five best trials taken together"
+        if self.because == "many":
+            return f"{len(self.flagged)} of the {self.judged} better trials"
+        of_top = sum(reading.flagged for reading in self.top)
+        if self.because == "several":
+            return f"{of_top} of the {len(self.top)} best trials"
+        first = self.flagged[0].trial.number if self.flagged else None
+        if self.because == "best" and of_top > 1:
+            return f"the best trial ({first}) and {of_top - 1} of the next {len(self.top) - 1}"
+        return f"the best trial ({first})" if self.because == "best" else f"trial {first}"
+
+
+def statement(readings: Sequence[Reading], median_limit: float | None = None) -> Statement:
+    """The verdict over readings ordered from the best trial down.
+
+    Warns when the best trial is flagged, when the five best agree (their median z passes the
+    limit), when two or more of them are flagged, or when more of all trials are than chance
+    explains; notes a single one of the five. The median gives a verdict at 20 evaluations, where
+    no single curve can; its limits are 98 % quantiles over worlds without an effect.
+    """
+    top = readings[:TOP]
+    flagged = tuple(r for r in readings if r.flagged)
+    of_top = sum(r.flagged for r in top)
+    median = float(np.median([r.z for r in top])) if len(top) == TOP else None
+    because: Literal["", "best", "median", "several", "one", "many"] = ""
+    if top and top[0].flagged:
+        because = "best"
+    elif median is not None and median_limit is not None and median > median_limit:
+        because = "median"
+    elif of_top >= 2:
+        because = "several"
+    elif len(flagged) > expected_flags(len(readings)):
+        because = "many"
+    elif of_top == 1:
+        because = "one"
+    verdict: Literal["ok", "note", "warn"] = "warn" if because else "ok"
+    if because == "one":
+        verdict = "note"
+    return Statement(verdict, because, tuple(top), flagged, len(readings), median)
+
+
+def in_rank_order(readings: Iterable[Reading], trials: Sequence[Trial]) -> list[Reading]:
+    """The readings in the order of the trials, which is best first."""
+    rank = {id(trial): position for position, trial in enumerate(trials)}
+    return sorted(readings, key=lambda reading: rank[id(reading.trial)])
+
+
+def expected_flags(trials: int) -> int:
+    """How many of so many trials chance may flag: the 99 % quantile at 2 % each.
+
+    >>> [expected_flags(trials) for trials in (16, 30, 50)]
+    [2, 3, 4]
+    """
+    from scipy.special import bdtr
+
+    return next(k for k in range(trials + 1) if bdtr(k, trials, FALSE_ALARMS) >= 0.99)

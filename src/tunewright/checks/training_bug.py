@@ -1,0 +1,124 @@
+"""Does the training loss rise? In a sound pipeline it should not: a bug, or instability."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tunewright.checks.asking import Answer, CurveQuestion, ask, training_metric
+from tunewright.checks.finding import Finding
+from tunewright.checks.logged_rate import learning_rates, rose
+from tunewright.checks.noise import Floats, NoisyCurves, noisy_curves
+from tunewright.checks.spacing import SpacedCurves
+from tunewright.checks.study_rule import IMMATERIAL, Reading, Statement
+from tunewright.record.results import Results
+
+BLOCKS = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Rise:
+    """The clearest lasting rise of each curve, between blocks of a tenth of training."""
+
+    start: npt.NDArray[np.int64]  # the low block
+    end: npt.NDArray[np.int64]  # the second of the two high blocks
+    rise: Floats
+    z: Floats  # the rise in standard errors
+    lasting: npt.NDArray[np.bool_]  # whether the last block is still up
+    matters: npt.NDArray[np.bool_]
+    flagged: npt.NDArray[np.bool_]  # by the rule for one curve
+
+
+def rising(curves: NoisyCurves) -> Rise:
+    """Look for two successive blocks above an earlier one: a single bad block is no trend."""
+    width = curves.evaluations // BLOCKS
+    skipped = curves.evaluations - BLOCKS * width
+    rows = np.arange(len(curves.values))
+    blocks = curves.values[:, skipped:].reshape(-1, BLOCKS, width).mean(axis=2)
+    factors = np.maximum(1.0, curves.local_factor[:, skipped + width // 2 :: width][:, :BLOCKS])
+    error = curves.mean_sd(width)
+    low = np.zeros(len(rows), dtype=np.int64)
+    start, end = low.copy(), low.copy()
+    rise, z = np.zeros(len(rows)), np.full(len(rows), -np.inf)
+    for later in range(2, BLOCKS):
+        low = np.where(blocks[:, later - 2] < blocks[rows, low], later - 2, low)
+        both = np.minimum(blocks[:, later], blocks[:, later - 1])
+        factor = np.minimum(factors[:, later], factors[:, later - 1])
+        rise_here = both - blocks[rows, low]
+        z_here = rise_here / (error * np.sqrt(factors[rows, low] ** 2 + factor**2))
+        clearer = z_here > z
+        start, end = np.where(clearer, low, start), np.where(clearer, later, end)
+        rise, z = np.where(clearer, rise_here, rise), np.where(clearer, z_here, z)
+    lasting = blocks[:, -1] - blocks[rows, start] > 0.5 * rise
+    matters = (rise > 0.02 * curves.total) & (rise > 0.005 * np.abs(curves.best))
+    flagged = matters & (z > 2.5 + 50 / curves.evaluations)
+    return Rise(start, end, rise, z, lasting, matters, flagged)
+
+
+def training_bug(results: Results) -> list[Finding]:
+    """Ask each study whether the training loss of its better trials rises and stays up."""
+    question = CurveQuestion(
+        "training_bug",
+        training_metric(results),
+        read=lambda _, table: rise_readings(results, table),
+        answer=lambda _, said: _answer(results, said),
+    )
+    return ask(results, question)
+
+
+def rise_readings(results: Results, table: SpacedCurves, lasting: bool = True) -> list[Reading]:
+    """What each training loss says; flagged are rises that last, or else those that recovered."""
+    curves = noisy_curves(table.values)
+    found = rising(curves)
+    ends = _block_ends(table.steps)
+    readings = []
+    for row, trial in enumerate(table.trials):
+        first, last = int(ends[row, found.start[row]]), int(ends[row, found.end[row] + 1])
+        flagged = bool(found.flagged[row]) and bool(found.lasting[row]) == lasting
+        rates = learning_rates(trial, results.meaning) if flagged else None
+        facts = {
+            "trial": trial.number,
+            "z": round(float(found.z[row]), 2),
+            "rise": float(found.rise[row]),
+            "improvement": float(curves.total[row]),
+            "from_step": first,
+            "to_step": last,
+            "lasting": bool(found.lasting[row]),
+            "learning_rate_rose": rates is not None and rose(rates, first, last),
+        }
+        z = float(found.z[row]) if found.matters[row] else IMMATERIAL
+        readings.append(Reading(trial, z, flagged, table.values.shape[1], facts))
+    return readings
+
+
+def _block_ends(steps: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """The training steps the blocks lie between: the end of each, and the start of the first."""
+    evaluations = steps.shape[1]
+    width = evaluations // BLOCKS
+    at = evaluations - BLOCKS * width + width * np.arange(BLOCKS + 1) - 1
+    return np.asarray(steps[:, np.maximum(at, 0)])
+
+
+def _answer(results: Results, said: Statement) -> Answer:
+    name = results.meaning.name("train_loss")
+    if not said.because:
+        return Answer("ok", f"{name} does not rise for good in the best trials")
+    shown = said.speakers[0].facts
+    says = (
+        f"{name} rose in {said.who} and stayed up: by {shown['rise']:.3g} between step "
+        f"{shown['from_step']} and step {shown['to_step']}"
+    )
+    if all(r.facts["learning_rate_rose"] for r in said.speakers):
+        says += ", while the schedule was raising the learning rate"
+        return Answer("note", says, ("lower the peak learning rate if it does not come down",))
+    return Answer(
+        said.verdict,
+        says,
+        (
+            "suspect a bug first: the loss logged, labels, shuffling, a resumed data order,"
+            " the sign or scale of a regulariser",
+            "then instability: tunewright probe stability",
+        ),
+    )
