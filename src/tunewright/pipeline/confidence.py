@@ -44,7 +44,7 @@ def wilson(correct: float, total: float, level: float = 0.95) -> Interval:
         raise PipelineError(
             f"{correct} of {total}: the interval needs 0 <= correct <= total, total > 0."
         )
-    share, z = correct / total, _normal_quantile(level)
+    share, z = correct / total, NormalDist().inv_cdf(_upper(level))
     centre = (share + z * z / (2 * total)) / (1 + z * z / total)
     half = z / (1 + z * z / total) * math.sqrt(share * (1 - share) / total + (z / (2 * total)) ** 2)
     # At the ends the formula is exactly 0 or 1, rounding is not.
@@ -81,7 +81,7 @@ def mean_interval(
             f"{independent} independent value(s): an interval of a mean needs at least 2."
         )
     error = math.sqrt(independent / (independent - 1) * float(residuals @ residuals)) / flat.size
-    half = float(stats.t.ppf((1 + level) / 2, independent - 1)) * error
+    half = float(stats.t.ppf(_upper(level), independent - 1)) * error
     return Interval(mean, mean - half, mean + half, level)
 
 
@@ -109,11 +109,12 @@ def bootstrap(
         statistic(*(array[ids] for array in arrays))
         for ids in (generator.integers(0, size, size) for _ in range(resamples))
     ]
-    low, high = np.nanquantile(drawn, [(1 - level) / 2, (1 + level) / 2])
+    low, high = np.nanquantile(drawn, [1 - _upper(level), _upper(level)])
     return Interval(float(statistic(*arrays)), float(low), float(high), level)
 
 
-def _normal_quantile(level: float) -> float:
+def _upper(level: float) -> float:
+    """The quantile that leaves half of what is outside the interval above it."""
     if not 0 < level < 1:
         raise PipelineError(f"level={level}: a level of confidence lies between 0 and 1, as 0.95.")
-    return NormalDist().inv_cdf((1 + level) / 2)
+    return (1 + level) / 2
