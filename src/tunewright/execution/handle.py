@@ -1,0 +1,386 @@
+"""The handle a training function receives: steps, logging, saving, seeds, and where it stands."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import weakref
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NoReturn
+
+from tunewright import snapshot
+from tunewright.design.meaning import Meaning
+from tunewright.design.objective import Objective
+from tunewright.design.space import Value, is_storable
+from tunewright.errors import BadValue, Ended, WorkloadError
+from tunewright.execution import due
+from tunewright.execution.ending import watched_metrics
+from tunewright.execution.executor import Assignment, Began, Event, Logged, Saved
+from tunewright.execution.number import as_count, as_number, as_step, detached, on_device, shown
+from tunewright.execution.points import MOST_POINTS, Points
+from tunewright.execution.seeds import Seeds, rank, seeds
+from tunewright.execution.step_order import went_back
+from tunewright.execution.stopping import Stopping
+
+FOLDER = "snapshots"  # of run.save, inside the trial folder
+LONGEST_NAME = 200  # characters of a metric's name
+NOT_BEGUN = sys.maxsize  # lowest step allowed before the first: any step then takes the long way
+
+_handles: weakref.WeakSet[Run] = weakref.WeakSet()
+
+
+class Run:
+    """One attempt at one trial, from the inside.
+
+        for step in run.steps(max_train_steps):
+            run.log(step, train_loss=loss)
+            if run.eval_due(step):
+                run.log(step, valid_error=error)
+            if run.save_due(step):
+                run.save({"model": model.state_dict()})
+
+    Ranks other than 0 neither log nor save. Once the trial is over (it diverged, or was stopped)
+    every further call ends it again, so that no `except` can keep it alive.
+    """
+
+    configuration: Mapping[str, Value]  # every hyperparameter of this trial
+    number: int | None  # the trial's number in its round; None for a repeat
+    folder: Path  # the trial's own, the same for every attempt
+    seeds: Seeds
+    devices: tuple[str, ...]  # what this trial may use, as in CUDA_VISIBLE_DEVICES
+    attempt: int  # from 1
+
+    def __init__(
+        self,
+        assignment: Assignment,
+        objective: Objective,
+        meaning: Meaning,
+        tell: Callable[[Event], None],
+        devices: tuple[str, ...] = (),
+    ) -> None:
+        """`tell` receives what happens; executors make handles, training functions use them."""
+        self.configuration = assignment.configuration
+        self.number = assignment.number
+        self.folder = Path(assignment.folder)
+        self.seeds = seeds(assignment.seed, assignment.split_seed, rank())
+        self.devices = devices
+        self.attempt = assignment.attempt
+        self._trial = assignment.trial
+        self._tell = tell
+        self._speaks = rank() == 0
+        self._points = Points(
+            lambda packed: tell(Logged(self._trial, self.attempt, packed)),
+            watched := frozenset(watched_metrics(objective, meaning)),
+        )
+        self._watched = watched
+        self._steps_name = meaning.name("max_train_steps")
+        self._names: set[str] = set()  # metrics whose names were found good
+        # left by an earlier attempt; what a first attempt finds is none of this trial's
+        self._saved = snapshot.latest(self.folder / FOLDER) if self.attempt > 1 else None
+        self._restored = False
+        self._start = self._saved.step if self._saved else 0
+        self._lowest = NOT_BEGUN  # the last step logged: none may lie below it
+        self._total: int | None = None  # of run.steps
+        self._step: int | None = None  # where run.steps stands
+        self._stop = Stopping()
+        self._over: Ended | None = None
+        self._foreign = False  # a copy in a forked child
+        self._plain = self._speaks  # nothing of the above needs a look: the fast path's one test
+        _handles.add(self)
+
+    # ---- steps
+
+    def steps(self, max_train_steps: int | None = None) -> Iterator[int]:
+        """The steps still to do: start_step + 1 up to and including the last.
+
+        Without an argument the configuration's own number of steps.
+        """
+        if max_train_steps is not None:
+            self._total = as_count(max_train_steps)
+        total = self._total = self._max_train_steps()
+        self._begin()
+        return self._iterate(total)
+
+    def _iterate(self, total: int) -> Iterator[int]:
+        for step in range(self._start + 1, total + 1):
+            if not self._plain:
+                self._look(step)
+            self._step = step
+            yield step
+
+    @property
+    def step(self) -> int:
+        """Where it stands: the step of `run.steps`, else the last one logged, else the start."""
+        if self._step is not None:
+            return self._step
+        return self._start if self._lowest == NOT_BEGUN else self._lowest
+
+    @property
+    def start_step(self) -> int:
+        """The updates already done by an earlier attempt; 0 at a fresh start."""
+        return self._start
+
+    def resumed_at(self, step: int) -> None:
+        """Say that the program goes on from a checkpoint of its own, after `step` updates."""
+        if self._begun:
+            raise WorkloadError(
+                f"run.resumed_at({step}) came after the first step: say it before run.steps() and "
+                "run.log()."
+            )
+        self._saved, self._start = None, as_step(step)
+        self.announce()
+
+    @property
+    def _begun(self) -> bool:
+        return self._step is not None or self._lowest != NOT_BEGUN
+
+    def _begin(self) -> None:
+        """At the first step: a program that did not take its saved state starts from nothing."""
+        if self._saved is not None and not self._restored and not self._begun and self._start:
+            self._start = 0
+            print(
+                f"tunewright: a snapshot of step {self._saved.step} exists, but run.restored was "
+                "not read: starting at step 0",
+                file=sys.stderr,
+            )
+            self.announce()
+
+    def _max_train_steps(self) -> int:
+        if self._total is not None:
+            return self._total
+        found = self.configuration.get(self._steps_name)
+        if found is None:
+            raise WorkloadError(
+                f"the number of training steps is not known, as there is no {self._steps_name}: "
+                "call run.steps(max_train_steps), or name the hyperparameter that has it, "
+                'means={"max_train_steps": "..."}.'
+            )
+        return as_count(found)
+
+    # ---- logging
+
+    def log(self, step: int, metrics: Mapping[str, Any] | None = None, **named: Any) -> None:
+        """Record metrics at a step: `run.log(step, loss=x)`, or a dictionary for any name.
+
+        Numbers of Python, NumPy and torch are accepted; tensors on a device are read later, many at
+        once. Steps may not go back. A non-finite objective or loss ends the trial as infeasible.
+        """
+        if not self._plain and not self._look(step):
+            return
+        try:
+            if type(step) is not int:
+                step = as_step(step)
+            if step < self._lowest:
+                self._check_step(step)
+            self._lowest = step
+            points, diverged = self._points, None
+            for name, value in (named if metrics is None else _both(metrics, named)).items():
+                if name not in self._names:
+                    self._check_name(name)
+                if type(value) is not float:
+                    if on_device(value):
+                        points.hold(step, name, detached(name, value))
+                        continue
+                    value = as_number(name, value)
+                if points.holding:  # behind the tensors, so that all stay in order
+                    points.hold(step, name, value)
+                    continue
+                points.add((step, name, value))
+                if value - value != 0.0 and name in self._watched:  # nan, inf or -inf
+                    diverged = diverged or (step, name, value)
+            if diverged:  # only now: the other metrics of this step are recorded too
+                points.check_finite(diverged)
+            if points.holding and points.read_due:
+                points.read()
+            if len(points) > MOST_POINTS:
+                points.flush()  # logged faster than told: help
+        except Ended as reason:
+            self._end(reason)
+
+    def _check_step(self, step: int) -> None:
+        """The rarer half of the test that steps never go back."""
+        first = self._lowest == NOT_BEGUN
+        if first:
+            self._begin()
+        before = self._start if first else self._lowest
+        if as_step(step) < before:
+            after = f"it resumed at step {before}" if first else f"step {before}"
+            raise BadValue(went_back(self._label, step, after))
+
+    def _check_name(self, name: object) -> None:
+        if not isinstance(name, str) or not name.strip() or len(name) > LONGEST_NAME:
+            raise BadValue(f"{shown(name)} cannot name a metric: use text of 1 to 200 characters")
+        if not is_storable(name) or not name.isprintable():
+            raise BadValue(f"{shown(name)} cannot name a metric: it has unprintable characters")
+        self._names.add(name)
+
+    # ---- when to evaluate and save
+
+    def eval_due(self, step: int) -> bool:
+        """Whether to evaluate at this step: about 100 times, always at the last.
+
+        A function of the step alone, never of the clock: all trials evaluate at the same steps.
+        """
+        now = due.due(step, self._max_train_steps(), due.EVALUATIONS)
+        if now and self._points.holding:  # an evaluation waits for the device anyway
+            try:
+                self._points.read()
+            except Ended as reason:
+                self._end(reason)
+        return now
+
+    @property
+    def eval_every(self) -> int:
+        """Every how many steps `eval_due` is true."""
+        return due.period(self._max_train_steps(), due.EVALUATIONS)
+
+    def save_due(self, step: int) -> bool:
+        """Whether to save at this step: about 10 times, always at the last, and before a stop.
+
+        If that is too seldom, save more often: `if step % 500 == 0 or run.save_due(step)`.
+        """
+        self._stop.saves = True
+        if self._stop.asked:
+            self._look(step)
+            self._stop.tell(step)
+            return True
+        return due.due(step, self._max_train_steps(), due.SNAPSHOTS)
+
+    # ---- saving
+
+    def save(self, state: object, step: int | None = None) -> None:
+        """Keep the state from which this trial can go on, whole or not at all; the last two stay.
+
+        `step` is how many updates it has had: by default where `run.steps` stands.
+        """
+        self._stop.saves = True
+        if not self._plain and not self._look(None):
+            return
+        at = self.step if step is None else as_step(step)
+        self.flush()  # what led to the snapshot is told before it
+        written = snapshot.save(self.folder / FOLDER, state, step=at, attempt=self.attempt)
+        relative = written.path.relative_to(self.folder).as_posix()
+        self._tell(Saved(self._trial, self.attempt, written.step, relative, written.sha256))
+        try:
+            self._stop.saved(at)
+        except Ended as reason:
+            self._end(reason)
+
+    @property
+    def restored(self) -> Any:
+        """The state saved by an earlier attempt, on the CPU; None at a fresh start."""
+        if self._saved is None:
+            return None
+        if not self._restored and self._begun:
+            raise WorkloadError(
+                "run.restored was first read after the first step, so training began at step 0: "
+                "read it before run.steps() and run.log()."
+            )
+        self._restored = True
+        return snapshot.load(self._saved)
+
+    # ---- for executors
+
+    def announce(self) -> None:
+        """Tell that the program begins, and after how many updates."""
+        if self._speaks:
+            where = f"{socket.gethostname()} pid {os.getpid()}"
+            self._tell(Began(self._trial, self.attempt, self._start, where, self.devices))
+
+    def ask_stop(self) -> None:
+        """Make `save_due` true and end the trial once it has saved; callable from any thread."""
+        self._stop.asked = True
+        self._plain = False
+
+    def is_of(self, trial: int, attempt: int) -> bool:
+        """Whether it is the handle of this attempt, by the record's identity of the trial."""
+        return (self._trial, self.attempt) == (trial, attempt)
+
+    @property
+    def stop_asked(self) -> bool:
+        """Whether a stop was asked for."""
+        return self._stop.asked
+
+    @property
+    def over(self) -> Ended | None:
+        """Why the trial was ended from inside, even if the program caught that."""
+        return self._over
+
+    def flush(self) -> None:
+        """Read what is held on a device and tell every point."""
+        try:
+            self._points.read()
+        except Ended as reason:
+            self._end(reason)
+        finally:
+            self._points.flush()
+
+    def tell_points(self) -> None:
+        """Tell the points that need no waiting for a device; callable from any thread."""
+        self._points.flush()
+
+    # ---- what is out of the ordinary
+
+    def _end(self, reason: Ended) -> NoReturn:
+        self._over = self._over or reason
+        self._plain = False
+        raise reason
+
+    def _look(self, step: int | None) -> bool:
+        """Whether to go on although something is special; raises when the trial is over."""
+        if self._foreign:
+            raise WorkloadError(
+                "the Run was used in a child process: only the process that received it can log "
+                "and save. Send the numbers back to it."
+            )
+        if self._over is not None:
+            raise self._over
+        if step is not None:
+            try:
+                self._stop.check(step, self._first_save)
+            except Ended as reason:
+                self._end(reason)
+        return self._speaks
+
+    @property
+    def _first_save(self) -> float:
+        """The step by which a program that saves at all would have asked when."""
+        try:
+            return self._start + due.period(self._max_train_steps(), due.SNAPSHOTS)
+        except WorkloadError:
+            return float("inf")
+
+    @property
+    def _label(self) -> str:
+        return "this repeat" if self.number is None else f"trial {self.number}"
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse to be sent to another process."""
+        raise WorkloadError(
+            "a Run cannot be sent to another process: only the process that received it can log "
+            "and save. Send what the process needs instead, such as run.seeds or run.folder."
+        )
+
+    def __repr__(self) -> str:
+        return f"<Run: {self._label}, attempt {self.attempt}, step {self.step}>"
+
+
+def _both(metrics: Mapping[str, Any], named: dict[str, Any]) -> dict[str, Any]:
+    if not isinstance(metrics, Mapping):
+        raise BadValue(
+            f"run.log(step, {shown(metrics)}): the second argument is a dictionary of metrics, as "
+            'in run.log(step, {"train/loss": loss})'
+        )
+    return {**metrics, **named}
+
+
+def _disown() -> None:
+    """In a forked child: its copies of the handles must not write into the parent's pipe."""
+    for run in _handles:
+        run._foreign, run._plain = True, False
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_disown)

@@ -1,0 +1,139 @@
+"""What counts as a number when it is logged, and the one line that says why something does not."""
+
+from __future__ import annotations
+
+import numbers
+import operator
+import sys
+from typing import Any
+
+from tunewright.errors import BadValue, WorkloadError
+
+LARGEST_STEP = 2**63 - 1  # steps are stored as 64-bit integers
+
+
+def as_number(name: str, value: object) -> float:
+    """The value of a metric as a float; refuses, in one line with a remedy, what is no number.
+
+    >>> as_number("loss", 2**70)
+    1.1805916207174113e+21
+    >>> as_number("loss", "0.5")
+    Traceback (most recent call last):
+    tunewright.errors.BadValue: loss: '0.5' is text; log a number, such as float('0.5')
+    """
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        return _from_array(name, value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise BadValue(
+            f"{name}: {shown(value)} is too large for a float; log its logarithm"
+        ) from None
+
+
+def on_device(value: object) -> bool:
+    """Whether reading it would make the program wait for an accelerator."""
+    torch: Any = sys.modules.get("torch")  # a program without torch has no tensors
+    return torch is not None and isinstance(value, torch.Tensor) and value.device.type != "cpu"
+
+
+def detached(name: str, tensor: Any) -> Any:
+    """A copy of a device tensor to read later; the program may overwrite its own meanwhile."""
+    _check_array(name, tensor)
+    return tensor.detach().clone()
+
+
+def as_step(step: object) -> int:
+    """A step as an integer; whatever is whole and not negative, NumPy and torch scalars included.
+
+    >>> as_step(1.5)
+    Traceback (most recent call last):
+    tunewright.errors.BadValue: step 1.5 is no whole number: steps count updates, 0, 1, 2, ...
+    """
+    try:
+        if isinstance(step, bool):
+            raise TypeError
+        whole = operator.index(step)  # type: ignore[arg-type]
+    except TypeError:
+        raise BadValue(
+            f"step {shown(step)} is no whole number: steps count updates, 0, 1, 2, ..."
+        ) from None
+    if not 0 <= whole <= LARGEST_STEP:
+        raise BadValue(f"step {shown(whole)} is out of bounds: steps count updates, 0, 1, 2, ...")
+    return whole
+
+
+def as_count(steps: object) -> int:
+    """A number of training steps; 500.0, as files may have it, will do.
+
+    >>> as_count(500.0)
+    500
+    """
+    if not isinstance(steps, float) or steps.is_integer():
+        try:
+            return as_step(int(steps) if isinstance(steps, float) else steps)
+        except BadValue:
+            pass
+    raise WorkloadError(f"{shown(steps)} is not a number of training steps, 0 or more.")
+
+
+def shown(value: object, most: int = 40) -> str:
+    """A short text for messages, even of a value whose own text is huge or cannot be made.
+
+    >>> shown("ab" * 100)
+    "'abababababababababababababababababab..."
+    """
+    try:
+        text = repr(value)
+    except Exception:
+        # an integer of thousands of digits, or a __repr__ that raises
+        text = f"a {type(value).__name__} that cannot be shown"
+    return text if len(text) <= most else text[: most - 3] + "..."
+
+
+def _from_array(name: str, value: Any) -> float:
+    """The float in a 0-dimensional array or tensor of any library."""
+    if not hasattr(value, "dtype") or not hasattr(value, "shape"):
+        raise BadValue(f"{name}: {_why_not(value)}")
+    _check_array(name, value)
+    try:
+        return float(value.item() if hasattr(value, "item") else value)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise BadValue(f"{name}: {shown(value)} is no number ({error})") from None
+
+
+def _check_array(name: str, value: Any) -> None:
+    shape = tuple(value.shape)
+    if shape:
+        raise BadValue(
+            f"{name}: an array of shape {shape} is not one number; say .item(), or .mean() of it"
+        )
+    kind = str(value.dtype)
+    if "bool" in kind:
+        raise BadValue(f"{name}: {shown(value)} is a truth value; log 1.0 or 0.0 if you mean that")
+    if "complex" in kind:
+        raise BadValue(f"{name}: {shown(value)} is complex; log abs() or .real of it")
+
+
+def _why_not(value: object) -> str:
+    if value is None:
+        return "None is no number; does the function that computes it return something?"
+    if isinstance(value, bool):
+        return f"{value} is a truth value; log 1.0 or 0.0 if you mean that"
+    if isinstance(value, str | bytes):
+        return f"{shown(value)} is text; log a number" + _as_float(value)
+    if isinstance(value, complex):
+        return f"{shown(value)} is complex; log abs() or .real of it"
+    if isinstance(value, dict):
+        return f"{shown(value)} is a dictionary; log each entry under a name of its own"
+    if isinstance(value, list | tuple | set):
+        return f"{shown(value)} is a {type(value).__name__}; log one number per name"
+    return f"{shown(value)} is a {type(value).__name__}; log float() of it if it is a number"
+
+
+def _as_float(text: str | bytes) -> str:
+    try:
+        float(text)
+    except ValueError:
+        return ""
+    return f", such as float({shown(text)})"

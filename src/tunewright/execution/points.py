@@ -1,0 +1,109 @@
+"""Points on their way from a training loop to the record: in order, batched, none dropped.
+
+`add` is all that a training loop pays for a float. Device tensors are held until somebody reads
+them, many at once, so that logging never waits for the device step by step.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Collection
+from typing import Any
+
+from tunewright.errors import Diverged
+from tunewright.execution.ending import non_finite
+from tunewright.record.curve import pack
+
+Point = tuple[int, str, float]  # step, metric, value
+MOST_POINTS = 100_000  # in one batch; more waiting points than this make the training loop help
+MOST_HELD = 100  # device tensors, then they are read
+LONGEST_HELD_S = 1.0  # ... or after this time: slow steps should be seen too
+
+
+class Points:
+    """The points of one attempt that were logged and not yet told."""
+
+    def __init__(self, tell: Callable[[bytes], None], watched: Collection[str]) -> None:
+        """`tell` receives packed batches, in order, from one thread at a time.
+
+        The `watched` metrics must stay finite.
+        """
+        self._tell = tell
+        self._watched = watched
+        self._waiting: deque[Point] = deque()  # appended to and drained without a lock
+        self._telling = threading.Lock()
+        self._held: list[tuple[int, str, Any]] = []  # tensors, and the floats logged after them
+        self._held_since = math.inf
+        self.add: Callable[[Point], None] = self._waiting.append
+
+    def __len__(self) -> int:
+        """How many wait to be told, without those held."""
+        return len(self._waiting)
+
+    @property
+    def holding(self) -> bool:
+        """Whether device tensors are held; floats must then queue behind them."""
+        return bool(self._held)
+
+    def hold(self, step: int, name: str, value: Any) -> None:
+        """Keep a device tensor (or a float logged after one) to be read later."""
+        if not self._held:
+            self._held_since = time.monotonic()
+        self._held.append((step, name, value))
+
+    @property
+    def read_due(self) -> bool:
+        """Whether enough tensors are held, or long enough, to be worth one wait."""
+        if len(self._held) >= MOST_HELD:
+            return True
+        return time.monotonic() - self._held_since > LONGEST_HELD_S
+
+    def read(self) -> None:
+        """Wait for the device once and pass everything held on."""
+        held, self._held, self._held_since = self._held, [], math.inf
+        numbers = _numbers([value for _, _, value in held])
+        points = [(step, name, n) for (step, name, _), n in zip(held, numbers, strict=True)]
+        self._waiting.extend(points)
+        for point in points:
+            if not math.isfinite(point[2]):
+                self.check_finite(point)
+
+    def check_finite(self, point: Point) -> None:
+        """End the trial when a watched metric is not finite; others may be what they are."""
+        step, name, value = point
+        if name in self._watched and not math.isfinite(value):
+            raise Diverged(non_finite(name, value, step))
+
+    def flush(self) -> None:
+        """Tell everything that waits; callable from any thread."""
+        waiting = self._waiting
+        with self._telling:
+            while waiting:
+                batch: dict[str, tuple[list[int], list[float]]] = {}
+                for _ in range(min(len(waiting), MOST_POINTS)):
+                    step, name, value = waiting.popleft()
+                    try:
+                        steps, values = batch[name]
+                    except KeyError:
+                        steps, values = batch[name] = ([], [])
+                    steps.append(step)
+                    values.append(value)
+                self._tell(pack(batch))
+
+
+def _numbers(held: list[Any]) -> list[float]:
+    """The numbers of tensors and floats, one transfer per device and type."""
+    torch: Any = sys.modules.get("torch")
+    groups: dict[tuple[Any, Any], list[int]] = {}
+    for at, value in enumerate(held):
+        if not isinstance(value, float):
+            groups.setdefault((value.device, value.dtype), []).append(at)
+    for places in groups.values():
+        stacked = torch.stack([held[at] for at in places]).cpu().double().tolist()
+        for at, number in zip(places, stacked, strict=True):
+            held[at] = number
+    return held

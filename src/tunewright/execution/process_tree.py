@@ -1,0 +1,164 @@
+"""Every process that a trial has started, however it tried to get away, and the end of them all.
+
+A process may leave its group and its parent, but it keeps the environment it was started with: each
+worker carries a mark there, and a mark begins with that of whoever started it. Where /proc does not
+exist (macOS) processes are found by their parents and groups only.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+MARK = "TUNEWRIGHT_MARK"  # the variable that carries the mark
+GONE_S = 5.0  # how long to wait for killed processes to be gone
+PROC = Path("/proc")
+
+
+@dataclass(frozen=True)
+class Process:
+    """One process of this machine."""
+
+    pid: int
+    parent: int
+    group: int
+    resident: int  # bytes
+    zombie: bool  # ended, but not yet waited for
+
+
+def new_mark() -> str:
+    """A mark for what this process is about to start, within its own mark."""
+    return f"{os.environ.get(MARK, '')}/{secrets.token_hex(8)}"
+
+
+def table() -> dict[int, Process]:
+    """All processes that can be seen, by pid."""
+    found = _from_proc() if PROC.joinpath("self/stat").exists() else _from_ps()
+    return {process.pid: process for process in found}
+
+
+def descendants(root: int, processes: dict[int, Process]) -> list[Process]:
+    """Everything below a process, without itself."""
+    children: dict[int, list[Process]] = {}
+    for process in processes.values():
+        children.setdefault(process.parent, []).append(process)
+    found, frontier = list[Process](), [root]
+    while frontier:
+        below = children.get(frontier.pop(), [])
+        found += below
+        frontier += [process.pid for process in below]
+    return found
+
+
+def marked(mark: str, processes: Iterable[Process]) -> list[Process]:
+    """Those whose mark begins with this one."""
+    wanted = f"{MARK}={mark}".encode()
+    return [p for p in processes if not p.zombie and _carries(p.pid, wanted)]
+
+
+def kill_tree(root: int, mark: str) -> None:
+    """End a process, all below it, and all that carry its mark; return when they are gone."""
+    below = [process.pid for process in descendants(root, table())]  # until it leaves orphans
+    kill_group(root)
+    _kill_all(
+        lambda seen: [*(seen[pid] for pid in below if pid in seen), *marked(mark, seen.values())],
+        spared=set(),
+    )
+
+
+def kill_marked(mark: str, spared: Collection[int] = ()) -> int:
+    """End everything that carries the mark, and say how many there were."""
+    return _kill_all(lambda seen: marked(mark, seen.values()), {os.getpid(), *spared})
+
+
+def kill_children() -> int:
+    """End everything below this process, and say how many there were."""
+    return _kill_all(lambda seen: descendants(os.getpid(), seen), {os.getpid()})
+
+
+def has_children() -> bool:
+    """Whether this process has any child, ended ones included: one system call on Linux."""
+    if not hasattr(os, "waitid"):
+        return bool(descendants(os.getpid(), table()))
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True
+
+
+def kill_group(leader: int) -> None:
+    """End a process and its group."""
+    signal_group(leader, signal.SIGKILL)
+
+
+def signal_group(leader: int, number: signal.Signals) -> None:
+    """Send a signal to a process group, if it is still there."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(leader, number)
+
+
+def reap() -> None:
+    """Forget children that have ended, so that none stays as a zombie."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+
+
+def _kill_all(find: Callable[[dict[int, Process]], list[Process]], spared: set[int]) -> int:
+    """Kill what is found until nothing is: a process may fork while it is being ended."""
+    killed: set[int] = set()
+    until = time.monotonic() + GONE_S
+    while time.monotonic() < until:
+        alive = [p.pid for p in find(table()) if not p.zombie and p.pid not in spared]
+        if not alive:
+            break
+        for pid in alive:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        killed.update(alive)
+        time.sleep(0.005)
+    return len(killed)
+
+
+def _carries(pid: int, wanted: bytes) -> bool:
+    try:
+        environment = PROC.joinpath(str(pid), "environ").read_bytes()
+    except OSError:  # gone, another user's, or no /proc
+        return False
+    return environment.startswith(wanted) or b"\0" + wanted in environment
+
+
+def _from_proc() -> list[Process]:
+    page = os.sysconf("SC_PAGESIZE")
+    found = []
+    for name in os.listdir(PROC):
+        if name.isdigit():
+            try:
+                with open(f"/proc/{name}/stat", "rb") as file:
+                    # the name, in brackets, may hold anything: the rest begins after the last one
+                    fields = file.read().rpartition(b")")[2].split()
+            except OSError:
+                continue
+            parent, group, resident = int(fields[1]), int(fields[2]), int(fields[21]) * page
+            zombie = fields[0] in (b"Z", b"X")
+            found.append(Process(int(name), parent, group, resident, zombie))
+    return found
+
+
+def _from_ps() -> list[Process]:
+    listed = subprocess.run(
+        ["ps", "-axo", "pid=,ppid=,pgid=,rss=,stat="], capture_output=True, text=True, check=False
+    ).stdout
+    rows = (line.split() for line in listed.splitlines())
+    return [
+        Process(int(pid), int(parent), int(group), int(kilobytes) * 1024, state.startswith("Z"))
+        for pid, parent, group, kilobytes, state, *_ in rows
+    ]
