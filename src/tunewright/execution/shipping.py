@@ -54,12 +54,14 @@ def receive(shipment: Shipment) -> Train:
     sys.path[:] = shipment.path
     os.chdir(shipment.folder)
     importlib.invalidate_caches()
+    made: Train
     if shipment.pickled:
         import cloudpickle
 
-        made: Train = cloudpickle.loads(shipment.pickled)
-        return made
-    return _resolved(importlib.import_module(shipment.module), shipment.name)
+        made = cloudpickle.loads(shipment.pickled)
+    else:
+        made = _resolved(importlib.import_module(shipment.module), shipment.name)
+    return made
 
 
 def _resolved(module: types.ModuleType, name: str) -> Any:

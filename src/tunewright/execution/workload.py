@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -29,6 +29,15 @@ class Accepts:
     required: frozenset[str]  # without a default: the round must give them
     takes_anything: bool  # **kwargs, {config} or {overrides}
     defaults: Mapping[str, Value] = field(default_factory=dict)  # plain ones, of the signature
+    drops_inactive: bool = False  # a command leaves out the words of what is not active
+
+    def needed(self, given: Collection[str]) -> frozenset[str]:
+        """What every configuration of a round must have, when the round gives these names at all.
+
+        >>> Accepts(frozenset("ab"), frozenset("ab"), False, drops_inactive=True).needed(["a"])
+        frozenset({'b'})
+        """
+        return self.required.difference(given) if self.drops_inactive else self.required
 
 
 @dataclass(frozen=True)
@@ -72,7 +81,7 @@ class Workload:
         """The hyperparameters of the function's signature or of the command's template."""
         if isinstance(self.train, Command):
             names = frozenset(self.train.hyperparameters)
-            return Accepts(names, names, self.train.takes_anything)
+            return Accepts(names, names, self.train.takes_anything, drops_inactive=True)
         return _of_function(self.train)
 
     @property
