@@ -1,0 +1,78 @@
+"""The command `tunewright`: its verbs by family, and the one place where errors end."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+
+import tunewright
+from tunewright.cli import demo, keeping, project, reading, running
+from tunewright.cli.problems import FINE, INTERRUPTED, tell
+from tunewright.cli.screen import sidelines
+
+VERBS: dict[str, tuple[Any, ...]] = {
+    "Begin": (demo.demo, project.init, project.new, project.doctor),
+    "Spend compute": (running.run, running.worker, running.stop, running.repeat),
+    "Read what happened": (
+        reading.ls,
+        reading.show,
+        reading.trial,
+        reading.note,
+        reading.export,
+    ),
+    "Keep the record": (keeping.backup, keeping.restore),
+}
+
+app = typer.Typer(
+    name="tunewright",
+    help="The Deep Learning Tuning Playbook, executable.",
+    epilog="Exit codes: 0 fine, 2 wrong use, 3 the round could not be finished or every trial "
+    "failed, 130 interrupted.",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    pretty_exceptions_enable=False,
+)
+for family, verbs in VERBS.items():
+    for verb in verbs:
+        app.command(rich_help_panel=family)(verb)
+
+
+@app.callback(invoke_without_command=True)
+def begin(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    """The Deep Learning Tuning Playbook, executable."""
+    if version:
+        print(f"tunewright {tunewright.__version__}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+        raise typer.Exit
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code; whatever goes wrong is told, never raised."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a terminal that cannot show a sign gets a `?`
+            stream.reconfigure(errors="replace")
+    command = typer.main.get_command(app)
+    try:
+        code = command.main(
+            args=None if arguments is None else list(arguments),
+            prog_name="tunewright",
+            standalone_mode=False,
+        )
+        sys.stdout.flush()
+    except (KeyboardInterrupt, typer.Abort):
+        sidelines().print("interrupted")
+        return INTERRUPTED
+    except BrokenPipeError:  # the reader of a pipe, `head` say, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FINE
+    except Exception as error:
+        return tell(error, sidelines())
+    return code if isinstance(code, int) else FINE

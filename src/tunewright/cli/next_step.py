@@ -1,0 +1,44 @@
+"""What to do next with a round: the command, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tunewright.cli import words
+from tunewright.record.results import Results
+
+REPEATS = 5  # of the best configuration, to know its trial variance
+
+
+@dataclass(frozen=True)
+class Step:
+    """One command worth running, and what it is good for."""
+
+    command: str
+    why: str
+
+
+def next_steps(results: Results) -> tuple[Step, ...]:
+    """The commands that help most from here, the first one first."""
+    name, counts = results.round.name, results.counts
+    steps = []
+    left = counts.get("pending", 0) + counts.get("running", 0)
+    failed = [trial.number for trial in results.trials if trial.status == "failed"]
+    if failed:
+        why = f"why it failed, with the end of its log ({words.count(len(failed), 'trial')} failed)"
+        steps.append(Step(f"tunewright trial {name} {failed[0]}", why))
+    if left:
+        why = f"{words.count(left, 'trial')} left; nothing that has ended runs again"
+        steps.append(Step(f"tunewright run {name}", why))
+    top = results.top(1)
+    if not top:
+        infeasible = [t.number for t in results.trials if t.status == "infeasible"]
+        if infeasible:
+            why = "no trial completed: see how one went wrong"
+            steps.append(Step(f"tunewright trial {name} {infeasible[0]}", why))
+    elif not left and len(results.repeats(top[0])) < REPEATS:
+        why = "train the best again with new seeds: how much of it is luck?"
+        steps.append(Step(f"tunewright repeat {name} --times {REPEATS}", why))
+    if top:
+        steps.append(Step(f"tunewright export {name} {name}.csv", "every trial as a table"))
+    return tuple(steps)

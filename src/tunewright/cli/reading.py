@@ -1,0 +1,95 @@
+"""Commands that read what happened: ls, show, trial, note, export. They never train anything."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from tunewright.cli import words
+from tunewright.cli.options import JsonOption, RoundName, StoreOption
+from tunewright.cli.project_folder import open_store
+from tunewright.cli.round_page import print_round
+from tunewright.cli.screen import say, screen, show_json
+from tunewright.cli.tracking_page import print_tracking
+from tunewright.cli.trial_page import print_trial
+from tunewright.record.tracking import tracking
+
+
+def ls(store: StoreOption = None, json: JsonOption = False) -> None:
+    """List the rounds: the tracking table, with trials, the best value and notes."""
+    with open_store(store) as opened:
+        rows = tracking(opened)
+    if json:
+        show_json(rows)
+    else:
+        print_tracking(rows, screen())
+
+
+def show(round: RoundName, store: StoreOption = None, json: JsonOption = False) -> None:
+    """Show one round: goal, roles, the best per study, why trials did not complete, what next."""
+    with open_store(store) as opened:
+        results = opened.results(round)
+    if json:
+        show_json(
+            {
+                "round": results.round,
+                "objective": results.objective,
+                "search": results.search,
+                "counts": results.counts,
+                "studies": results.studies,
+                "trials": results.trials,
+                "repeats": results.recorded_repeats,
+                "caveats": results.round.caveats,
+                "notes": results.notes,
+            }
+        )
+    else:
+        print_round(results, screen())
+
+
+def trial(
+    round: RoundName,
+    number: Annotated[int, typer.Argument(metavar="N", help="The trial's number in its round.")],
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Show one trial: configuration, curves, attempts, log, where it comes from."""
+    with open_store(store) as opened:
+        results = opened.results(round)
+        chosen = results.trial(number)
+        provenance = opened.provenance(chosen.identity)
+    if json:
+        repeats = results.repeats(chosen)
+        show_json({"trial": chosen, "repeats": repeats, "provenance": provenance})
+    else:
+        print_trial(results, chosen, provenance, screen())
+
+
+def note(
+    round: RoundName,
+    text: Annotated[str, typer.Argument(help="What to remember about the round.")],
+    store: StoreOption = None,
+) -> None:
+    """Write a note about a round; `show` and `ls` print it."""
+    with open_store(store) as opened:
+        opened.note(round, text)
+        written = len(opened.notes(round))
+    say(f"noted: {words.printable(round)} has {words.count(written, 'note')}")
+
+
+def export(
+    round: RoundName,
+    path: Annotated[Path, typer.Argument(help="A .csv, .parquet or .json file to write.")],
+    table: Annotated[
+        Literal["trials", "curves"],
+        typer.Option(help="One row per trial, or one row per logged point."),
+    ] = "trials",
+    store: StoreOption = None,
+) -> None:
+    """Write a round's trials or curves to a file for other programs."""
+    with open_store(store) as opened:
+        results = opened.results(round)
+    results.export(path, table)
+    say(f"wrote {path}: {words.count(len(results.trials), 'trial')} of {words.printable(round)}")

@@ -1,0 +1,180 @@
+"""Commands that spend compute: run, worker, stop, repeat."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import typer
+
+from tunewright.cli import words
+from tunewright.cli.next_step import next_steps
+from tunewright.cli.options import HoursOption, RoundName, StoreOption, WorkersOption
+from tunewright.cli.plan_page import plan, print_plan
+from tunewright.cli.problems import FINE, INTERRUPTED, UNFINISHED, Misuse
+from tunewright.cli.progress import watcher
+from tunewright.cli.project_folder import Project, anchored, need_project, open_store
+from tunewright.cli.round_page import counts_line, studies_table
+from tunewright.cli.screen import say, screen, sidelines
+from tunewright.design.round import Round
+from tunewright.execution.executor import Executor
+from tunewright.execution.inline import Inline
+from tunewright.execution.local import Local
+from tunewright.execution.verbs import supervise
+from tunewright.execution.watcher import Summary
+from tunewright.record.results import Results
+from tunewright.search.halton import Halton
+from tunewright.search.search import Search
+
+EXECUTORS: Mapping[str, Callable[[int | None], Executor]] = {
+    "local": lambda workers: Local(workers=workers),
+    "inline": lambda workers: Inline(),
+}
+SEARCHES: Mapping[str, Callable[[], Search]] = {"halton": Halton}
+Chosen = TypeVar("Chosen")
+
+
+def run(
+    round: RoundName,
+    workers: WorkersOption = None,
+    trials: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Trials per study, in place of the round file's number.",
+            show_default=False,
+        ),
+    ] = None,
+    max_hours: HoursOption = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would happen and what it costs, no more.")
+    ] = False,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Run failed trials again.")
+    ] = False,
+    search: Annotated[
+        str, typer.Option(metavar="SEARCH", help="Which configurations: halton (quasi-random).")
+    ] = "halton",
+    on: Annotated[
+        str, typer.Option(metavar="EXECUTOR", help="Where: local, or inline (in this process).")
+    ] = "local",
+    store: StoreOption = None,
+) -> None:
+    """Run a round, or continue it: only what is missing runs.
+
+    Ctrl-C once: no new trials, the running ones finish. Twice: they save and stop, and resume when
+    the round is run again.
+    """
+    project = need_project()
+    store = None if store is None else anchored(store, Path.cwd())
+    asked = project.round(round)
+    if trials is not None:
+        asked = replace(asked, trials_per_study=trials)
+    executor = chosen(on, EXECUTORS, "--on")(workers)
+    if dry_run:
+        with project.entered():
+            workload = project.workload(store, executor)
+            planned = plan(asked, workload, chosen(search, SEARCHES, "--search")(), executor.slots)
+        print_plan(planned, str(workload.objective), screen())
+        return
+    code = run_round(
+        project,
+        asked,
+        executor,
+        store=store,
+        search=chosen(search, SEARCHES, "--search")(),
+        max_hours=max_hours,
+        retry_failed=retry_failed,
+    )
+    raise typer.Exit(code)
+
+
+def run_round(
+    project: Project,
+    asked: Round,
+    executor: Executor,
+    *,
+    store: str | None = None,
+    search: Search | None = None,
+    max_hours: float | None = None,
+    retry_failed: bool = False,
+) -> int:
+    """Run a round of a project with its progress shown; the exit code."""
+    watch = watcher(sidelines())
+    with project.entered():
+        results = supervise(
+            asked,
+            project.workload(store, executor),
+            search=search,
+            max_hours=max_hours,
+            retry_failed=retry_failed,
+            watch=watch,
+        )
+    print_outcome(results, watch.summary)
+    return exit_code(results, watch.summary)
+
+
+def print_outcome(results: Results, summary: Summary | None) -> None:
+    """What came of it, verdict first: counts, the best of each study, what to do next."""
+    if summary is not None:
+        took = words.duration(summary.seconds)
+        say(f"{words.printable(results.round.name)}: {summary.says} ({took})", style="bold")
+    say(counts_line(results))
+    screen().print(studies_table(results))
+    for step in next_steps(results)[:2]:
+        say(f"next: {step.command}  ({step.why})")
+
+
+def exit_code(results: Results, summary: Summary | None) -> int:
+    """0 unless somebody interrupted it, it could not be finished, or every trial failed."""
+    why = "finished" if summary is None else summary.why
+    if why in ("interrupted", "terminated", "asked to stop"):
+        return INTERRUPTED
+    ended = [trial for trial in results.trials if trial.ended]
+    if ended and all(trial.status == "failed" for trial in ended):
+        return UNFINISHED
+    return UNFINISHED if why in ("all failed", "no suggestion") else FINE
+
+
+def worker(
+    round: RoundName,
+    workers: WorkersOption = None,
+    max_hours: HoursOption = None,
+    store: StoreOption = None,
+) -> None:
+    """Join a round that is running, from this machine, until no trial is left."""
+    raise NotImplementedError
+
+
+def stop(
+    round: RoundName,
+    number: Annotated[
+        int | None,
+        typer.Argument(metavar="[TRIAL]", help="Stop this trial only.", show_default=False),
+    ] = None,
+    store: StoreOption = None,
+) -> None:
+    """Ask whoever runs a round to stop it, or one of its trials: they save and can be resumed."""
+    with open_store(store) as opened:
+        record = opened.round(round)
+        if number is not None:
+            opened.results(round).trial(number)  # refuses a number the round has not
+        opened.ask_stop(record.id, number)
+        running = record.counts.get("running", 0)
+    what = f"trial {number}" if number is not None else words.count(running, "running trial")
+    say(f"asked to stop: {what} of {words.printable(round)} will save, stop and stay pending")
+
+
+def chosen(name: str, known: Mapping[str, Chosen], option: str) -> Chosen:
+    """What a name on the command line stands for; the nearest one is offered for a misspelling."""
+    if name in known:
+        return known[name]
+    near = difflib.get_close_matches(name, known, n=1)
+    raise Misuse(
+        f"{option} {name}: not one of {', '.join(known)}",
+        remedy=f"{option} {near[0]}" if near else "",
+    )

@@ -1,0 +1,50 @@
+"""Where output goes: answers to standard output, progress and problems to standard error."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from tunewright.cli import words
+from tunewright.cli.plain import as_json
+
+PIPED_WIDTH = 200  # nobody resizes a file: leave tables whole for grep
+
+
+def screen() -> Console:
+    """Standard output. Colours only in a terminal, and never with NO_COLOR."""
+    piped = not sys.stdout.isatty() and "COLUMNS" not in os.environ
+    return Console(highlight=False, width=PIPED_WIDTH if piped else None)
+
+
+def sidelines() -> Console:
+    """Standard error: progress, notes and problems."""
+    return Console(stderr=True, highlight=False)
+
+
+def say(text: str = "", style: str = "") -> None:
+    """One line of an answer; wrapped by the terminal, never cut."""
+    screen().print(Text(text, style=style), soft_wrap=True)
+
+
+def show_json(thing: Any) -> None:
+    """An answer for programs."""
+    print(as_json(thing))
+
+
+def table(*columns: str, right: tuple[str, ...] = ()) -> Table:
+    """A plain table: a heading, no frame."""
+    made = Table(box=None, pad_edge=False, header_style="dim")
+    for name in columns:
+        made.add_column(name, justify="right" if name in right else "left", overflow="fold")
+    return made
+
+
+def cell(text: Any, style: str = "") -> Text:
+    """A table cell: text as it is, harmless to the terminal and never read as markup."""
+    return Text(words.printable(str(text)), style=style)
