@@ -33,7 +33,7 @@ class Interrupts:
         """
         self.wish = Wish.GO_ON
         self.terminated = False  # by SIGTERM rather than from the keyboard
-        self._on_change = on_change
+        self.on_change = on_change
         self._before: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> Interrupts:
@@ -61,5 +61,5 @@ class Interrupts:
             self.wish = max(self.wish, Wish.STOP)
         else:
             self.wish = Wish(min(self.wish + 1, Wish.AT_ONCE))
-        if self._on_change is not None:
-            self._on_change(self.wish)
+        if self.on_change is not None:
+            self.on_change(self.wish)

@@ -21,6 +21,7 @@ Why = Literal[
     "limit",  # as many trials as this call was allowed have been run
     "all failed",  # the first five trials to end have all failed: mend the workload first
     "no suggestion",  # the search has nothing more to suggest
+    "error",  # an exception, which is raised after this was told
 ]
 
 

@@ -1,0 +1,128 @@
+"""The account of one attempt: what its executor told, and how much of that is in the record."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tunewright.execution.ending import Seen, Verdict
+from tunewright.execution.executor import Began, Ended, Event, Logged, Saved
+from tunewright.record.claims import Claim
+from tunewright.record.curve import Batch, merge, pack
+from tunewright.record.store import Store
+
+FLUSH_S = 2.0  # curves wait this long for company ...
+FLUSH_SHARE = 0.01  # ... or this share of the attempt's age, whichever is longer
+
+
+@dataclass(frozen=True)
+class Ending:
+    """The end of an attempt, as told and as judged."""
+
+    told: Ended
+    verdict: Verdict
+
+
+class Account:
+    """One attempt under way. `write` may fail and be tried again; `settle` follows a commit."""
+
+    def __init__(self, claim: Claim, watched: Sequence[str], now: float, command: str = "") -> None:
+        """`watched` metrics must stay finite; `now` is monotonic; `command` does it again."""
+        self.claim = claim
+        self.began_at = now
+        self.seen = Seen()
+        self.ending: Ending | None = None
+        self.spooled = False  # its end is in the trial folder
+        self.whole: tuple[bytes, ...] | None = None  # all batches of this attempt, once it ended
+        self.start_step = 0
+        self._command = command
+        self._watched = tuple(watched)
+        self._flushed_at = now
+        self._committed = 0  # batches of this attempt in the record
+        self._began: Began | None = None
+        self._points: list[bytes] = []  # as they came
+        self._offered: list[bytes] = []  # as the store was told them, perhaps in vain
+        self._snapshots: list[Saved] = []
+
+    def take(self, event: Event) -> None:
+        """Note what the executor told, its end excepted."""
+        if isinstance(event, Logged):
+            self._points.append(event.points)
+            self.seen = self.seen.adding(event.points, self._watched)
+        elif isinstance(event, Saved):
+            self._snapshots.append(event)
+        elif isinstance(event, Began):
+            self._began = event
+            self.start_step = event.start_step
+
+    def end(self, ending: Ending) -> None:
+        """Note how it ended; nothing more comes."""
+        self.ending = ending
+
+    def due(self, now: float) -> bool:
+        """Whether it is time to commit: at once when it has ended, else after a while."""
+        if self.ending is not None:
+            return True
+        if not (self._points or self._offered or self._snapshots or self._began):
+            return False
+        return now - self._flushed_at >= max(FLUSH_S, FLUSH_SHARE * (now - self.began_at))
+
+    def unsaid(self) -> tuple[tuple[bytes, ...], int]:
+        """The batches that are not known to be in the record, and the place of the first.
+
+        What was offered once keeps its place and content: if only the answer was lost, the store
+        recognises it.
+        """
+        if self._points:
+            self._offered.append(joined(self._points))
+            self._points = []
+        return tuple(self._offered), self._committed
+
+    def write(self, store: Store) -> None:
+        """Tell the store everything that is new, inside its open transaction."""
+        batches, first = self.unsaid()
+        if self._began is not None:
+            began = self._began
+            store.began(self.claim, began.start_step, began.worker, self._command)
+        for snapshot in self._snapshots:
+            store.saved(self.claim, snapshot.step, snapshot.path, snapshot.sha256)
+        if self.ending is None:
+            store.log(self.claim, batches, first=first)
+            return
+        told, verdict = self.ending.told, self.ending.verdict
+        if verdict.status == "pending":
+            store.release(
+                self.claim,
+                verdict.reason,
+                died=verdict.died,
+                seconds=told.seconds,
+                detail=verdict.detail,
+                peak_memory_mb=told.peak_memory_mb,
+                last=batches,
+                first=first,
+            )
+        else:
+            store.finish(
+                self.claim,
+                verdict.status,
+                verdict.reason,
+                detail=verdict.detail,
+                seconds=told.seconds,
+                peak_memory_mb=told.peak_memory_mb,
+                last=batches,
+                first=first,
+            )
+
+    def settle(self, now: float) -> None:
+        """What was written is committed: forget it."""
+        self._committed += len(self._offered)
+        self._began, self._offered, self._snapshots = None, [], []
+        self._flushed_at = now
+
+
+def joined(batches: Sequence[bytes]) -> bytes:
+    """Several batches of one attempt as one: a row of the record each would be too many."""
+    if len(batches) == 1:
+        return batches[0]
+    curves = merge([Batch(1, 0, points) for points in batches])
+    return pack({name: (curve.steps, curve.values) for name, curve in curves.items()})

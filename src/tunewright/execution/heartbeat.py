@@ -1,0 +1,98 @@
+"""The beat by which others know that a supervisor or a session is alive: a thread, never the loop.
+
+Training may hold the main thread for hours; its owner's lease must not run out for that.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import math
+import os
+import threading
+from collections.abc import Iterator
+from types import TracebackType
+
+from tunewright.errors import OutOfDate, StoreError
+from tunewright.record.leases import LEASE_S, Kind, Worker
+from tunewright.record.store import Store
+
+LEASE_VARIABLE = "TUNEWRIGHT_LEASE_S"  # seconds; alike for all processes of a round
+BEATS_PER_LEASE = 6
+log = logging.getLogger(__name__)
+
+
+class Heartbeat:
+    """Beats for a worker as long as the `with` block lasts."""
+
+    def __init__(self, store: Store, worker: Worker, every_s: float) -> None:
+        """A store that cannot be reached is passed over: the next beat may succeed."""
+        self.lost: OutOfDate | None = None  # others took this worker for dead: it must end
+        self.worker = worker
+        self._store = store
+        self._every_s = every_s
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._beat, name="tunewright-beat", daemon=True)
+
+    def __enter__(self) -> Heartbeat:
+        """Begin to beat; the first one is due after `every_s`."""
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """End the thread, and wait for a beat under way."""
+        self._over.set()
+        self._thread.join()
+
+    def renew(self) -> None:
+        """Register anew: what the old worker still holds, known or not, can be reclaimed."""
+        old = self.worker
+        self._store.retire(old)
+        exclusive = old.kind == "supervisor"
+        self.worker = self._store.register(old.round, old.kind, exclusive, lease_s())
+        self.lost = None
+
+    def _beat(self) -> None:
+        while not self._over.wait(self._every_s):
+            try:
+                self._store.beat(self.worker)
+            except OutOfDate as error:
+                self.lost = error
+            except StoreError as error:
+                log.debug("a beat did not reach the store: %s", error)
+
+
+def lease_s() -> float:
+    """How long an owner may be silent before it is taken for dead, in seconds."""
+    said = os.environ.get(LEASE_VARIABLE, "")
+    if not said:
+        return LEASE_S
+    try:
+        seconds = float(said)
+    except ValueError:
+        seconds = math.nan
+    if not 0.5 <= seconds < math.inf:
+        raise StoreError(f"{LEASE_VARIABLE}={said}: not a number of seconds of at least 0.5.")
+    return seconds
+
+
+@contextlib.contextmanager
+def on_duty(store: Store, round_id: int, kind: Kind, exclusive: bool) -> Iterator[Heartbeat]:
+    """Be a worker of a round for a block: registered, beating, and off the list afterwards."""
+    lease = lease_s()
+    worker = store.register(round_id, kind, exclusive, lease)
+    heartbeat = Heartbeat(store, worker, lease / BEATS_PER_LEASE)
+    try:
+        with heartbeat:
+            yield heartbeat
+    finally:
+        try:
+            store.retire(heartbeat.worker)
+        except StoreError as error:
+            # this process ends, which says as much to whoever looks
+            log.debug("could not be taken off the list of workers: %s", error)

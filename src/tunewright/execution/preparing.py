@@ -1,0 +1,74 @@
+"""A round made ready to run: refused before compute, or completed and with advice."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from tunewright.design.guards import advise, refuse
+from tunewright.design.round import Round
+from tunewright.design.space import Value
+from tunewright.design.study import Study
+from tunewright.errors import DesignError
+from tunewright.execution.command import FACTS, Command
+from tunewright.execution.workload import Workload
+from tunewright.record.rounds import Suggestions
+from tunewright.search.listed import Listed
+from tunewright.search.search import Search, Suggestion
+
+
+def ready(round: Round, workload: Workload, search: Search) -> Round:
+    """The round with the workload's unmentioned defaults; refuses what cannot be run."""
+    if not isinstance(round, Round):
+        raise DesignError(f"{round!r} is no Round: say tw.run(round, workload).")
+    accepts = workload.accepts
+    refuse(
+        round,
+        workload.objective,
+        workload.meaning,
+        accepts.names,
+        accepts.required,
+        accepts.takes_anything,
+    )
+    if isinstance(search, Listed):
+        search.check(round.studies)
+    return with_defaults(round, accepts.defaults)
+
+
+def with_defaults(round: Round, defaults: Mapping[str, Value]) -> Round:
+    """The round with these values among the fixed hyperparameters, where it says nothing of them.
+
+    What a training function uses is a caveat on every conclusion, mentioned or not.
+    """
+    named = set(round.names)
+    unsaid = {name: value for name, value in defaults.items() if name not in named}
+    return replace(round, fixed={**round.fixed, **unsaid}) if unsaid else round
+
+
+def advice(round: Round, workload: Workload) -> tuple[str, ...]:
+    """What is unwise about the round, but not refused."""
+    return advise(round, workload.objective, workload.meaning)
+
+
+def suggestions(search: Search) -> Suggestions | None:
+    """How the record asks for a study's first configurations; None for an adaptive search."""
+    if search.adaptive:
+        return None
+
+    def first(study: Study, count: int) -> Sequence[Suggestion]:
+        return search.suggest(study, (), count)
+
+    return first
+
+
+def reproduce(workload: Workload, configuration: Mapping[str, Value], seed: int) -> str:
+    """The command line or the call that does this trial again."""
+    if isinstance(workload.train, Command):
+        facts = {name: f"{{run.{name}}}" for name in FACTS}
+        words = workload.train.filled(
+            configuration, {**facts, "seed": seed, "start_step": 0}, "{config}"
+        )
+        return shlex.join(words)
+    given = "".join(f", {name}={value!r}" for name, value in configuration.items())
+    return f"{workload.name}(run{given})  # seed {seed}"

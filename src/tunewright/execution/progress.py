@@ -1,0 +1,135 @@
+"""How far a supervisor has come: what it tells its watcher, and when a round is hopeless."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from statistics import quantiles
+
+from tunewright.errors import NotFound, StoreError
+from tunewright.execution.account import Account, Ending
+from tunewright.execution.ending import Seen
+from tunewright.execution.executor import Ended
+from tunewright.execution.watcher import Concluded, Silent, Watcher
+from tunewright.record.claims import Claim
+from tunewright.record.curve import Batch, Curves
+from tunewright.record.judge import Judged, judge
+from tunewright.record.store import RoundRecord, Store
+from tunewright.record.trial import Trial
+
+
+class Progress:
+    """Counts what ended in this call, and knows the best trial of the round so far."""
+
+    def __init__(self, store: Store, record: RoundRecord, watch: Watcher) -> None:
+        """`record` says how the round stood before this call."""
+        self.ended = 0  # trials that came to an end in this call
+        self._failed = 0
+        self._store = store
+        self._record = record
+        self._watch = watch
+        self._silent = isinstance(watch, Silent)
+        self._lengths: list[float] = []  # of completed trials, in seconds
+        self._any_good = bool(record.counts.get("completed") or record.counts.get("infeasible"))
+        self._best = None if self._silent else self._best_before()
+
+    def seen(self, account: Account, event: Ended) -> Seen:
+        """What the trial has logged; if this attempt went without the objective, by all of them."""
+        seen = account.seen
+        missing = self._record.objective.metric not in seen.metrics
+        if missing and event.outcome == "completed" and account.claim.attempt > 1:
+            trial = self._recorded(account.claim)
+            earlier = tuple(trial.curves) if trial else ()
+            return replace(seen, metrics=tuple(dict.fromkeys((*earlier, *seen.metrics))))
+        return seen
+
+    def tell(self, account: Account, ending: Ending, running: int) -> None:
+        """Count an attempt whose end is in the record, and tell the watcher."""
+        status = ending.verdict.status
+        if status != "pending":
+            self.ended += 1
+            self._failed += status == "failed"
+        if status == "completed":
+            self._lengths.append(ending.told.seconds)
+        if self._silent:
+            return
+        judged = self._judged(account, ending)
+        claim = account.claim
+        concluded = Concluded(
+            number=claim.number,
+            study=claim.study,
+            attempt=claim.attempt,
+            configuration=claim.configuration or {},
+            status=judged.status,
+            reason=judged.reason,
+            value=judged.value,
+            seconds=ending.told.seconds,
+            running=running,
+        )
+        self._watch.ended(concluded)
+        if claim.number is not None and self._is_best(judged.value):
+            self._best = judged.value
+            self._watch.best(concluded)
+
+    def hopeless(self, first: int) -> bool:
+        """Whether the round's first trials to end have all failed."""
+        return not self._any_good and self.ended >= first and self._failed == self.ended
+
+    def time_left(self, ages: Sequence[float]) -> str:
+        """How long trials of these ages may still take, as a range; empty when nothing is known."""
+        if not self._lengths:
+            return ""
+        short, long = self._lengths[0], self._lengths[0]
+        if len(self._lengths) > 1:
+            short, _, long = quantiles(self._lengths, n=4, method="inclusive")
+        low, high = (max(max(length - age, 0.0) for age in ages) for length in (short, long))
+        return f"{duration(low)} to {duration(high)} left"
+
+    def _judged(self, account: Account, ending: Ending) -> Judged:
+        verdict = ending.verdict
+        if verdict.status != "completed":
+            return Judged(verdict.status, verdict.reason)
+        if account.whole is not None and account.start_step == 0:
+            batches = [Batch(account.claim.attempt, 0, points) for points in account.whole]
+            return judge(self._record.objective, "completed", "", Curves(batches))
+        trial = self._recorded(account.claim)
+        if trial is None:
+            return Judged("completed")
+        return Judged(trial.status, trial.reason, trial.value, trial.best_step)
+
+    def _is_best(self, value: float | None) -> bool:
+        if value is None:
+            return False
+        return self._best is None or self._record.objective.better(value, self._best)
+
+    def _recorded(self, claim: Claim) -> Trial | None:
+        """The trial as the record has it; None while the store cannot be reached."""
+        try:
+            results = self._store.results(self._record.name)
+        except StoreError:
+            return None
+        known = (
+            results.trials
+            if claim.number is not None
+            else [repeat for trial in results.trials for repeat in results.repeats(trial)]
+        )
+        return next((trial for trial in known if trial.identity == claim.trial), None)
+
+    def _best_before(self) -> float | None:
+        if not self._record.counts.get("completed"):
+            return None
+        try:
+            return self._store.results(self._record.name).best().value
+        except NotFound:
+            return None
+
+
+def duration(seconds: float) -> str:
+    """A duration for people.
+
+    >>> duration(42), duration(600), duration(9000)
+    ('42 s', '10 min', '2.5 h')
+    """
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

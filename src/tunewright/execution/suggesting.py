@@ -1,0 +1,46 @@
+"""An adaptive search at work: claimed trials get their configuration outside any lock."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tunewright.errors import OutOfDate
+from tunewright.record.claims import Claim
+from tunewright.record.store import RoundRecord, Store
+from tunewright.search.search import Search
+
+NO_MORE = "the search has no more configurations"
+
+
+def filled(
+    store: Store, record: RoundRecord, search: Search, claims: Sequence[Claim]
+) -> list[Claim]:
+    """These claims with a configuration each; those the search has none for are given back."""
+    empty = [claim for claim in claims if claim.configuration is None]
+    if not empty:
+        return list(claims)
+    results = store.results(record.name)
+    known: dict[int, Claim] = {}
+    for study in results.studies:
+        own = [claim for claim in empty if claim.study == study.number]
+        if not own:
+            continue
+        # claimed and ended trials are the search's state; those to be filled now are not
+        trials = [t for t in results.of(study) if t.status != "pending" and t.configuration]
+        suggested = search.suggest(study, trials, len(own))
+        for claim, point in zip(own, suggested, strict=False):
+            try:
+                store.fill(claim, point.configuration, point.unit)
+            except OutOfDate:
+                continue  # taken from us meanwhile: its new owner fills it
+            known[claim.trial] = replace(
+                claim, configuration=dict(point.configuration), unit=dict(point.unit)
+            )
+        for claim in own[len(suggested) :]:
+            store.release(claim, NO_MORE, died=False)
+    return [
+        known.get(claim.trial, claim)
+        for claim in claims
+        if claim.configuration is not None or claim.trial in known
+    ]

@@ -1,0 +1,347 @@
+"""The supervisor: claim trials, have them trained, and record what becomes of them.
+
+One turn of its loop: heed signals and requests, take back what dead owners held, claim trials for
+the free slots, hear what the executor tells, and commit what is due, many trials at once. It is the
+only one that talks to the store; whatever ends it, the trials it held go back to pending.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tunewright.errors import StoreError
+from tunewright.execution.account import Account, Ending
+from tunewright.execution.ending import Verdict, conclude, watched_metrics
+from tunewright.execution.executor import Assignment, Ended, Event, Executor
+from tunewright.execution.flushing import Ledger
+from tunewright.execution.heartbeat import Heartbeat
+from tunewright.execution.inline import Inline
+from tunewright.execution.interrupts import Interrupts, Wish
+from tunewright.execution.preparing import reproduce
+from tunewright.execution.progress import Progress
+from tunewright.execution.suggesting import filled
+from tunewright.execution.watcher import Started, Watcher, Why
+from tunewright.execution.workload import Workload
+from tunewright.record.claims import Claim
+from tunewright.record.leases import LeaseWatch
+from tunewright.record.provenance import Provenance
+from tunewright.record.store import RoundRecord, Store
+from tunewright.search.search import Search
+
+TURN_S = 0.5  # the longest wait for events: signals are heeded at least this often
+LOOK_S = 1.0  # how often the store is asked for requests, dead owners and new trials
+GRACE_S = 30.0  # between the wish to save and the end
+FIRST_FAILURES = 5  # a round whose first trials all fail has a broken workload
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Undertaking:
+    """What a supervisor works on, and with what."""
+
+    store: Store
+    record: RoundRecord
+    heartbeat: Heartbeat  # whose worker owns the trials
+    workload: Workload
+    executor: Executor
+    search: Search
+    root: Path  # the folder of trials
+    watch: Watcher
+    claim: Callable[[int], list[Claim]]  # up to so many trials to train now
+    provenance: Provenance
+    leases: LeaseWatch = field(default_factory=LeaseWatch)
+    limit: int | None = None  # trials to bring to an end in this call
+    deadline: float | None = None  # by the monotonic clock: no new trials after it
+    waits: bool = True  # for trials that other workers run
+
+
+class Supervisor:
+    """The loop; `work` returns why it came to its end."""
+
+    def __init__(self, own: Undertaking, interrupts: Interrupts) -> None:
+        """Nothing is claimed yet."""
+        self._own = own
+        self._interrupts = interrupts
+        self._watched = watched_metrics(own.workload.objective, own.workload.meaning)
+        self._accounts: dict[int, Account] = {}  # by trial
+        self._ledger = Ledger(own.store, own.root, own.watch.message)
+        self.progress = Progress(own.store, own.record, own.watch)
+        self._why: Why | None = None  # no new trials from now on
+        self._wish = Wish.GO_ON  # the last one that was heeded
+        self._stopped: set[int] = set()  # trials asked to stop
+        self._asked: frozenset[int] = frozenset()  # numbers of trials that people stopped
+        self._drained = False  # the last claim found fewer trials than there were slots
+        self._unsure = False  # a claim failed half-way: some trial may be ours unknown to us
+        self._look_at = self._claim_at = 0.0
+
+    def work(self) -> Why:
+        """Run until nothing is left to do, or somebody wants an end."""
+        try:
+            while True:
+                self._heed(time.monotonic())
+                self._refill(time.monotonic())
+                if not self._accounts and (why := self._over()):
+                    return why
+                self._hear()
+                self._flush(time.monotonic())
+        finally:
+            self._abandon()
+
+    def on_wish(self, wish: Wish) -> None:
+        """Pass a wish to stop on from the signal handler, to training in this very thread."""
+        if wish >= Wish.STOP and isinstance(self._own.executor, Inline):
+            for trial in tuple(self._accounts):
+                self._own.executor.stop(trial, 0.0)
+            if wish == Wish.AT_ONCE:
+                raise KeyboardInterrupt
+
+    # ---- what others want
+
+    def _heed(self, now: float) -> None:
+        if self._own.heartbeat.lost is not None:
+            raise self._own.heartbeat.lost
+        self._heed_signals()
+        if self._own.deadline is not None and now >= self._own.deadline and self._why is None:
+            self._end("out of time", f"the time is over: {self._finishing()}")
+        if now >= self._look_at and not self._ledger.holds_off(now):
+            self._look_at = now + LOOK_S
+            with self._ledger.patiently(now):
+                self._heed_requests()
+                self._reclaim()
+                self._ledger.back_up()
+
+    def _heed_signals(self) -> None:
+        wish = self._interrupts.wish
+        if wish == self._wish:
+            return
+        self._wish = wish
+        why: Why = "terminated" if self._interrupts.terminated else "interrupted"
+        if wish == Wish.FINISH:
+            again = "Ctrl-C again: they save and stop, to be resumed later"
+            self._end(why, f"no new trials: {self._finishing()}. {again}")
+        elif wish == Wish.STOP:
+            self._end(why, f"{self._running()} asked to save and stop, within {GRACE_S:.0f} s")
+            self._stop_all(GRACE_S)
+        else:
+            self._end(why, f"{self._running()} ended at once")
+            self._stop_all(0.0)
+
+    def _heed_requests(self) -> None:
+        asked = self._own.store.stops(self._own.record.id)
+        self._asked = asked.numbers
+        if asked.everything and self._why != "asked to stop":
+            self._end("asked to stop", f"asked to stop: {self._running()} save and stop")
+            self._stop_all(GRACE_S)
+        for trial, account in self._accounts.items():
+            if account.claim.number in asked.numbers and trial not in self._stopped:
+                self._say(f"trial {account.claim.number} was asked to stop")
+                self._stop(trial, GRACE_S)
+
+    def _reclaim(self) -> None:
+        own = self._own
+        for lost in own.store.reclaim(own.record.id, own.leases, own.root):
+            self._claim_at = 0.0
+            became = f"is {lost.ended_as}" if lost.ended_as else "goes back to pending"
+            self._say(f"{_name(lost.number)} {became}: its owner is gone ({lost.owner})")
+
+    def _end(self, why: Why, says: str) -> None:
+        self._why = why
+        self._say(says)
+
+    def _stop_all(self, grace_s: float) -> None:
+        for trial in tuple(self._accounts):
+            self._stop(trial, grace_s)
+
+    def _stop(self, trial: int, grace_s: float) -> None:
+        self._stopped.add(trial)
+        self._own.executor.stop(trial, grace_s)
+
+    # ---- new trials
+
+    def _refill(self, now: float) -> None:
+        free = self._own.executor.slots - len(self._accounts)
+        if self._own.limit is not None:
+            free = min(free, self._own.limit - self.progress.ended - len(self._accounts))
+        if self._why or free <= 0 or now < self._claim_at or self._ledger.holds_off(now):
+            return
+        if not self._ledger.has_space(now):
+            self._claim_at = now + LOOK_S
+            return
+        with self._ledger.patiently(now):
+            self._unsure, sure = True, self._unsure
+            claims = self._own.claim(free)
+            self._unsure = sure
+            self._drained = len(claims) < free
+            self._claim_at = now + LOOK_S if self._drained else now
+            try:
+                self._start(claims)
+            except BaseException:
+                self._give_back(claims)
+                raise
+
+    def _start(self, claims: Sequence[Claim]) -> None:
+        own = self._own
+        ready = filled(own.store, own.record, own.search, claims)
+        if len(ready) < len(claims):
+            self._end("no suggestion", f"{own.search.name} has nothing more to suggest")
+        with own.store.transaction():
+            for claim in ready:
+                own.store.add_provenance(claim, own.provenance)
+        assignments = [self._assignment(claim) for claim in ready]
+        for claim in ready:
+            command = reproduce(own.workload, claim.configuration or {}, claim.seed)
+            self._accounts[claim.trial] = Account(claim, self._watched, time.monotonic(), command)
+        own.executor.start(own.workload, assignments)
+        running = len(self._accounts) - len(ready)
+        for claim in ready:
+            running += 1
+            own.watch.claimed(
+                Started(
+                    claim.number, claim.study, claim.attempt, claim.configuration or {}, running
+                )
+            )
+
+    def _assignment(self, claim: Claim) -> Assignment:
+        return Assignment(
+            trial=claim.trial,
+            attempt=claim.attempt,
+            number=claim.number,
+            round=self._own.record.name,
+            configuration=claim.configuration or {},
+            seed=claim.seed,
+            split_seed=claim.split_seed,
+            folder=self._ledger.open_folder(claim),
+        )
+
+    def _give_back(self, claims: Sequence[Claim]) -> None:
+        """Put back what could not be started; if even that fails, our own end does it."""
+        for claim in claims:
+            self._accounts.pop(claim.trial, None)
+            with contextlib.suppress(StoreError):
+                self._own.store.release(claim, "could not be started", died=False)
+
+    # ---- what happens to them
+
+    def _hear(self) -> None:
+        if not self._accounts:
+            time.sleep(TURN_S if self._drained else LOOK_S / 10)
+            return
+        for event in self._own.executor.events(TURN_S):
+            self._take(event)
+
+    def _take(self, event: Event) -> None:
+        account = self._accounts.get(event.trial)
+        if account is None or account.claim.attempt != event.attempt or account.ending:
+            return  # of an attempt that is not ours any more
+        if not isinstance(event, Ended):
+            account.take(event)
+            return
+        seen = self.progress.seen(account, event)
+        verdict = conclude(event, seen, self._own.workload.objective, account.claim.attempts_died)
+        account.end(Ending(event, verdict))
+
+    def _flush(self, now: float) -> None:
+        due = [account for account in self._accounts.values() if account.due(now)]
+        if not due or self._ledger.holds_off(now):
+            return
+        committed = self._ledger.commit(due, now)
+        for account in committed.lost:
+            self._lose(account)
+        for account in committed.settled:
+            if account.ending is not None:
+                self._conclude(account, account.ending)
+
+    def _conclude(self, account: Account, ending: Ending) -> None:
+        trial = account.claim.trial
+        del self._accounts[trial]
+        self._stopped.discard(trial)
+        self._claim_at = 0.0
+        self.progress.tell(account, ending, running=len(self._accounts))
+        if self._why is None and self.progress.hopeless(FIRST_FAILURES):
+            self._end(
+                "all failed",
+                f"the first {FIRST_FAILURES} trials to end have all failed, the last: "
+                f"{ending.verdict.reason}. {self._finishing()}; mend the workload, then run again",
+            )
+
+    def _lose(self, account: Account) -> None:
+        """Our lease on it was taken: what it still does must not be seen."""
+        name = _name(account.claim.number)
+        self._say(f"{name} was taken by another owner: what it told since is dropped")
+        del self._accounts[account.claim.trial]
+        self._own.executor.stop(account.claim.trial, 0.0)
+
+    # ---- the end
+
+    def _over(self) -> Why | None:
+        """Why there is nothing more to do, now that nothing of ours runs."""
+        if self._why is not None:
+            return self._why
+        if self._own.limit is not None and self.progress.ended >= self._own.limit:
+            return "limit"
+        if not self._drained or self._ledger.holds_off(time.monotonic()):
+            return None
+        if self._unsure:
+            with self._ledger.patiently(time.monotonic()):
+                self._own.heartbeat.renew()
+                self._unsure = self._drained = False
+            return None
+        if self._own.waits and self._others_run():
+            return None
+        return "finished"
+
+    def _others_run(self) -> bool:
+        """Whether other workers hold trials that may still come back to us."""
+        try:
+            counts = self._own.store.round(self._own.record.name).counts
+        except StoreError:
+            return True
+        return bool(counts.get("running")) or counts.get("pending", 0) > len(self._asked)
+
+    def _abandon(self) -> None:
+        """End what still runs and put it back to pending."""
+        for trial in tuple(self._accounts):
+            self._own.executor.stop(trial, 0.0)
+        self._own.executor.close()
+        now = time.monotonic()
+        for account in self._accounts.values():
+            if account.ending is None:
+                cause = "its supervisor ended"
+                seconds = now - account.began_at
+                told = Ended(
+                    account.claim.trial, account.claim.attempt, "stopped", cause, seconds=seconds
+                )
+                account.end(Ending(told, Verdict("pending", cause)))
+        if self._accounts:
+            try:
+                self._ledger.commit(list(self._accounts.values()), now)
+            except StoreError as error:
+                # spooled, or reclaimed by the next owner: nothing that was finished is lost
+                log.warning("the store could not be told of the end: %s", error)
+            self._accounts.clear()
+
+    # ---- words
+
+    def _say(self, text: str) -> None:
+        self._own.watch.message(text)
+
+    def _running(self) -> str:
+        count = len(self._accounts)
+        return f"the {count} running trials" if count != 1 else "the running trial"
+
+    def _finishing(self) -> str:
+        if not self._accounts:
+            return "nothing runs"
+        ages = [time.monotonic() - account.began_at for account in self._accounts.values()]
+        left = self.progress.time_left(ages)
+        many = len(ages) != 1
+        return f"{self._running()} {'finish' if many else 'finishes'}{f' ({left})' if left else ''}"
+
+
+def _name(number: int | None) -> str:
+    return "a repeat" if number is None else f"trial {number}"

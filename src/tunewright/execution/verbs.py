@@ -1,0 +1,214 @@
+"""The verbs `run` and `load`: a round is trained, or read back as it was recorded."""
+
+from __future__ import annotations
+
+import logging
+import math
+import os
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from tunewright.design.round import Round
+from tunewright.errors import DesignError, StoreError
+from tunewright.execution.executor import Executor
+from tunewright.execution.heartbeat import lease_s, on_duty
+from tunewright.execution.interrupts import Interrupts, Wish
+from tunewright.execution.local import Local
+from tunewright.execution.preparing import advice, ready, suggestions
+from tunewright.execution.supervisor import Supervisor, Undertaking
+from tunewright.execution.watcher import Silent, Summary, Watcher, Why
+from tunewright.execution.workload import Workload
+from tunewright.record.leases import Kind, LeaseWatch
+from tunewright.record.provenance import capture
+from tunewright.record.results import Results
+from tunewright.record.store import RoundRecord, Store
+from tunewright.search.halton import Halton
+from tunewright.search.search import Search
+
+SECONDS_PER_HOUR = 3600.0
+SAYS: dict[Why, str] = {
+    "finished": "every trial has come to an end",
+    "interrupted": "interrupted; the same call again goes on",
+    "terminated": "ended by SIGTERM; the same call again goes on",
+    "asked to stop": "stopped on request; the same call again goes on",
+    "out of time": "the time is over; the same call again goes on",
+    "limit": "as many trials as asked for have been run; the same call again goes on",
+    "all failed": "its first trials have all failed: mend the workload, then run it again with "
+    "retry_failed=True",
+    "no suggestion": "the search has nothing more to suggest",
+    "error": "an error ended it; the same call again goes on",
+}
+log = logging.getLogger(__name__)
+
+
+def run(
+    round: Round,
+    workload: Workload,
+    search: Search | None = None,
+    max_hours: float | None = None,
+    retry_failed: bool = False,
+) -> Results:
+    """Train every trial of the round that has not ended yet, and return the round as recorded.
+
+    The same call again continues where it stopped and runs only what is missing. After `max_hours`
+    no new trial begins. Failed trials are tried again only with `retry_failed`. Ctrl-C once: no new
+    trials, the running ones finish, and this returns. Twice, or SIGTERM: they are asked to save and
+    go back to pending, and the interrupt is raised.
+    """
+    results, summary, wish = supervised(
+        round, workload, search=search, max_hours=max_hours, retry_failed=retry_failed
+    )
+    if summary.why == "terminated":
+        raise SystemExit(143)  # 128 + SIGTERM, as a shell would say
+    if summary.why == "interrupted" and wish >= Wish.STOP:
+        raise KeyboardInterrupt
+    if summary.why != "finished":
+        log.warning("%s: %s", round.name, summary.says)
+    return results
+
+
+def load(store: str | os.PathLike[str], name: str) -> Results:
+    """A round as recorded, judged by its objective; nothing is trained."""
+    with Store.open(store, create=False) as opened:
+        return opened.results(name)
+
+
+def supervise(
+    round: Round,
+    workload: Workload,
+    *,
+    search: Search | None = None,
+    max_hours: float | None = None,
+    retry_failed: bool = False,
+    watch: Watcher | None = None,
+    trials: int | None = None,
+    join: bool = False,
+) -> Results:
+    """What `run` does, for those who want to watch it.
+
+    `trials` limits how many trials come to an end in this call. With `join`, this process helps
+    whoever supervises the round already, and waits with them until all of it has ended. How it
+    ended is told to `watch.closed`; signals never raise here.
+    """
+    return supervised(
+        round,
+        workload,
+        search=search,
+        max_hours=max_hours,
+        retry_failed=retry_failed,
+        watch=watch,
+        trials=trials,
+        join=join,
+    )[0]
+
+
+def supervised(
+    round: Round,
+    workload: Workload,
+    *,
+    search: Search | None = None,
+    max_hours: float | None = None,
+    retry_failed: bool = False,
+    watch: Watcher | None = None,
+    trials: int | None = None,
+    join: bool = False,
+) -> tuple[Results, Summary, Wish]:
+    """The results, why it came to its end, and the last wish a signal made."""
+    search, watch = search or Halton(), watch or Silent()
+    _check_limits(max_hours, trials)
+    own = ready(round, workload, search)
+    deadline = None if max_hours is None else time.monotonic() + max_hours * SECONDS_PER_HOUR
+    with Store.open(workload.store) as store:
+        record = _begin(store, own, workload, search)
+        root = store.trial_root(Path(record.folder) if record.folder else None)
+        if not record.continued:
+            for text in advice(own, workload):
+                store.note(record, text)
+                watch.message(text)
+        kind: Kind = "worker" if join else "supervisor"
+        with on_duty(store, record.id, kind, exclusive=not join) as heartbeat:
+            leases = LeaseWatch(lease_s())
+            store.reclaim(record.id, leases, root)
+            store.import_spool(record.id, root)
+            if retry_failed:
+                store.reopen(record.id)
+            record = replace(store.round(record.name), continued=record.continued)
+            undertaking = Undertaking(
+                store=store,
+                record=record,
+                workload=workload,
+                executor=executor_of(workload),
+                search=search,
+                root=root,
+                watch=watch,
+                claim=lambda count: store.claim(record.id, heartbeat.worker, count),
+                provenance=capture(),
+                heartbeat=heartbeat,
+                leases=leases,
+                limit=trials,
+                deadline=deadline,
+            )
+            summary, wish = carry_out(undertaking)
+        return store.results(record.name), summary, wish
+
+
+def carry_out(own: Undertaking) -> tuple[Summary, Wish]:
+    """Let a supervisor work, with signals heeded and the watcher told of the beginning and end."""
+    began = time.monotonic()
+    before = own.record.counts
+    total = sum(before.values())
+    done = total - before.get("pending", 0) - before.get("running", 0)
+    own.watch.began(own.record, total, done)
+    why: Why = "error"
+    supervisor: Supervisor | None = None
+    with Interrupts() as interrupts:
+        try:
+            supervisor = Supervisor(own, interrupts)
+            interrupts.on_change = supervisor.on_wish
+            why = supervisor.work()
+        except KeyboardInterrupt:
+            why = "interrupted"
+            raise
+        finally:
+            ended = supervisor.progress.ended if supervisor else 0
+            summary = _summary(own, why, time.monotonic() - began, ended)
+            own.watch.closed(summary)
+    return summary, interrupts.wish
+
+
+def executor_of(workload: Workload) -> Executor:
+    """Who trains this workload."""
+    return Local() if workload.executor is None else workload.executor
+
+
+def _begin(store: Store, round: Round, workload: Workload, search: Search) -> RoundRecord:
+    chosen = None if workload.folder is None else Path(workload.folder)
+    root = store.trial_root(chosen)
+    return store.begin(
+        round,
+        workload.objective,
+        workload.meaning,
+        search=search.name,
+        suggestions=suggestions(search),
+        command=workload.name,
+        folder="" if chosen is None else str(root),
+    )
+
+
+def _summary(own: Undertaking, why: Why, seconds: float, ended: int) -> Summary:
+    try:
+        counts = own.store.round(own.record.name).counts
+    except StoreError:  # it is what ended the round: say what was known
+        counts = own.record.counts
+    summary = Summary(why, SAYS[why], counts, seconds, ended)
+    if why == "limit" and summary.whole:
+        return replace(summary, why="finished", says=SAYS["finished"])
+    return summary
+
+
+def _check_limits(max_hours: float | None, trials: int | None) -> None:
+    if max_hours is not None and not 0 < max_hours < math.inf:
+        raise DesignError(f"max_hours={max_hours!r}: say how many hours, such as 0.5.")
+    if trials is not None and (isinstance(trials, bool) or trials < 1):
+        raise DesignError(f"trials={trials!r}: say how many trials to run at most, from 1.")
