@@ -154,7 +154,7 @@ _ADAMW = (
     _ADAM_BETA1,
     _DECOUPLED_DECAY,
     _BETA2,
-    replace(_EPSILON, searched=None, trials=NEVER, source="the default of every library"),
+    replace(_EPSILON, searched=None, trials=NEVER, source="the default of PyTorch"),
     *_REGULARISERS,
     _COSINE,
 )

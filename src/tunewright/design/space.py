@@ -196,7 +196,7 @@ class Choice:
         return all(a < b for a, b in pairs) or all(a > b for a, b in pairs)
 
     def __str__(self) -> str:
-        return f"choice({', '.join(repr(v) for v in self.values)})"
+        return f"choice({', '.join(map(short, self.values))})"
 
 
 Range = Linear | Log | LogFromOne | Integers | Choice

@@ -20,10 +20,10 @@ def read_toml(path: Path, remedy: str) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        there = sorted(other.name for other in path.parent.glob(f"*{path.suffix}"))
-        near = difflib.get_close_matches(path.name, there, n=1)
-        hint = f"Did you mean {path.parent / near[0]}?" if near else remedy
-        raise NotFound(f"{path}: no such file. {hint}") from None
+        there = sorted(other.stem for other in path.parent.glob(f"*{path.suffix}"))
+        near = difflib.get_close_matches(path.stem, there, n=1)
+        hint = f"Did you mean {path.with_stem(near[0])}? " if near else ""
+        raise NotFound(f"{path}: no such file. {hint}{remedy}") from None
     except OSError as error:
         raise NotFound(f"{path}: cannot be read: {error.strerror}.") from None
     except UnicodeDecodeError as error:
@@ -71,16 +71,19 @@ def toml_key(key: str) -> str:
 
 
 def toml_lines(title: str, table: Mapping[str, Any]) -> Iterator[str]:
-    """A table and, below it, the tables of its givens."""
+    """A table and, below it, the tables of its givens.
+
+    Pairs have no table form, and stand before all tables: where there are any, all givens are
+    written on one line, since the order of givens counts.
+    """
     yield f"[{title}]"
-    below: list[tuple[str, Mapping[str, Any]]] = []
+    givens = {n: v["given"] for n, v in table.items() if isinstance(v, Mapping) and "given" in v}
+    if not all(isinstance(branches, Mapping) for branches in givens.values()):
+        givens = {}
     for name, value in table.items():
-        branches = value.get("given") if isinstance(value, Mapping) else None
-        if isinstance(branches, Mapping):
-            for branch, children in branches.items():
-                below.append((f"{title}.{toml_key(name)}.given.{toml_key(branch)}", children))
-        else:
+        if name not in givens:
             yield f"{toml_key(name)} = {toml_value(value)}"
-    for title_below, children in below:
-        yield ""
-        yield from toml_lines(title_below, children)
+    for name, branches in givens.items():
+        for branch, children in branches.items():
+            yield ""
+            yield from toml_lines(f"{title}.{toml_key(name)}.given.{toml_key(branch)}", children)

@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tunewright.design import defaults
+from tunewright.design.budget import dimensions_for
+from tunewright.design.round import Round
+from tunewright.design.space import log, log_from_one
+from tunewright.errors import DesignError
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "defaults.md"
+
+
+@pytest.mark.parametrize("name", defaults.OPTIMIZERS)
+@pytest.mark.parametrize("trials", [1, 9, 10, 24, 25, 49, 50, 500])
+def test_every_space_is_a_round_within_its_budget(name: str, trials: int) -> None:
+    space = defaults.space(name, trials, max_train_steps=1000, batch_size=256)
+    round = Round("r", goal="?", trials_per_study=trials, **space.roles)
+    assert 1 <= len(round.nuisance) <= dimensions_for(trials)
+    assert next(iter(round.nuisance)) == "learning_rate"
+    assert all(line.source for line in space.lines)
+
+
+def test_the_adam_ladder_of_the_playbook() -> None:
+    searched = {n: list(defaults.space("adam", n).nuisance) for n in (9, 10, 25, 50)}
+    assert searched == {
+        9: ["learning_rate"],
+        10: ["learning_rate", "beta1"],
+        25: ["learning_rate", "beta1", "epsilon"],
+        50: ["learning_rate", "beta1", "epsilon", "beta2"],
+    }
+    assert defaults.space("adam", 9).fixed == {"beta1": 0.9, "epsilon": 1e-8, "beta2": 0.999}
+
+
+def test_the_ranges_of_the_others() -> None:
+    assert defaults.space("adamw", 50).nuisance == {
+        "learning_rate": log(1e-4, 3e-2),
+        "beta1": log_from_one(0.5, 0.99),
+        "weight_decay": log(5e-3, 1.0),
+        "beta2": log_from_one(0.5, 0.999),
+    }
+    assert defaults.space("nesterov", 25).nuisance == {
+        "learning_rate": log(1e-2, 5.0),
+        "momentum": log_from_one(0.7, 0.995),
+        "weight_decay": log(1e-7, 1e-3),
+    }
+    assert defaults.space("nadamw", 10).nuisance["beta1"] == log_from_one(0.8, 0.996)
+
+
+def test_overfitting_takes_the_weight_decay_first() -> None:
+    assert list(defaults.space("adamw", 12, overfitting=True).nuisance) == [
+        "learning_rate",
+        "weight_decay",
+    ]
+    same = defaults.space("adamw", 30, overfitting=True).nuisance
+    assert same == defaults.space("adamw", 30).nuisance
+    assert list(defaults.space("adam", 12, overfitting=True).nuisance) == ["learning_rate", "beta1"]
+
+
+def test_a_batch_size_centres_three_decades() -> None:
+    at_reference = defaults.space("nesterov", 5, batch_size=256).nuisance["learning_rate"]
+    assert at_reference.high / at_reference.low == pytest.approx(1000, rel=0.1)
+    larger = defaults.space("nesterov", 5, batch_size=1024).nuisance["learning_rate"]
+    assert larger.low / at_reference.low == pytest.approx(4, rel=0.1)
+    adam = defaults.space("adam", 5, batch_size=1024).nuisance["learning_rate"]
+    assert adam.low / defaults.space("adam", 5, batch_size=256).nuisance[
+        "learning_rate"
+    ].low == pytest.approx(2, rel=0.1)
+
+
+@pytest.mark.parametrize("steps, warmup", [(500, 50), (2000, 100), (50_000, 1000)])
+def test_warm_up(steps: int, warmup: int) -> None:
+    assert defaults.space("adamw", 5, max_train_steps=steps).fixed["warmup_steps"] == warmup
+
+
+def test_only_what_the_program_takes_under_its_own_names() -> None:
+    space = defaults.space(
+        "adamw",
+        60,
+        max_train_steps=1000,
+        takes={"lr", "weight_decay", "dropout", "max_train_steps"},
+        means={"learning_rate": "lr"},
+    )
+    assert list(space.nuisance) == ["lr", "weight_decay", "dropout"]
+    assert space.fixed == {"max_train_steps": 1000}
+    assert [note.split()[0] for note in space.notes] == ["beta1", "beta2"]
+
+
+@pytest.mark.parametrize(
+    "attempt, said",
+    [
+        (lambda: defaults.space("AdamW", 5), "no such optimizer. Did you mean 'adamw'?"),
+        (lambda: defaults.space("lbfgs", 5), "Known: sgd, momentum, nesterov, adam, adamw"),
+        (lambda: defaults.space("adam", 0), "trials=0): a whole number from 1 is needed"),
+        (lambda: defaults.space("adam", 5, batch_size=2.5), "batch_size=2.5)"),
+    ],
+)
+def test_refusals(attempt, said: str) -> None:
+    with pytest.raises(DesignError) as refused:
+        attempt()
+    assert said in str(refused.value)
+
+
+def test_the_document_shows_this_table() -> None:
+    assert defaults.table() in DOCUMENT.read_text(encoding="utf-8")

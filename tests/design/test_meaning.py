@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tunewright.design.meaning import Meaning
+from tunewright.errors import DesignError
+
+
+def test_the_playbooks_names_are_the_defaults() -> None:
+    assert Meaning().name("learning_rate") == "learning_rate"
+    assert Meaning().of("batch_size") == "batch_size" and Meaning().of("width") is None
+    assert "weight_decay" in Meaning().regularisers
+    assert Meaning().number("chance") is None
+
+
+def test_other_spellings() -> None:
+    meaning = Meaning(
+        {
+            "learning_rate": "optimizer.lr",
+            "max_train_steps": "epochs",
+            "regularisers": ["dropout", "wd"],
+            "chance": np.float64(2.303),
+        },
+        {"dropout": np.float32(0)},
+    )
+    assert meaning.of("optimizer.lr") == "learning_rate" and meaning.of("learning_rate") is None
+    assert meaning.name("max_train_steps") == "epochs"
+    assert meaning.regularisers == ("dropout", "wd")
+    assert meaning.number("chance") == 2.303
+    assert type(meaning.off["dropout"]) is float
+
+
+def test_momentum_and_beta1_may_share_a_name() -> None:
+    assert Meaning({"momentum": "m", "beta1": "m"}).of("m") == "momentum"
+
+
+@pytest.mark.parametrize(
+    "means, off, said",
+    [
+        ({"learnin_rate": "lr"}, {}, "means 'learnin_rate': not a meaning this package knows. Did"),
+        ({"qqq": "lr"}, {}, "Known: learning_rate, momentum"),
+        ({"learning_rate": ""}, {}, "means learning_rate: '' is not a name."),
+        ({"chance": "2"}, {}, "means chance: '2' is not a finite number."),
+        ({"chance": 10**400}, {}, "is not a finite number"),
+        ({"regularisers": "dropout"}, {}, "means regularisers: 'dropout' is not a list of names."),
+        ({"regularisers": 3}, {}, "means regularisers: 3 is not a list of names."),
+        ({"train_loss": "l", "valid_loss": "l"}, {}, "means valid_loss: 'l' stands for train_loss"),
+        ({}, {"augment": print}, "off augment: <built-in function print> is a builtin"),
+        (["lr"], {}, "means: ['lr'] is not a mapping of names."),
+        ({}, 3, "off: 3 is not a mapping of names."),
+    ],
+)
+def test_refusals(means, off, said) -> None:
+    with pytest.raises(DesignError) as refused:
+        Meaning(means, off)
+    assert said in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "metric, judges",
+    [
+        ("valid_error", True),
+        ("accuracy", True),
+        ("val/train_time", True),
+        ("train_loss", False),
+        ("throughput", False),
+        ("seconds_per_step", False),
+    ],
+)
+def test_which_metrics_judge_validation(metric: str, judges: bool) -> None:
+    assert Meaning().judges_validation(metric) is judges
+
+
+def test_a_declared_training_loss_judges_no_validation() -> None:
+    assert not Meaning({"train_loss": "loss"}).judges_validation("loss")

@@ -1,0 +1,165 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given as forall, settings
+
+from strategies import rounds
+from tunewright.design.condition import given
+from tunewright.design.meaning import Meaning
+from tunewright.design.round import Round
+from tunewright.design.round_file import read_round, template, write_round
+from tunewright.design.space import choice, integers, log, log_from_one
+from tunewright.errors import DesignError, NotFound
+
+DESIGN_PAGE = """
+goal = "Is NAdam better than Nesterov momentum here?"
+trials_per_study = 20
+[scientific]
+optimizer = ["nadam", "nesterov"]
+[nuisance]
+weight_decay = { log = [1e-6, 1e-2] }
+width = { integers = [64, 1024], log = true }
+[nuisance.optimizer.given.nadam]
+learning_rate = { log = [1e-5, 1e-2] }
+beta1 = { log_from_one = [0.8, 0.99] }
+[nuisance.optimizer.given.nesterov]
+learning_rate = { log = [1e-3, 1.0] }
+[fixed]
+max_train_steps = 2000
+"""
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@forall(rounds())
+def test_a_file_gives_its_round_back(tmp_path: Path, round: Round) -> None:
+    path = tmp_path / "some.toml"
+    write_round(round, path)
+    again = read_round(path)
+    assert again == round
+    assert list(again.nuisance) == list(round.nuisance)
+
+
+def test_the_example_of_the_design_page(tmp_path: Path) -> None:
+    path = tmp_path / "optimizer.toml"
+    path.write_text(DESIGN_PAGE)
+    assert read_round(path) == Round(
+        "optimizer",
+        goal="Is NAdam better than Nesterov momentum here?",
+        scientific={"optimizer": ["nadam", "nesterov"]},
+        nuisance={
+            "weight_decay": log(1e-6, 1e-2),
+            "width": integers(64, 1024, log=True),
+            "optimizer": given(
+                {
+                    "nadam": {
+                        "learning_rate": log(1e-5, 1e-2),
+                        "beta1": log_from_one(0.8, 0.99),
+                    },
+                    "nesterov": {"learning_rate": log(1e-3, 1.0)},
+                }
+            ),
+        },
+        fixed={"max_train_steps": 2000},
+        trials_per_study=20,
+    )
+
+
+def test_a_written_file_is_one_people_can_read(tmp_path: Path) -> None:
+    path = tmp_path / "optimizer.toml"
+    source = tmp_path / "source.toml"
+    source.write_text('name = "optimizer"' + DESIGN_PAGE)
+    write_round(read_round(source), path)
+    assert path.read_text() == (
+        'goal = "Is NAdam better than Nesterov momentum here?"\n'
+        "trials_per_study = 20\n"
+        "seed = 0\n"
+        "\n"
+        "[scientific]\n"
+        'optimizer = ["nadam", "nesterov"]\n'
+        "\n"
+        "[nuisance]\n"
+        "weight_decay = { log = [1e-06, 0.01] }\n"
+        "width = { integers = [64, 1024], log = true }\n"
+        "\n"
+        "[nuisance.optimizer.given.nadam]\n"
+        "learning_rate = { log = [1e-05, 0.01] }\n"
+        "beta1 = { log_from_one = [0.8, 0.99] }\n"
+        "\n"
+        "[nuisance.optimizer.given.nesterov]\n"
+        "learning_rate = { log = [0.001, 1.0] }\n"
+        "\n"
+        "[fixed]\n"
+        "max_train_steps = 2000\n"
+    )
+
+
+def test_every_problem_at_once_with_file_and_key(tmp_path: Path) -> None:
+    path = tmp_path / "weight_decay.toml"
+    path.write_text(
+        'goal = ""\ntrials_per_stdy = 20\n[nuisance]\nlearning_rate = { lgo = [1e-4, 1e-1] }\n'
+        "weight_decay = { log = [0, 1] }\n[fixed]\nday = 1979-05-27\n"
+    )
+    with pytest.raises(DesignError) as refused:
+        read_round(path)
+    said = str(refused.value).split("\n")
+    assert all(problem.startswith(f"{path}: ") for problem in said)
+    short = [problem.removeprefix(f"{path}: ") for problem in said]
+    assert [problem.split(":")[0] for problem in short] == [
+        "trials_per_stdy",
+        "trials_per_study",
+        "nuisance learning_rate",
+        "nuisance weight_decay",
+        "goal",
+        "fixed day",
+    ]
+    assert short[0].endswith("Did you mean 'trials_per_study'?")
+    assert short[2].endswith("Did you mean 'log'?")
+
+
+def test_broken_and_missing_files(tmp_path: Path) -> None:
+    path = tmp_path / "depth.toml"
+    path.write_text("goal = \n")
+    with pytest.raises(DesignError, match=r"depth\.toml: not valid TOML: .*line 1"):
+        read_round(path)
+    path.write_bytes(b'goal = "\xff"')
+    with pytest.raises(DesignError, match="byte 8 is not UTF-8 text"):
+        read_round(path)
+    with pytest.raises(NotFound, match=r"dpeth\.toml: no such file\. Did you mean .*depth\.toml\?"):
+        read_round(tmp_path / "dpeth.toml")
+    with pytest.raises(NotFound, match="Write one to fill in: tunewright new width"):
+        read_round(tmp_path / "width.toml")
+    path.write_text("goal = " + "[" * 20_000)
+    with pytest.raises(DesignError, match="nested too deeply"):
+        read_round(path)
+
+
+def test_none_has_a_word_in_files(tmp_path: Path) -> None:
+    path = tmp_path / "r.toml"
+    path.write_text(
+        'goal = "?"\ntrials_per_study = 1\n[scientific]\nnorm = ["layer", { none = true }]\n'
+        "[fixed]\nclip = { none = true }\n"
+    )
+    round = read_round(path)
+    assert round.scientific == {"norm": choice("layer", None)} and round.fixed == {"clip": None}
+
+
+def test_the_template_needs_a_goal_and_then_runs(tmp_path: Path) -> None:
+    text = template(
+        "depth",
+        ["lr", "hidden.layers", "beta1", "batch_size", "norm", "max_train_steps"],
+        {"batch_size": 128, "norm": None, "beta1": 0.9, "lr": 0.1},
+        Meaning({"learning_rate": "lr"}),
+    )
+    path = tmp_path / "depth.toml"
+    path.write_text(text)
+    with pytest.raises(DesignError) as refused:
+        read_round(path)
+    assert str(refused.value).startswith(f"{path}: goal: empty.")
+    assert "\n" not in str(refused.value)
+    path.write_text(text.replace('goal = ""', 'goal = "Does depth help?"'))
+    round = read_round(path)
+    assert list(round.nuisance) == ["lr"]
+    assert round.fixed == {"batch_size": 128, "norm": None, "beta1": 0.9}
+    assert '# "hidden.layers" = [ , ]' in text and "# max_train_steps =" in text
