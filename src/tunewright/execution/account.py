@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tunewright.errors import StoreError
 from tunewright.execution.ending import Seen, Verdict
 from tunewright.execution.executor import Began, Ended, Event, Logged, Saved
 from tunewright.record.claims import Claim
@@ -65,7 +67,11 @@ class Account:
             return True
         if not (self._points or self._offered or self._snapshots or self._began):
             return False
-        return now - self._flushed_at >= max(FLUSH_S, FLUSH_SHARE * (now - self.began_at))
+        return now >= self.due_at(now)
+
+    def due_at(self, now: float) -> float:
+        """When points that are told now should be committed."""
+        return self._flushed_at + max(FLUSH_S, FLUSH_SHARE * (now - self.began_at))
 
     def unsaid(self) -> tuple[tuple[bytes, ...], int]:
         """The batches that are not known to be in the record, and the place of the first.
@@ -77,6 +83,20 @@ class Account:
             self._offered.append(joined(self._points))
             self._points = []
         return tuple(self._offered), self._committed
+
+    def recall(self, store: Store) -> None:
+        """Read back what is in the record, so that the trial folder can hold whole curves.
+
+        Even a lost store can then be made again from the folders. If it cannot be read, what it
+        lacks is kept alone.
+        """
+        batches, first = self.unsaid()
+        known: list[bytes] = []
+        if first:
+            with contextlib.suppress(StoreError):
+                known = store.batches(self.claim)
+        if len(known) == first:
+            self.whole = (*known, *batches)
 
     def write(self, store: Store) -> None:
         """Tell the store everything that is new, inside its open transaction."""

@@ -130,35 +130,10 @@ class Ledger:
 
     def _spool(self, account: Account) -> None:
         """Leave the end in the trial folder; without space for it the store is told alone."""
-        assert account.ending is not None
-        account.spooled = True
-        batches, first = account.unsaid()
-        if first:
-            # whole curves, so that even a lost store can be made again from the folders
-            with contextlib.suppress(StoreError):
-                known = self._store.batches(account.claim)
-                if len(known) == first:
-                    batches, first = (*known, *batches), 0
-        if first == 0:
-            account.whole = batches
-        told, verdict = account.ending.told, account.ending.verdict
-        result = SpooledResult(
-            trial=account.claim.trial,
-            attempt=account.claim.attempt,
-            status=verdict.status,
-            reason=verdict.reason,
-            detail=verdict.detail,
-            seconds=told.seconds,
-            peak_memory_mb=told.peak_memory_mb,
-            died=verdict.died,
-            start_step=account.start_step,
-            first=first,
-            batches=batches,
-        )
+        account.recall(self._store)
         try:
-            write_result(self._root / account.claim.folder, result)
+            spool(account, self._root)
         except StoreError as error:
-            account.spooled = False
             log.warning("%s", error)
 
     # ---- space and backups
@@ -191,3 +166,27 @@ class Ledger:
             backup.make(path)
         except StoreError as error:
             self._say(str(error))
+
+
+def spool(account: Account, root: Path) -> None:
+    """Write an attempt's end, with the points the store may not have, to its trial folder."""
+    assert account.ending is not None
+    told, verdict = account.ending.told, account.ending.verdict
+    batches, first = account.unsaid()
+    if account.whole is not None:
+        batches, first = account.whole, 0
+    result = SpooledResult(
+        trial=account.claim.trial,
+        attempt=account.claim.attempt,
+        status=verdict.status,
+        reason=verdict.reason,
+        detail=verdict.detail,
+        seconds=told.seconds,
+        peak_memory_mb=told.peak_memory_mb,
+        died=verdict.died,
+        start_step=account.start_step,
+        first=first,
+        batches=batches,
+    )
+    write_result(root / account.claim.folder, result)
+    account.spooled = True

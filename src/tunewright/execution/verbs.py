@@ -23,6 +23,7 @@ from tunewright.record.leases import Kind, LeaseWatch
 from tunewright.record.provenance import capture
 from tunewright.record.results import Results
 from tunewright.record.store import RoundRecord, Store
+from tunewright.record.trial import ENDED
 from tunewright.search.halton import Halton
 from tunewright.search.search import Search
 
@@ -59,12 +60,7 @@ def run(
     results, summary, wish = supervised(
         round, workload, search=search, max_hours=max_hours, retry_failed=retry_failed
     )
-    if summary.why == "terminated":
-        raise SystemExit(143)  # 128 + SIGTERM, as a shell would say
-    if summary.why == "interrupted" and wish >= Wish.STOP:
-        raise KeyboardInterrupt
-    if summary.why != "finished":
-        log.warning("%s: %s", round.name, summary.says)
+    heed(round.name, summary, wish)
     return results
 
 
@@ -149,16 +145,14 @@ def supervised(
                 limit=trials,
                 deadline=deadline,
             )
-            summary, wish = carry_out(undertaking)
+            ended = sum(record.counts.get(status, 0) for status in ENDED)
+            summary, wish = carry_out(undertaking, sum(record.counts.values()), ended)
         return store.results(record.name), summary, wish
 
 
-def carry_out(own: Undertaking) -> tuple[Summary, Wish]:
+def carry_out(own: Undertaking, total: int, done: int) -> tuple[Summary, Wish]:
     """Let a supervisor work, with signals heeded and the watcher told of the beginning and end."""
     began = time.monotonic()
-    before = own.record.counts
-    total = sum(before.values())
-    done = total - before.get("pending", 0) - before.get("running", 0)
     own.watch.began(own.record, total, done)
     why: Why = "error"
     supervisor: Supervisor | None = None
@@ -175,6 +169,16 @@ def carry_out(own: Undertaking) -> tuple[Summary, Wish]:
             summary = _summary(own, why, time.monotonic() - began, ended)
             own.watch.closed(summary)
     return summary, interrupts.wish
+
+
+def heed(name: str, summary: Summary, wish: Wish) -> None:
+    """Raise what a signal asked for, now that everything is put away; else say why it ended."""
+    if summary.why == "terminated":
+        raise SystemExit(143)  # 128 + SIGTERM, as a shell would say
+    if summary.why == "interrupted" and wish >= Wish.STOP:
+        raise KeyboardInterrupt
+    if summary.why != "finished":
+        log.warning("%s: %s", name, summary.says)
 
 
 def executor_of(workload: Workload) -> Executor:

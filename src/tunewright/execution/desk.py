@@ -1,0 +1,161 @@
+"""A session's desk: the one place of an ask-and-tell process (or group) that uses the store."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from tunewright.design.guards import refuse
+from tunewright.design.meaning import Meaning
+from tunewright.design.objective import Objective
+from tunewright.design.round import Round
+from tunewright.design.space import Value
+from tunewright.errors import Damaged, DesignError, NotFound, OutOfDate, StoreError
+from tunewright.execution.account import Account
+from tunewright.execution.flushing import FIRST_PAUSE_S, LONGEST_PAUSE_S, PATIENCE_S, spool
+from tunewright.execution.heartbeat import lease_s, on_duty
+from tunewright.execution.preparing import suggestions
+from tunewright.execution.suggesting import filled
+from tunewright.record.claims import Claim
+from tunewright.record.leases import LeaseWatch
+from tunewright.record.provenance import capture
+from tunewright.record.store import Store
+from tunewright.search.listed import Listed
+from tunewright.search.search import Search
+
+log = logging.getLogger(__name__)
+
+
+class Desk:
+    """Claims trials for a session and brings what is told of them into the record."""
+
+    def __init__(
+        self,
+        round: Round,
+        objective: Objective,
+        meaning: Meaning,
+        store: str | Path,
+        search: Search,
+        folder: str | Path | None,
+    ) -> None:
+        """Begin or continue the round, and register this process as one of its workers."""
+        refuse(round, objective, meaning)
+        if isinstance(search, Listed):
+            search.check(round.studies)
+        with contextlib.ExitStack() as stack:
+            self.store = stack.enter_context(Store.open(store))
+            chosen = None if folder is None else self.store.trial_root(Path(folder))
+            self.record = self.store.begin(
+                round,
+                objective,
+                meaning,
+                search=search.name,
+                suggestions=suggestions(search),
+                command="ask and tell",
+                folder="" if chosen is None else str(chosen),
+            )
+            self.root: Path | None = None  # PostgreSQL may go without: then nothing is spooled
+            if self.store.path is not None or self.record.folder:
+                own = Path(self.record.folder) if self.record.folder else None
+                self.root = self.store.trial_root(own)
+            duty = on_duty(self.store, self.record.id, "session", exclusive=False)
+            self._heartbeat = stack.enter_context(duty)
+            self._leases = LeaseWatch(lease_s())
+            self._search = search
+            self._provenance = capture()
+            self.store.reclaim(self.record.id, self._leases, self.root)
+            if self.root is not None:
+                self.store.import_spool(self.record.id, self.root)
+            self._stack = stack.pop_all()
+
+    def close(self) -> None:
+        """Go off duty and close the store."""
+        self._stack.close()
+
+    def claim(self, count: int) -> list[Claim]:
+        """Up to `count` trials with their configurations; none when none is left."""
+        self._be_known()
+        claims = self._claim(count)
+        if not claims and self.store.reclaim(self.record.id, self._leases, self.root):
+            claims = self._claim(count)
+        return claims
+
+    def _claim(self, count: int) -> list[Claim]:
+        with self.store.transaction():
+            claims = self.store.claim(self.record.id, self._heartbeat.worker, count)
+            for claim in claims:
+                self.store.add_provenance(claim, self._provenance)
+        return filled(self.store, self.record, self._search, claims)
+
+    def add(self, configuration: Mapping[str, Value]) -> Claim:
+        """A trial for a configuration of one's own, which must lie within the round."""
+        self._be_known()
+        listed = Listed([configuration])
+        found = []
+        for study in self.record.round.studies:
+            try:
+                found += [(study, point) for point in listed.suggest(study, (), 1)]
+            except DesignError as error:
+                told = str(error).replace("Listed(): configuration 0", "add()")
+                raise DesignError(told) from None
+        if len(found) != 1:
+            labels = ", ".join(study.label for study in self.record.round.studies)
+            fits = "none" if not found else f"{len(found)}"
+            raise DesignError(
+                f"add({dict(configuration)}) belongs to {fits} of the studies {labels}: name its "
+                "scientific hyperparameters."
+            )
+        study, point = found[0]
+        with self.store.transaction():
+            claim = self.store.add(
+                self.record.id,
+                self._heartbeat.worker,
+                point.configuration,
+                study.number,
+                point.unit,
+            )
+            self.store.add_provenance(claim, self._provenance)
+        return claim
+
+    def commit(self, account: Account) -> None:
+        """Bring what is new into the record; an end is tried again for ten minutes."""
+        since, pause_s = time.monotonic(), FIRST_PAUSE_S
+        while True:
+            try:
+                with self.store.transaction():
+                    account.write(self.store)
+                account.settle(time.monotonic())
+                return
+            except OutOfDate as error:
+                log.warning("%s", error)  # another has the trial: its result will count
+                return
+            except (Damaged, NotFound):
+                raise
+            except StoreError as error:
+                if account.ending is None:
+                    log.info("points wait: %s", error)
+                    return
+                self._survive(account, error, time.monotonic() - since)
+            time.sleep(pause_s)
+            pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
+
+    def _survive(self, account: Account, error: StoreError, waited_s: float) -> None:
+        """Keep an end that cannot be told yet; give up after ten minutes."""
+        if self.root is not None and not account.spooled:
+            spool(account, self.root)
+        if waited_s > PATIENCE_S:
+            kept = "nowhere" if self.root is None else f"in {self.root / account.claim.folder}"
+            raise StoreError(
+                f"the end of trial {account.claim.number} could not be recorded for "
+                f"{PATIENCE_S / 60:.0f} min: {error} It is kept {kept}."
+            ) from error
+        log.warning("the end of trial %s waits: %s", account.claim.number, error)
+
+    def _be_known(self) -> None:
+        """Register anew after others took this process for dead: it slept longer than its lease."""
+        if self._heartbeat.lost is not None:
+            log.warning("%s", self._heartbeat.lost)
+            self._heartbeat.renew()

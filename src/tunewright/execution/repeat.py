@@ -1,0 +1,112 @@
+"""The verb `repeat`: the same configuration again, under fresh seeds."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+
+from tunewright.errors import DesignError, NotFound, WorkloadError
+from tunewright.execution.command import Command
+from tunewright.execution.heartbeat import lease_s, on_duty
+from tunewright.execution.interrupts import Wish
+from tunewright.execution.supervisor import Undertaking
+from tunewright.execution.verbs import carry_out, executor_of, heed
+from tunewright.execution.watcher import Silent, Summary, Watcher
+from tunewright.execution.workload import Workload
+from tunewright.record.leases import LeaseWatch
+from tunewright.record.provenance import capture
+from tunewright.record.repeats import Repeats
+from tunewright.record.store import RoundRecord, Store
+from tunewright.record.trial import Trial
+from tunewright.search.listed import Listed
+
+
+def repeat(trial: Trial, workload: Workload, times: int) -> Repeats:
+    """Train a trial's configuration `times` times in all, each under a seed of its own.
+
+    Repeats that are there already count: `times=5` twice means five. The repeats number k of two
+    trials of a round share their seed, so that they can be compared in pairs. They take no number
+    and stay out of `results.trials`.
+    """
+    repeats, summary, wish = repeated(trial, workload, times)
+    heed(f"repeats of trial {trial.number}", summary, wish)
+    return repeats
+
+
+def repeated(
+    trial: Trial, workload: Workload, times: int, watch: Watcher | None = None
+) -> tuple[Repeats, Summary, Wish]:
+    """What `repeat` does, for those who want to watch it; signals never raise here."""
+    watch = watch or Silent()
+    number = _check(trial, workload, times)
+    with Store.open(workload.store, create=False) as store:
+        record = _round_of(store, trial)
+        root = store.trial_root(Path(record.folder) if record.folder else None)
+        # judged as their parent was, whatever this workload asks for by now
+        workload = replace(workload, objective=record.objective)
+        with on_duty(store, record.id, "supervisor", exclusive=True) as heartbeat:
+            leases = LeaseWatch(lease_s())
+            store.reclaim(record.id, leases, root)
+            store.import_spool(record.id, root)
+            store.add_repeats(record.id, number, times)
+            known = store.results(record.name).repeats(number)
+            undertaking = Undertaking(
+                store=store,
+                record=record,
+                heartbeat=heartbeat,
+                workload=workload,
+                executor=executor_of(workload),
+                search=Listed([trial.configuration]),  # every repeat has its configuration
+                root=root,
+                watch=watch,
+                claim=lambda count: store.claim_repeats(record.id, heartbeat.worker, number, count),
+                provenance=capture(),
+                leases=leases,
+                waits=False,
+            )
+            done = sum(own.ended for own in known)
+            summary, wish = carry_out(undertaking, len(known), done)
+        results = store.results(record.name)
+    return Repeats(results.trial(number), results.repeats(number), results), summary, wish
+
+
+def _check(trial: Trial, workload: Workload, times: int) -> int:
+    """Refuse what cannot be repeated; the trial's number."""
+    if not isinstance(trial, Trial):
+        raise DesignError(f"repeat({trial!r}): give a trial, such as results.best().")
+    if isinstance(times, bool) or not isinstance(times, int) or times < 1:
+        raise DesignError(f"times={times!r} is not a whole number of at least 1.")
+    if trial.number is None:
+        raise DesignError(
+            f"this trial is itself a repeat of trial {trial.parent}: repeat that one instead."
+        )
+    if not trial.configuration:
+        raise DesignError(f"trial {trial.number} has no configuration yet: there is nothing to do.")
+    if isinstance(workload.train, Command) and not workload.train.takes_seed:
+        raise WorkloadError(
+            f"{workload.train.template}: the program never learns its seed, so every repeat would "
+            "be the same run. Add --seed={run.seed} (or {config}) to the command and let the "
+            "program use it."
+        )
+    accepts = workload.accepts
+    for name in trial.configuration:
+        if name not in accepts.names and not accepts.takes_anything:
+            near = difflib.get_close_matches(name, accepts.names, n=1)
+            hint = f"Did it become {near[0]}?" if near else f"It takes {sorted(accepts.names)}."
+            raise WorkloadError(
+                f"trial {trial.number} has {name}, which {workload.name} does not take. {hint}"
+            )
+    return trial.number
+
+
+def _round_of(store: Store, trial: Trial) -> RoundRecord:
+    """The round a trial belongs to, by its folder, which no two rounds share."""
+    directory = PurePosixPath(trial.folder).parts[:1]
+    for record in store.rounds():
+        if (record.directory,) == directory:
+            return record
+    raise NotFound(
+        f"trial {trial.number} is not in {store.url}: repeat it with the workload (and the store) "
+        "its round was run with."
+    )

@@ -1,0 +1,157 @@
+"""Ask and tell: a program of one's own asks for trials, trains them, and tells what came of them.
+
+    with open_round(round, minimize("valid_error")) as session:
+        while (trial := session.ask()) is not None:
+            trial.log(step, valid_error=train(**trial.configuration))
+            trial.finish()
+
+Any number of processes may do so at once; each is a worker with a lease of its own and commits
+directly. Under an initialised process group every rank asks, and rank 0 alone reads and writes.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from types import TracebackType
+from typing import Any, overload
+
+from tunewright.design.meaning import Meaning
+from tunewright.design.objective import Objective
+from tunewright.design.round import Round
+from tunewright.design.space import Value
+from tunewright.errors import DesignError, StoreError, TunewrightError
+from tunewright.execution.asked import Asked
+from tunewright.execution.desk import Desk
+from tunewright.execution.process_group import rank, shared
+from tunewright.record.claims import Claim
+from tunewright.record.results import Results
+from tunewright.search.halton import Halton
+from tunewright.search.search import Search
+
+log = logging.getLogger(__name__)
+
+
+class Session:
+    """A round that is open for asking and telling; make one with `open_round`."""
+
+    def __init__(
+        self,
+        round: Round,
+        objective: Objective,
+        store: str | Path = "tuning.db",
+        search: Search | None = None,
+        folder: str | Path | None = None,
+    ) -> None:
+        """Every rank of a process group makes one; rank 0's has the desk."""
+        self._objective = objective
+        self._meaning = Meaning()
+        self._desk: Desk | None = None
+        self._open: list[Asked] = []
+        self._closed = False
+
+        def begin() -> str | None:
+            desk = Desk(round, objective, self._meaning, store, search or Halton(), folder)
+            self._desk = desk
+            return None if desk.root is None else str(desk.root)
+
+        root = shared(begin)
+        self._root = None if root is None else Path(root)
+
+    def __enter__(self) -> Session:
+        """Use it for a block."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Close it; what is unfinished goes back to pending, after an exception too."""
+        self.close()
+
+    def close(self) -> None:
+        """Give unfinished trials back and close the store."""
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            for asked in self._unfinished():
+                try:
+                    asked.give_up("its session was closed")
+                except StoreError as error:
+                    # reclaimed by whoever asks next, since this worker is gone
+                    log.warning("trial %s could not be given back: %s", asked.number, error)
+        finally:
+            if self._desk is not None:
+                self._desk.close()
+
+    @overload
+    def ask(self) -> Asked | None: ...
+    @overload
+    def ask(self, count: int) -> list[Asked]: ...
+    def ask(self, count: int | None = None) -> Asked | list[Asked] | None:
+        """The next trial to train, or None when none is left; with a count, a list of at most it.
+
+        Trials whose owner is gone are given out again.
+        """
+        self._check_open()
+        if count is not None and (isinstance(count, bool) or count < 1):
+            raise DesignError(f"ask({count!r}): say how many trials, from 1.")
+        given: list[dict[str, Any]] = shared(lambda: self._claims(count or 1))
+        asked = [self._asked(Claim(**claim)) for claim in given]
+        if count is not None:
+            return asked
+        return asked[0] if asked else None
+
+    def add(self, configuration: Mapping[str, Value]) -> Asked:
+        """Open a trial for a configuration of your own, under the next free number."""
+        self._check_open()
+        return self._asked(Claim(**shared(lambda: asdict(self._at_desk().add(configuration)))))
+
+    def results(self) -> Results:
+        """The round as recorded so far; rank 0 only."""
+        self._check_open()
+        desk = self._at_desk()
+        return desk.store.results(desk.record.name)
+
+    def _claims(self, count: int) -> list[dict[str, Any]]:
+        return [asdict(claim) for claim in self._at_desk().claim(count)]
+
+    def _asked(self, claim: Claim) -> Asked:
+        asked = Asked(claim, self._objective, self._meaning, self._root, self._commit)
+        self._open = [*self._unfinished(), asked]
+        return asked
+
+    def _commit(self, asked: Asked) -> None:
+        if self._desk is not None:
+            self._desk.commit(asked.account)
+
+    def _unfinished(self) -> list[Asked]:
+        return [asked for asked in self._open if asked.status == "running"]
+
+    def _at_desk(self) -> Desk:
+        if self._desk is None:
+            raise TunewrightError(f"rank {rank()} has no store: only rank 0 reads and writes.")
+        return self._desk
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise TunewrightError("this session is closed: open the round again to ask for more.")
+
+
+def open_round(
+    round: Round,
+    objective: Objective,
+    store: str | Path = "tuning.db",
+    search: Search | None = None,
+    folder: str | Path | None = None,
+) -> Session:
+    """Open a round for asking and telling; it begins, or continues where it stopped.
+
+    Trial folders stand beside the store, or in `folder`; a PostgreSQL store may go without one.
+    """
+    return Session(round, objective, store, search, folder)
