@@ -67,6 +67,9 @@ class Desk:
             self._search = search
             self._provenance = capture()
             self.store.reclaim(self.record.id, self._leases, self.root)
+            if not self.store.round(round.name).counts.get("running"):
+                # nobody is at work: wishes to stop were meant for those who were
+                self.store.clear_stops(self.record.id)
             if self.root is not None:
                 self.store.import_spool(self.record.id, self.root)
             self._stack = stack.pop_all()

@@ -28,7 +28,7 @@ from tunewright.record import plain_json
 from tunewright.record.database import Database
 from tunewright.record.leases import Worker
 from tunewright.record.rounds import trial_folder
-from tunewright.record.schema import attempt, round_table, trial
+from tunewright.record.schema import attempt, round_table, stop, trial
 from tunewright.record.seed import added_seed, repeat_seed
 
 ADDED = "added"  # the search of a trial whose configuration somebody gave
@@ -88,12 +88,15 @@ def _moving(pending: Select[tuple[int]]) -> Any:
     )
 
 
+# a trial that people stopped stays pending until its round is run anew, which forgets the wish
+_stopped = select(stop.c.id).where(stop.c.round == trial.c.round, stop.c.number == trial.c.number)
 _CLAIM = _moving(
     select(trial.c.id)
     .where(
         trial.c.round == bindparam("of_round"),
         trial.c.status == "pending",
         trial.c.number.is_not(None),
+        ~_stopped.exists(),
     )
     .order_by(trial.c.number)
     .limit(bindparam("count"))
