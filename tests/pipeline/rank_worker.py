@@ -7,6 +7,7 @@ functions run in the tests with one process, and the answers are compared.
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
 
 import torch
@@ -240,7 +241,12 @@ def _append(path: Path, host: Host) -> int:
 if __name__ == "__main__":
     torch.set_num_threads(1)
     this, out = hosts.start(), Path(sys.argv[1])
-    with torch.random.fork_rng():
-        found = all_answers(this, out)
-    torch.save(found, out / f"rank-{this.rank}.pt")
+    found = all_answers(this, out)
+    unfinished = out / f"rank-{this.rank}.tmp"
+    torch.save(found, unfinished)
+    unfinished.rename(unfinished.with_suffix(".pt"))
+    # gloo aborts now and then when one rank leaves while another still sends (gloo issue 155), so
+    # nobody leaves before all have spoken.
+    while len(list(out.glob("rank-*.pt"))) < this.world:
+        time.sleep(0.05)
     torch.distributed.destroy_process_group()

@@ -14,15 +14,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from tunewright.errors import PipelineError
-
-if TYPE_CHECKING:
-    import numpy as np
 
 MEAN_Z = 2.58  # |z| beyond it: 1 % of fair samples
 OTHER_P = 0.001  # class mix and score distribution: rarer, because they are looked at beside it
@@ -180,7 +178,7 @@ def _class_mix_p(labels: Tensor, inside: Tensor) -> float:
     return float(stats.chi2.sf(statistic, len(expected) - 1))
 
 
-def _score_p(inside: np.ndarray, outside: np.ndarray) -> float:
+def _score_p(inside: np.ndarray[Any, Any], outside: np.ndarray[Any, Any]) -> float:
     from scipy import stats
 
     if not len(outside):
