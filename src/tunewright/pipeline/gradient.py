@@ -47,8 +47,8 @@ def clip_by_norm_(tensors: Sequence[Tensor], norm: Tensor, limit: float | Tensor
     """
     if not tensors:
         return
-    # 1e-6 as torch has it: the result stays below the limit, and 0 / 0 does not arise.
-    share = torch.clamp(limit / (norm + 1e-6), max=1.0)
+    # As torch computes it, bit for bit; 1e-6 keeps the result below the limit and 0 / 0 away.
+    share = torch.clamp((norm + 1e-6).reciprocal() * limit, max=1.0)
     torch._foreach_mul_(list(tensors), share.to(tensors[0].dtype))
 
 

@@ -1,0 +1,282 @@
+"""The training loop, from top to bottom in the order things happen.
+
+    learning rate, forward, backward, norm, clip, step, log, evaluate, checkpoint
+
+Alone, `fit(model, loss, data, FitConfig(...))` trains. Inside a training function that is tuned it
+is one line, `fit(model, loss, data, FitConfig(...), valid=..., run=run)`. Nothing on the way of a
+step waits for the device: what it measures is read every `log_every` steps, and a loss that is not
+finite ends the training then.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
+
+from tunewright.errors import Diverged, PipelineError
+from tunewright.pipeline import agreement, batches, capture, hosts, training_state
+from tunewright.pipeline.alone import Alone, Curve
+from tunewright.pipeline.averages import Averages
+from tunewright.pipeline.batches import Batch
+from tunewright.pipeline.capture import CapturedStep
+from tunewright.pipeline.checkpoint import Keep, Selection
+from tunewright.pipeline.eval_batch import device_of
+from tunewright.pipeline.evaluate import Evaluation
+from tunewright.pipeline.fit_config import FitConfig, Loss
+from tunewright.pipeline.ghost_batch_norm import GhostBatchNorm, set_micro_batches
+from tunewright.pipeline.gradient import Recorder, clip_by_norm_, global_norm, gradients
+from tunewright.pipeline.hosts import Host
+from tunewright.pipeline.optimizer import set_learning_rate
+from tunewright.pipeline.precision import autocast, loss_scaler, matrix_products
+from tunewright.pipeline.random_state import seed_all
+from tunewright.pipeline.throughput import Clock, Throughput
+from tunewright.pipeline.training_state import TrainingState
+from tunewright.pipeline.validation import Validation, Validator
+
+MEASURED = ("train_loss", "gradient_norm")
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What a training did; the model was trained in place."""
+
+    steps: int  # updates in all
+    start_step: int  # of which an earlier attempt had done this many
+    throughput: Throughput
+    captured: bool  # whether steps were replayed from a CUDA graph
+    notes: tuple[str, ...]  # what a reader of the results should know
+    curves: Mapping[str, Curve] | None  # (step, value) of everything logged; None under a run
+    evaluation: Evaluation | None  # the last one
+    selected: Selection | None  # the best checkpoint, with keep=
+    averages: Averages | None  # with average_decay: `with averages.applied(model): ...`
+
+
+def fit(
+    model: nn.Module,
+    loss: Loss,
+    data: Any,
+    config: FitConfig,
+    *,
+    valid: Validation | None = None,
+    keep: Keep | None = None,
+    run: Any = None,
+    folder: Path | str | None = None,
+    seed: int = 0,
+    weights: Tensor | None = None,
+    device: torch.device | str | None = None,
+) -> Fitted:
+    """Train `model` in place for all its steps, or those left after a resume.
+
+    `loss(model, batch)` gives the mean loss, or one loss per example, which is averaged by the
+    examples' `weights` (over all processes, exactly). `data`: see `pipeline.batches`. `valid` is
+    evaluated at step intervals; `keep` keeps the best checkpoints by one of its metrics. `run` is
+    the handle of a trial; without one, `folder` says where to save and to go on from, and `seed`
+    fixes all that is random. The same call again after a kill continues, on the CPU bit for bit.
+
+    >>> x = torch.linspace(-1, 1, 64)[:, None]
+    >>> torch.manual_seed(0) and None
+    >>> fitted = fit(
+    ...     nn.Linear(1, 1),
+    ...     lambda model, batch: (model(batch[0]) - batch[1]).square().mean(),
+    ...     (x, 3 * x),
+    ...     FitConfig(max_train_steps=200, batch_size=16, base_learning_rate=0.1),
+    ... )
+    >>> fitted.steps, fitted.curves["train_loss"][-1][1] < 1e-3
+    (200, True)
+    """
+    host = hosts.current()
+    device = _settled(device_of(model, device))
+    config.check(device, host)
+    total_steps = config.schedule.total_steps(config.max_train_steps)
+    if keep is not None and valid is None:
+        raise PipelineError(f"keep={keep.metric!r} needs valid=, which evaluates that metric.")
+    run = Alone(folder, seed=seed, host=host) if run is None else run
+    saved, notes = run.restored, list(config.notes)
+
+    if host.world > 1:
+        agreement.check_parameters(model, host)
+        agreement.check_seeds(run.seeds, host)
+    seed_all(run.seeds.data)
+    state = training_state.start(model, config, device, host)
+    if saved is not None:
+        notes += training_state.restore(state, saved, config, run.seeds, host)
+    source = batches.source(
+        data,
+        batch_size=config.batch_size,
+        start_step=run.start_step,
+        total_steps=total_steps,
+        order_seed=run.seeds.order,
+        example_seed=run.seeds.data,
+        device=device,
+        host=host,
+        weights=weights,
+        workers=config.workers,
+    )
+    recorder = Recorder(MEASURED, config.log_every, device)
+    update = _stepper(state, loss, source, config, host, recorder)
+    validator = Validator(valid, keep, state, config, run, host)
+    clock, save_due = Clock(config.batch_size, device), False
+
+    state.model.train()
+    with matrix_products(config.precision):
+        for step in run.steps(total_steps):
+            item = clock.next(source.items)
+            set_learning_rate(state.optimizer, config.learning_rate(step))
+            update(step, item)  # train_step, below: forward, backward, norm, clip, step
+            clock.stepped()
+
+            eval_due = valid is not None and run.eval_due(step)
+            save_due |= run.save_due(step)
+            # All processes read at these steps; a stop may have been asked of only one of them.
+            together = recorder.full or eval_due or step == total_steps
+            if not together and (host.world > 1 or not save_due):
+                continue
+            _log(run, recorder, config, host)
+            clock.synced()
+            with clock.paused():
+                if eval_due:
+                    validator.evaluate(step, final=step == total_steps)
+                if _any(save_due, state.device, host):
+                    run.save(training_state.kept(state, step, config, run.seeds, host))
+                    save_due = False
+
+    if config.capture and update.reason is not None:
+        notes.append(f"not captured: {update.reason}.")
+    return Fitted(
+        steps=total_steps,
+        start_step=run.start_step,
+        throughput=clock.read(),
+        captured=update.captured,
+        notes=tuple(notes),
+        curves=run.curves if isinstance(run, Alone) else None,
+        evaluation=validator.last,
+        selected=validator.selected(),
+        averages=state.averages,
+    )
+
+
+def train_step(
+    state: TrainingState,
+    batch: Batch,
+    forward: Loss,
+    config: FitConfig,
+    *,
+    cache: bool = True,
+) -> tuple[Tensor, Tensor]:
+    """One update, a function of state, batch and hyperparameters; its loss and gradient norm.
+
+    The hyperparameters that change, learning rate and clip norm, are tensors on the device where
+    the optimizer allows it, so the step can be captured once and replayed. Nothing is read back.
+    """
+    state.optimizer.zero_grad(set_to_none=True)
+    total: Tensor | None = None
+    parts = batches.split(batch, config.accumulate)
+    for number, part in enumerate(parts, start=1):
+        with _unsynced(state.model, last=number == len(parts)):
+            with autocast(config.precision, state.device, cache=cache):
+                loss = _mean(forward(state.model, part.content), part.shares, len(parts))
+            scaled = loss if state.scaler is None else state.scaler.scale(loss)
+            scaled.backward()  # type: ignore[no-untyped-call]
+        total = loss.detach() if total is None else total + loss.detach()
+
+    if state.scaler is not None:
+        state.scaler.unscale_(state.optimizer)
+    grads = gradients(state.parameters)
+    norm = global_norm(grads)
+    if state.clip_norm is not None:
+        clip_by_norm_(grads, norm, state.clip_norm)
+
+    if state.scaler is None:
+        state.optimizer.step()
+    else:
+        state.scaler.step(state.optimizer)
+        state.scaler.update()
+    if state.averages is not None:
+        state.averages.update(state.model)
+    assert total is not None
+    return total.float(), norm.float()
+
+
+def _mean(loss: Tensor, shares: Tensor | None, parts: int) -> Tensor:
+    """This part's contribution to the mean loss of the whole batch."""
+    if shares is not None:
+        if loss.shape != shares.shape:
+            raise PipelineError(
+                f"the loss has shape {tuple(loss.shape)} and the weights {tuple(shares.shape)}: "
+                "with weights= the loss function gives one value per weight (reduction='none')."
+            )
+        return (loss * shares).sum()
+    mean = loss if loss.dim() == 0 else loss.mean()
+    return mean if parts == 1 else mean / parts
+
+
+def _unsynced(model: nn.Module, last: bool) -> AbstractContextManager[Any]:
+    """Gradients are exchanged between processes once per update, with the last part."""
+    if last or not isinstance(model, DistributedDataParallel):
+        return nullcontext()
+    waiting: AbstractContextManager[Any] = model.no_sync()
+    return waiting
+
+
+def _stepper(
+    state: TrainingState,
+    loss: Loss,
+    source: batches.Source,
+    config: FitConfig,
+    host: Host,
+    recorder: Recorder,
+) -> CapturedStep:
+    """The update as it is run: compiled and captured as asked and as possible."""
+    set_micro_batches(state.model, config.accumulate)
+    forward: Loss = torch.compile(loss) if config.compile else loss
+    reason: str | None = "it was not asked for"
+    if config.capture:
+        reason = capture.obstacle(state.device, host, state.scaler, state.optimizer)
+
+    def update(item: Any) -> tuple[Tensor, Tensor]:
+        return train_step(state, source.fetch(item), forward, config, cache=reason is not None)
+
+    def recover() -> None:
+        for layer in state.model.modules():
+            if isinstance(layer, GhostBatchNorm):
+                layer.micro_batches_seen = 0
+        if state.scaler is not None:  # it counts the stages of a step, and one was broken off
+            scale = state.scaler.state_dict()
+            state.scaler = loss_scaler(config.precision, state.device)
+            state.scaler.load_state_dict(scale)  # type: ignore[union-attr]
+
+    return CapturedStep(update, recorder, reason, recover)
+
+
+def _log(run: Any, recorder: Recorder, config: FitConfig, host: Host) -> None:
+    """Log what was measured since the last time; a loss that is not finite ends the training."""
+    readings = recorder.read(hosts.all_sum(recorder.rows(), host) / host.world)
+    for reading in readings:
+        measured: dict[str, float] = dict(reading.values)
+        if reading is readings[-1]:
+            measured["learning_rate"] = config.learning_rate(reading.step)
+        run.log(reading.step, measured)
+        value = measured["train_loss"]
+        if not math.isfinite(value):
+            raise Diverged(f"train_loss is {value} at step {reading.step}")
+
+
+def _any(asked: bool, device: torch.device, host: Host) -> bool:
+    if host.world == 1:
+        return asked
+    return bool(hosts.all_sum(torch.tensor(int(asked), device=device), host) > 0)
+
+
+def _settled(device: torch.device) -> torch.device:
+    """cuda means the current one: a tensor's device always has its number."""
+    if device.type == "cuda" and device.index is None:
+        return torch.device("cuda", torch.cuda.current_device())
+    return device

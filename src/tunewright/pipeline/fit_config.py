@@ -1,0 +1,105 @@
+"""What `fit` is asked to do: the frozen settings of one training, checked before any compute."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from tunewright.design.schedule import Linear, Schedule
+from tunewright.errors import PipelineError
+from tunewright.pipeline.hosts import Host
+from tunewright.pipeline.optimizer import AdamW, Optimizer
+from tunewright.pipeline.precision import Precision, check_precision
+
+# (model, batch) -> the mean loss, or one loss per example, which fit averages by their weights
+Loss = Callable[[nn.Module, Any], Tensor]
+
+
+@dataclass(frozen=True)
+class FitConfig:
+    """How to train; the names are the playbook's."""
+
+    max_train_steps: int  # updates; a prepended warm-up comes on top
+    batch_size: int  # examples per update, of all processes together
+    base_learning_rate: float  # the schedule's factor is 1 here
+    optimizer: Optimizer = field(default_factory=AdamW)  # or a function of the model
+    schedule: Schedule = field(default_factory=Linear)
+    clip_norm: float | None = None  # the gradient's norm is at most this; None: not clipped
+    precision: Precision = "fp32"
+    accumulate: int = 1  # parts a batch is cut into; saves memory, never time
+    average_decay: float | None = None  # Polyak averaging of the weights, e.g. 0.999; evaluated
+    compile: bool = False  # torch.compile of the loss function with the model in it
+    capture: bool = False  # the whole step as one CUDA graph, where that is possible
+    workers: int = 0  # processes that load a map-style dataset ahead
+    log_every: int = 100  # steps between two readings of what the device measured
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be trained, every problem at once."""
+        problems = [
+            f"{name}={value!r} must be a whole number from {least}"
+            for name, least in (
+                ("max_train_steps", 1),
+                ("batch_size", 1),
+                ("accumulate", 1),
+                ("workers", 0),
+                ("log_every", 1),
+            )
+            if type(value := getattr(self, name)) is not int or value < least
+        ]
+        if not _positive(self.base_learning_rate):
+            problems.append(f"base_learning_rate={self.base_learning_rate!r} must be above 0")
+        if self.clip_norm is not None and not _positive(self.clip_norm):
+            problems.append(f"clip_norm={self.clip_norm!r} must be above 0, or None to not clip")
+        if self.average_decay is not None and not 0 <= self.average_decay < 1:
+            problems.append(f"average_decay={self.average_decay!r} must lie in 0 <= decay < 1")
+        if not (callable(self.optimizer) or hasattr(self.optimizer, "build")):
+            problems.append(
+                f"optimizer={self.optimizer!r} is neither one of pipeline.optimizer nor a function "
+                'of the model; by name: optimizer.named("adamw")'
+            )
+        if not hasattr(self.schedule, "learning_rate"):
+            problems.append(
+                f"schedule={self.schedule!r} is none of design.schedule; by name: "
+                'schedule.from_json("cosine")'
+            )
+        if problems:
+            raise PipelineError("FitConfig: " + "; ".join(problems) + ".")
+
+    def check(self, device: torch.device, host: Host) -> None:
+        """Refuse what this device and this number of processes cannot do."""
+        check_precision(self.precision, device)
+        parts = host.world * self.accumulate
+        if self.batch_size % parts:
+            raise PipelineError(
+                f"batch_size={self.batch_size} cannot be cut into {host.world} process(es) x "
+                f"{self.accumulate} part(s): use a multiple of {parts}."
+            )
+
+    def learning_rate(self, step: int) -> float:
+        """The learning rate of update `step`."""
+        return self.schedule.learning_rate(step, self.base_learning_rate, self.max_train_steps)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of the results should know about these settings."""
+        if self.accumulate == 1:
+            return ()
+        return (
+            f"accumulate={self.accumulate} simulates a larger batch without any gain in "
+            "throughput: prefer a batch that fits, and accumulate only where one is wanted that "
+            "does not (playbook, 'Choosing the batch size').",
+        )
+
+
+def _positive(value: object) -> bool:
+    return (
+        isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and math.isfinite(value)
+        and value > 0
+    )

@@ -1,0 +1,132 @@
+"""All that a training must keep to go on where it stopped, and nothing that the step implies.
+
+The learning rate and the examples of update k are functions of k; what remains is the model, the
+optimizer, the loss scale, averaged weights and the random states of every process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import nn
+
+from tunewright.errors import PipelineError
+from tunewright.pipeline import hosts, optimizer as optimizers
+from tunewright.pipeline.agreement import check_parameters
+from tunewright.pipeline.averages import Averages, sync_batch_norm
+from tunewright.pipeline.fit_config import FitConfig
+from tunewright.pipeline.hosts import Host
+from tunewright.pipeline.precision import loss_scaler
+from tunewright.pipeline.random_state import random_rows, set_random_rows
+
+
+@dataclass
+class TrainingState:
+    """What an update changes."""
+
+    model: nn.Module  # as it is trained, wrapped for several processes where there are several
+    optimizer: torch.optim.Optimizer
+    scaler: torch.amp.GradScaler | None
+    averages: Averages | None
+    clip_norm: torch.Tensor | None  # a hyperparameter on the device, like the learning rate
+    parameters: list[nn.Parameter]  # what the optimizer trains
+    device: torch.device
+
+
+def start(model: nn.Module, config: FitConfig, device: torch.device, host: Host) -> TrainingState:
+    """The state before the first update; the model is moved to the device."""
+    model.to(device)
+    choice = config.optimizer
+    if hasattr(choice, "build"):
+        trained = [p for p in model.parameters() if p.requires_grad]
+        optimizer = choice.build(trained, config.learning_rate(1))
+    else:
+        optimizer = choice(model)
+    averages = None
+    if config.average_decay is not None:
+        averages = Averages(model, config.average_decay)
+    clip = None if config.clip_norm is None else torch.tensor(config.clip_norm, device=device)
+    scaler = loss_scaler(config.precision, device)
+    return TrainingState(
+        model=hosts.parallel(model, host),
+        optimizer=optimizer,
+        scaler=scaler,
+        averages=averages,
+        clip_norm=clip,
+        parameters=[p for group in optimizer.param_groups for p in group["params"]],
+        device=device,
+    )
+
+
+def kept(
+    state: TrainingState, step: int, config: FitConfig, seeds: Any, host: Host
+) -> dict[str, Any]:
+    """The state as a tree that a snapshot keeps; every process calls it, rank 0 writes it.
+
+    Batch norm is synced first, and the processes compare their weights bit for bit.
+    """
+    check_parameters(state.model, host)
+    sync_batch_norm(state.model, host)
+    if state.averages is not None:
+        state.averages.sync(state.model, host)
+    return {
+        "kind": "tunewright.pipeline.fit",
+        "step": step,
+        "model": hosts.bare(state.model).state_dict(),
+        "optimizer": state.optimizer.state_dict(),
+        "scaler": None if state.scaler is None else state.scaler.state_dict(),
+        "averages": None if state.averages is None else state.averages.state_dict(),
+        "random": random_rows(state.device, host),
+        "data": _position(config, seeds),
+        "schedule": config.schedule.as_json(),
+        "config": {
+            "base_learning_rate": config.base_learning_rate,
+            "max_train_steps": config.max_train_steps,
+            "precision": config.precision,
+        },
+    }
+
+
+def restore(
+    state: TrainingState, saved: Mapping[str, Any], config: FitConfig, seeds: Any, host: Host
+) -> tuple[str, ...]:
+    """Go on from what `kept` gave; notes say what is not as it was."""
+    if not isinstance(saved, Mapping) or saved.get("kind") != "tunewright.pipeline.fit":
+        raise PipelineError(
+            "the saved state is not one of fit's: it belongs to another program, or to an earlier "
+            "one of this folder. Give fit a folder of its own."
+        )
+    if saved["data"] != _position(config, seeds):
+        raise PipelineError(
+            f"after step {saved['step']} the checkpoint stands at {saved['data']}, but this "
+            f"training would stand at {_position(config, seeds)}: examples would be repeated or "
+            "left out. Resume with the same batch size and seed, or start in another folder."
+        )
+    for name, mine in (("scaler", state.scaler), ("averages", state.averages)):
+        if (saved[name] is None) != (mine is None):
+            raise PipelineError(
+                f"the checkpoint was written {'without' if saved[name] is None else 'with'} "
+                f"{name}: resume with the same precision and average_decay."
+            )
+    hosts.bare(state.model).load_state_dict(saved["model"])
+    optimizers.restore(state.optimizer, saved["optimizer"])
+    if state.scaler is not None:
+        state.scaler.load_state_dict(dict(saved["scaler"]))
+    if state.averages is not None:
+        state.averages.load_state_dict(saved["averages"])
+    notes = []
+    if not set_random_rows(saved["random"], state.device, host, seeds.data, saved["step"]):
+        notes.append(
+            f"resumed with {host.world} process(es) instead of {len(saved['random'])}: random "
+            "numbers differ from an uninterrupted training."
+        )
+    if saved["schedule"] != config.schedule.as_json():
+        notes.append("resumed under another learning-rate schedule than it was started with.")
+    return tuple(notes)
+
+
+def _position(config: FitConfig, seeds: Any) -> dict[str, Any]:
+    return {"batch_size": config.batch_size, "order_seed": int(seeds.order)}

@@ -1,0 +1,112 @@
+"""Evaluation during training: what is evaluated, and what is kept because of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor, nn
+
+from tunewright.pipeline import hosts, training_state
+from tunewright.pipeline.checkpoint import Keep, Selection, keep_best, select
+from tunewright.pipeline.eval_batch import Metrics
+from tunewright.pipeline.evaluate import Evaluation, evaluate
+from tunewright.pipeline.fit_config import FitConfig
+from tunewright.pipeline.hosts import Host
+from tunewright.pipeline.precision import autocast
+from tunewright.pipeline.predictions import save_predictions
+from tunewright.pipeline.training_state import TrainingState
+
+
+@dataclass(frozen=True)
+class Validation:
+    """A data set to evaluate on during training, as `pipeline.evaluate` takes it."""
+
+    data: Any
+    metrics: Metrics  # (model, batch) -> {name: one value per example}
+    weights: Tensor | None = None
+    labels: Tensor | None = None  # with `correct`: counts per class, for rare classes
+    correct: str | None = None
+    predict: Callable[[nn.Module, Any], Tensor] | None = None  # kept for 64 fixed examples
+    batch_size: int | None = None  # per process; None: found by trial, once
+    workers: int = 0
+
+
+@dataclass
+class Validator:
+    """Evaluates when it is told to, logs, and keeps the best checkpoints."""
+
+    valid: Validation | None
+    keep: Keep | None
+    state: TrainingState
+    config: FitConfig
+    run: Any
+    host: Host
+    last: Evaluation | None = None
+
+    @property
+    def folder(self) -> Path | None:
+        """Where checkpoints go; None where nothing is written."""
+        return None if self.run.folder is None else Path(self.run.folder) / "checkpoints"
+
+    def evaluate(self, step: int, final: bool) -> None:
+        """Evaluate the averaged weights where there are such, else the weights; on every rank."""
+        valid, state = self.valid, self.state
+        assert valid is not None
+        averaged = nullcontext() if state.averages is None else state.averages.applied(state.model)
+        with averaged, autocast(self.config.precision, state.device):
+            self.last = evaluate(
+                state.model,
+                valid.data,
+                valid.metrics,
+                batch_size=self.last.batch_size if self.last else valid.batch_size,
+                train_batch_size=None if self.last else self._train_share,
+                weights=valid.weights,
+                labels=valid.labels,
+                correct=valid.correct,
+                predict=valid.predict,
+                workers=valid.workers,
+                device=state.device,
+                host=self.host,
+            )
+        counts = {f"correct_of_class_{c.label}": c.correct for c in self.last.rare_classes}
+        self.run.log(step, {**self.last.metrics, **counts})
+        if self.folder is None:
+            return
+        if self.last.predictions is not None and self.host.is_main:
+            save_predictions(self.folder.parent / "predictions", step, self.last.predictions)
+        if self.keep is not None:
+            self._checkpoint(self.folder, self.keep, step, self.last, final)
+
+    @property
+    def _train_share(self) -> int:
+        """Examples per process and forward pass in training."""
+        return max(1, self.config.batch_size // self.host.world // self.config.accumulate)
+
+    def _checkpoint(
+        self, folder: Path, keep: Keep, step: int, found: Evaluation, final: bool
+    ) -> None:
+        # Built by every process, since they speak with each other; written by one.
+        tree = training_state.kept(self.state, step, self.config, self.run.seeds, self.host)
+        keep = replace(keep, latest=0) if keep.best else keep  # run.save keeps what a resume needs
+        hosts.on_main(
+            lambda: keep_best(
+                folder,
+                lambda: tree,
+                step=step,
+                metrics=found.metrics,
+                keep=keep,
+                final=final,
+                attempt=getattr(self.run, "attempt", 1),
+            ),
+            self.host,
+        )
+
+    def selected(self) -> Selection | None:
+        """The best checkpoint in retrospect; on rank 0."""
+        if self.keep is None or self.folder is None or not self.host.is_main:
+            return None
+        return select(self.folder, self.keep.metric, self.keep.minimize)
