@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tunewright.errors import StoreError
+from tunewright.errors import Damaged
 
 Steps = npt.NDArray[np.int64]
 Values = npt.NDArray[np.float64]
@@ -63,14 +63,21 @@ def pack(points: Mapping[str, tuple[Sequence[int] | Steps, Sequence[float] | Val
             lengths.append(len(steps))
         metrics.append((name, known[packed]))
         values.append(np.asarray(numbers, dtype="<f8").tobytes())
-    head = json.dumps({"lengths": lengths, "metrics": metrics}, ensure_ascii=False).encode()
+    head = json.dumps({"lengths": lengths, "metrics": metrics}).encode()
     return b"".join([MAGIC, struct.pack("<I", len(head)), head, *blocks, *values])
 
 
 def unpack(data: bytes, only: str | None = None) -> dict[str, Curve]:
     """The curves of one batch; with `only`, just that metric, if it is there."""
     if data[:4] != MAGIC or len(data) < 8:
-        raise StoreError("a curve batch does not begin with TWC1: the record is damaged")
+        raise Damaged("a curve batch does not begin with TWC1: the record is damaged")
+    try:
+        return _unpacked(data, only)
+    except (ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
+        raise Damaged(f"a curve batch cannot be read ({error}): the record is damaged") from None
+
+
+def _unpacked(data: bytes, only: str | None) -> dict[str, Curve]:
     (size,) = struct.unpack_from("<I", data, 4)
     head = json.loads(data[8 : 8 + size])
     lengths: list[int] = head["lengths"]
@@ -118,6 +125,9 @@ def _joined(steps: list[Steps], values: list[Values]) -> Curve:
         else (np.concatenate(steps), np.concatenate(values))
     )
     if len(joined) > 1 and not np.all(joined[1:] > joined[:-1]):
+        # stable, so that of one step's points the one told last stays last
+        order = np.argsort(joined, kind="stable")
+        joined, numbers = joined[order], numbers[order]
         last = np.append(joined[1:] != joined[:-1], True)
         joined, numbers = joined[last], numbers[last]
     return Curve(joined, numbers)

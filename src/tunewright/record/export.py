@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tunewright.errors import StoreError
-from tunewright.record.frames import Table, columns_of, polars_frame
+from tunewright.record.tables import Table, columns_of, polars_frame
 from tunewright.record.plain_json import finite
 
 if TYPE_CHECKING:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import Connection, bindparam, select, text
@@ -13,7 +14,7 @@ from tunewright.record.claims import Claim
 from tunewright.record.curve import Batch, Curves
 from tunewright.record.database import Database
 from tunewright.record.rounds import RoundRecord
-from tunewright.record.schema import attempt, curve, trial
+from tunewright.record.schema import attempt, curve, snapshot, trial
 from tunewright.record.trial import Trial
 
 _TRIALS = select(trial).where(trial.c.round == bindparam("of_round")).order_by(trial.c.id)
@@ -56,6 +57,70 @@ def read_trials(database: Database, record: RoundRecord) -> tuple[list[Trial], l
     trials.sort(key=lambda t: t.number or 0)
     repeats.sort(key=lambda t: (t.parent or 0, t.identity))
     return trials, repeats
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One attempt at a trial."""
+
+    n: int  # from 1
+    place: str  # host and pid of the training
+    start_step: int  # updates done before it
+    began: datetime | None
+    ended: datetime | None
+    outcome: str  # completed, infeasible, failed, died, stopped, lost; empty while it runs
+    cause: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A snapshot a trial saved; older ones may have been dropped from the disk since."""
+
+    attempt: int
+    step: int
+    path: str  # relative to the trial folder
+    sha256: str
+    saved: datetime
+
+
+def attempts(database: Database, key: int) -> list[Attempt]:
+    """The attempts at a trial, in order."""
+    own = select(attempt).where(attempt.c.trial == key).order_by(attempt.c.n)
+    with database.reading() as connection:
+        return [
+            Attempt(
+                row.n,
+                row.place,
+                row.start_step,
+                _when(row.began),
+                _when(row.ended),
+                row.outcome,
+                row.cause,
+                row.seconds,
+            )
+            for row in connection.execute(own)
+        ]
+
+
+def snapshots(database: Database, key: int) -> list[Snapshot]:
+    """The snapshots of a trial, oldest first."""
+    own = select(snapshot).where(snapshot.c.trial == key).order_by(snapshot.c.id)
+    with database.reading() as connection:
+        return [
+            Snapshot(
+                row.attempt,
+                row.step,
+                row.path,
+                row.sha256,
+                datetime.fromtimestamp(row.saved, UTC),
+            )
+            for row in connection.execute(own)
+        ]
+
+
+def _when(seconds: float | None) -> datetime | None:
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
 
 
 def batches(database: Database, claim: Claim) -> list[bytes]:

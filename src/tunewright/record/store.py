@@ -28,6 +28,7 @@ from tunewright.design.objective import Objective
 from tunewright.design.round import Round
 from tunewright.design.space import Value
 from tunewright.record import (
+    backup,
     claims,
     leases,
     notes,
@@ -43,7 +44,7 @@ from tunewright.record.claims import Claim
 from tunewright.record.leases import LEASE_S, Kind, LeaseWatch, Reclaimed, Worker
 from tunewright.record.notes import Document, DocumentKind, Note, Stops
 from tunewright.record.provenance import Provenance
-from tunewright.record.reading import Changes
+from tunewright.record.reading import Attempt, Changes, Snapshot
 from tunewright.record.recovery import Imported
 from tunewright.record.results import Results
 from tunewright.record.rounds import RoundRecord, Suggestions
@@ -99,6 +100,15 @@ class Store:
         """Close every connection."""
         self._database.close()
 
+    def back_up(self, *, if_due: bool = False) -> Path | None:
+        """Write a checked backup beside a SQLite store; with `if_due`, one every ten minutes.
+
+        None if none was due, or the store is PostgreSQL, whose server has backups of its own.
+        """
+        if self.path is None or (if_due and not backup.due(self.path)):
+            return None
+        return backup.make(self.path)
+
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """One transaction for all writes of a block: many trials are flushed by one commit.
@@ -137,6 +147,8 @@ class Store:
         if self.path is not None or record.folder:
             root = self.trial_root(Path(record.folder) if record.folder else None)
             spool.write_round(root / record.directory, record)
+        if not record.continued:
+            self.back_up()
         return record
 
     def rounds(self) -> list[RoundRecord]:
@@ -312,6 +324,14 @@ class Store:
     def changes(self, since: int) -> Changes:
         """What was written after a revision; 0 for everything."""
         return reading.changes(self._database, since)
+
+    def attempts(self, trial: int) -> list[Attempt]:
+        """The attempts at a trial, by its identity."""
+        return reading.attempts(self._database, trial)
+
+    def snapshots(self, trial: int) -> list[Snapshot]:
+        """The snapshots of a trial, by its identity, oldest first."""
+        return reading.snapshots(self._database, trial)
 
     def provenance(self, trial: int) -> Provenance | None:
         """Where a trial comes from, by its identity; None if nothing was kept."""
