@@ -1,0 +1,217 @@
+"""What every executor promises, as a function that fails with a sentence."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tunewright.design.objective import minimize
+from tunewright.design.space import Value
+from tunewright.execution.executor import (
+    Assignment,
+    Began,
+    Ended,
+    Event,
+    Executor,
+    Logged,
+    Outcome,
+    Saved,
+)
+from tunewright.execution.workload import Workload
+from tunewright.record.curve import Batch, merge
+from tunewright.testing.programs import POINTS, descend, tick
+
+# what each manner of `descend` must end as, and a text its cause must hold
+ENDS: dict[str, tuple[Outcome, str]] = {
+    "completed": ("completed", ""),
+    "says infeasible": ("infeasible", "heads do not divide width"),
+    "diverges": ("infeasible", "nan"),
+    "raises": ("failed", "a bug of the training program"),
+}
+TICKS, TICK_S = 200, 0.02  # a program that goes on for 4 s unless it is stopped
+
+
+def check_executor(executor: Executor, patience_s: float = 120.0) -> None:
+    """Raise AssertionError with a sentence where an executor breaks a promise of the protocol.
+
+    It trains small programs of `tunewright.testing.programs` in folders of this machine, and closes
+    the executor. `patience_s` is how long an attempt may take to be told of.
+    """
+    assert isinstance(executor, Executor), (
+        f"{executor!r} lacks slots, start(), events(), stop() or close()"
+    )
+    slots = executor.slots
+    assert isinstance(slots, int) and slots >= 1, f"slots is {slots!r}, not at least 1"
+    assert executor.events(0.0) == [], "events() tells something before anything was started"
+    with tempfile.TemporaryDirectory(prefix="tunewright-contract-") as folder:
+        try:
+            _check_ends(executor, Path(folder), patience_s)
+            if _check_stop_and_resume(executor, Path(folder), patience_s):
+                _check_close(executor, Path(folder), patience_s)
+        finally:
+            executor.close()
+        executor.close()  # closing twice is no error
+
+
+@dataclass
+class _Told:
+    """Everything told of one attempt, in order."""
+
+    assignment: Assignment
+    events: list[Event] = field(default_factory=list)
+
+    @property
+    def ended(self) -> Ended | None:
+        """How it ended, if it has."""
+        last = self.events[-1] if self.events else None
+        return last if isinstance(last, Ended) else None
+
+    @property
+    def began(self) -> Began | None:
+        """Where it began, if it has."""
+        return next((event for event in self.events if isinstance(event, Began)), None)
+
+    @property
+    def saved(self) -> list[Saved]:
+        """Its snapshots."""
+        return [event for event in self.events if isinstance(event, Saved)]
+
+
+def _check_ends(executor: Executor, folder: Path, patience_s: float) -> None:
+    """Every manner of ending, several at once, more than there are slots."""
+    manners = [*ENDS, *["completed"] * executor.slots]
+    told = [
+        _Told(_assignment(folder, trial, attempt=1 + trial % 3, configuration={"manner": manner}))
+        for trial, manner in enumerate(manners, start=100)
+    ]
+    workload = Workload(descend, minimize("valid_error"))
+    executor.start(workload, [one.assignment for one in told])
+    _gather(executor, told, patience_s)
+    for one, manner in zip(told, manners, strict=True):
+        outcome, text = ENDS[manner]
+        end = one.ended
+        assert end is not None
+        assert end.outcome == outcome, f"{manner}: it is told as {end.outcome} ({end.cause})"
+        assert text in end.cause + end.detail, f"{manner}: cause {end.cause!r} lacks {text!r}"
+        assert end.seconds >= 0, f"{manner}: it took {end.seconds} s"
+        _check_order(one, manner)
+        _check_points(one, manner)
+    extra = executor.events(0.2)
+    assert extra == [], f"all have ended, and it still tells {extra}"
+
+
+def _check_order(one: _Told, manner: str) -> None:
+    assert isinstance(one.events[0], Began), f"{manner}: the first event is {one.events[0]}"
+    ends = [event for event in one.events if isinstance(event, Ended)]
+    assert len(ends) == 1, f"{manner}: told {len(ends)} times that it ended"
+    begins = [event for event in one.events if isinstance(event, Began)]
+    assert len(begins) == 1, f"{manner}: told {len(begins)} times that it began"
+    assert begins[0].start_step == 0, f"{manner}: a fresh start at step {begins[0].start_step}"
+
+
+def _check_points(one: _Told, manner: str) -> None:
+    batches = [Batch(1, 0, event.points) for event in one.events if isinstance(event, Logged)]
+    curve = merge(batches).get("valid_error")
+    assert curve is not None, f"{manner}: nothing of its curve was told"
+    last = POINTS if manner == "completed" else 3
+    expected = [1.0 / step for step in range(1, last + 1)]
+    assert curve.steps.tolist()[:last] == list(range(1, last + 1)), (
+        f"{manner}: it logged steps 1 to {last}, and {curve.steps.tolist()} were told"
+    )
+    assert curve.values.tolist()[:last] == expected, f"{manner}: other values than it logged"
+
+
+def _check_stop_and_resume(executor: Executor, folder: Path, patience_s: float) -> bool:
+    """A stopped trial is told as stopped, and its next attempt goes on from what it saved.
+
+    Gives False for an executor that tells only of trials that have ended: none can be stopped on
+    its way, or be left running by close().
+    """
+    workload = Workload(tick, minimize("valid_error"))
+    slow: dict[str, Value] = {"steps": TICKS, "sleep_s": TICK_S}
+    early = _Told(_assignment(folder, 200, 1, slow))
+    executor.start(workload, [early.assignment])
+    executor.stop(200, grace_s=patience_s)
+    _gather(executor, [early], patience_s)
+    assert early.ended is not None and early.ended.outcome == "stopped", (
+        f"stopped right after its start, it is told as {early.ended}"
+    )
+    late = _Told(_assignment(folder, 201, 1, slow))
+    executor.start(workload, [late.assignment])
+    deadline = time.monotonic() + patience_s
+    while late.began is None and time.monotonic() < deadline:
+        _sort(executor.events(0.1), [late])
+    assert late.began is not None, f"not told within {patience_s:g} s that it began"
+    if late.ended is not None:
+        return False
+    executor.stop(201, grace_s=patience_s)
+    _gather(executor, [late], patience_s)
+    assert late.ended is not None and late.ended.outcome == "stopped", (
+        f"stopped on its way, it is told as {late.ended}"
+    )
+    assert late.saved, "asked to stop, the program saved, and no snapshot was told of"
+    again = _Told(_assignment(folder, 201, 2, {"steps": late.saved[-1].step + 1, "sleep_s": 0.0}))
+    executor.start(workload, [again.assignment])
+    _gather(executor, [again], patience_s)
+    assert again.began is not None and again.began.start_step == late.saved[-1].step, (
+        f"saved at step {late.saved[-1].step}, the next attempt began with {again.began}"
+    )
+    assert again.ended is not None and again.ended.outcome == "completed"
+    return True
+
+
+def _check_close(executor: Executor, folder: Path, patience_s: float) -> None:
+    """Nothing trains after close()."""
+    running = _Told(_assignment(folder, 300, 1, {"steps": TICKS, "sleep_s": TICK_S}))
+    marks = running.assignment.folder / "ticks"
+    executor.start(Workload(tick, minimize("valid_error")), [running.assignment])
+    deadline = time.monotonic() + patience_s
+    while not marks.exists() and running.ended is None and time.monotonic() < deadline:
+        _sort(executor.events(0.1), [running])
+    executor.close()
+    time.sleep(10 * TICK_S)  # what was being written
+    before = marks.read_text() if marks.exists() else ""
+    time.sleep(20 * TICK_S)
+    after = marks.read_text() if marks.exists() else ""
+    assert after == before, "a trial went on training after close()"
+
+
+def _assignment(
+    folder: Path, trial: int, attempt: int, configuration: Mapping[str, Value]
+) -> Assignment:
+    own = folder / f"t{trial}"
+    own.mkdir(exist_ok=True)
+    return Assignment(
+        trial=trial,
+        attempt=attempt,
+        number=trial,
+        round="contract",
+        configuration=dict(configuration),
+        seed=trial,
+        split_seed=1,
+        folder=own,
+    )
+
+
+def _gather(executor: Executor, told: Sequence[_Told], patience_s: float) -> None:
+    """Collect events until all of these have ended."""
+    deadline = time.monotonic() + patience_s
+    while any(one.ended is None for one in told):
+        open_trials = [one.assignment.trial for one in told if one.ended is None]
+        assert time.monotonic() < deadline, (
+            f"after {patience_s:g} s not told how trials {open_trials} ended"
+        )
+        _sort(executor.events(0.2), told)
+
+
+def _sort(events: Sequence[Event], told: Sequence[_Told]) -> None:
+    assert isinstance(events, list), f"events() gives {type(events).__name__}, not a list"
+    known = {(one.assignment.trial, one.assignment.attempt): one for one in told}
+    for event in events:
+        one = known.get((event.trial, event.attempt))
+        assert one is not None, f"told of an attempt that is not under way: {event}"
+        assert one.ended is None, f"told of {event} after the attempt had ended"
+        one.events.append(event)
