@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from tunewright.checks.better_half import Judged, better_halves
 from tunewright.checks.finding import Finding, Verdict, said_once
@@ -48,7 +48,8 @@ class CurveQuestion:
     answer: Callable[[Judged, Statement], Answer]
     median_limit: float | None = None
     fewest: int = FEWEST  # evaluations a curve needs
-    longest: int = LONGEST
+    longest: int = LONGEST  # points; more become means of neighbours
+    many: Literal["note", "warn"] = "warn"  # when only trials below the five best are flagged
 
 
 def objective_metric(results: Results) -> Metric:
@@ -80,7 +81,7 @@ def _ask_study(question: CurveQuestion, judged: Judged) -> Finding:
     if not readings:
         reason = unreadable(judged.trials, metric.name, metric.meaning, question.fewest)
         return cannot_judge(question.check, study, reason)
-    said = statement(in_rank_order(readings, judged.trials), question.median_limit)
+    said = statement(in_rank_order(readings, judged.trials), question.median_limit, question.many)
     answer = question.answer(judged, said)
     points = max(reading.points for reading in readings)
     says = answer.says

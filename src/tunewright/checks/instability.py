@@ -41,6 +41,7 @@ def instability(results: Results) -> list[Finding]:
         read=lambda _, table: _readings(results, table),
         answer=lambda judged, said: _answer(results, judged, said),
         longest=LONGEST,
+        many="note",  # it matters where it keeps the best trials from a higher learning rate
     )
     return ask(results, question)
 

@@ -13,7 +13,7 @@ from tunewright.checks.better_half import Judged
 from tunewright.checks.finding import Finding
 from tunewright.checks.noise import Floats, NoisyCurves, noisy_curves
 from tunewright.checks.spacing import SpacedCurves
-from tunewright.checks.study_rule import Reading, Statement
+from tunewright.checks.study_rule import IMMATERIAL, Reading, Statement
 from tunewright.checks.trial_sd import trial_sd
 from tunewright.record.results import Results
 
@@ -29,6 +29,7 @@ class Saturation:
     gain: Floats  # from the middle of training to its end; positive is better
     margin: Floats  # a difference smaller than this is none
     z: Floats  # how surely the change lies within the margin, in standard errors
+    matters: npt.NDArray[np.bool_]  # the end is about as good as the curve ever was
     flagged: npt.NDArray[np.bool_]  # by the rule for one curve
     settled: npt.NDArray[np.int64]  # first evaluation from which the curve is within the margin
 
@@ -47,23 +48,31 @@ def saturation(curves: NoisyCurves, margin: float | None = None) -> Saturation:
     margins = np.minimum(SHARE * curves.total, SHARE * np.abs(curves.best))
     if margin is not None:
         margins = np.full_like(margins, margin)
-    z = (margins - np.abs(gain)) / (curves.mean_sd(width) * np.sqrt(2))
-    within = curves.means <= (curves.best + margins)[:, None]
-    return Saturation(gain, margins, z, z > LIMIT, within.argmax(axis=1) + curves.width - 1)
+    error = curves.mean_sd(width) * np.sqrt(2)
+    z = (margins - np.abs(gain)) / error
+    # a curve that fell, got worse and stayed there has not settled at what it can reach
+    matters = curves.values[:, -width:].mean(axis=1) - curves.best < margins + 2 * error
+    settled = (curves.means <= (curves.best + margins)[:, None]).argmax(axis=1) + curves.width - 1
+    return Saturation(gain, margins, z, matters, matters & (z > LIMIT), settled)
 
 
 def saturated(results: Results) -> list[Finding]:
     """Ask each study whether its best trials had settled by half of training."""
-    margin = results.round.detect or trial_sd(results)
     question = CurveQuestion(
         "saturated",
         objective_metric(results),
-        read=lambda _, table: _readings(table, margin),
-        answer=lambda judged, said: _answer(results, judged, said, margin),
+        read=lambda judged, table: _readings(table, _margin(results, judged)),
+        answer=lambda judged, said: _answer(results, judged, said),
         median_limit=MEDIAN_LIMIT,
+        many="note",  # what weaker trials do says little about how long the best need
         fewest=FEWEST,
     )
     return ask(results, question)
+
+
+def _margin(results: Results, judged: Judged) -> float | None:
+    """The smallest difference that matters, if the round or its repeats tell."""
+    return results.round.detect or trial_sd(results, judged.study)
 
 
 def _readings(table: SpacedCurves, margin: float | None) -> list[Reading]:
@@ -71,7 +80,7 @@ def _readings(table: SpacedCurves, margin: float | None) -> list[Reading]:
     return [
         Reading(
             trial,
-            float(found.z[row]),
+            float(found.z[row]) if found.matters[row] else IMMATERIAL,
             bool(found.flagged[row]),
             table.values.shape[1],
             {
@@ -87,7 +96,7 @@ def _readings(table: SpacedCurves, margin: float | None) -> list[Reading]:
     ]
 
 
-def _answer(results: Results, judged: Judged, said: Statement, margin: float | None) -> Answer:
+def _answer(results: Results, judged: Judged, said: Statement) -> Answer:
     name = results.objective.metric
     steps = best_steps(results, judged.ranked)
     evidence = {
@@ -114,7 +123,7 @@ def _answer(results: Results, judged: Judged, said: Statement, margin: float | N
             shorten.format(proposed),
             f"tunewright next {results.round.name}",
         )
-        if margin is None:
+        if _margin(results, judged) is None:
             advice += ("2 % is a convention: give the round detect= in units of the metric",)
         return Answer(said.verdict, says, advice, evidence)
     if len(steps.steps) >= 5 and steps.early == len(steps.steps):

@@ -72,12 +72,12 @@ def _logarithm(losses: Floats) -> Floats:
 
 
 def _above_past(heights: Floats, past: int) -> Floats:
-    """How far each point is above the median of those before it; the first three do not count."""
+    """How far each point is above the median of those before it; the first four do not count."""
     above = np.zeros_like(heights)
     above[:, past:] = heights[:, past:] - np.median(
         sliding_window_view(heights, past, axis=1)[:, :-1], axis=-1
     )
-    for point in range(3, past):
+    for point in range(4, past):
         above[:, point] = heights[:, point] - np.median(heights[:, :point], axis=1)
     return above
 

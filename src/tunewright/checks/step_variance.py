@@ -56,21 +56,22 @@ def luck(curves: NoisyCurves, chosen: bool = True) -> Luck:
 
 def step_variance(results: Results) -> list[Finding]:
     """Ask each study whether late jumps outweigh what separates its best trials."""
-    spread = trial_sd(results)
     question = CurveQuestion(
         "step_variance",
         objective_metric(results),
-        read=lambda judged, table: _readings(results, table, _yardstick(judged, spread)),
-        answer=lambda judged, said: _answer(results, said, _yardstick(judged, spread)),
+        read=lambda judged, table: _readings(results, table, _yardstick(results, judged)),
+        answer=lambda judged, said: _answer(results, said, _yardstick(results, judged)),
+        many="note",  # the noise of weaker trials does not decide which is best
     )
     return ask(results, question)
 
 
-def _yardstick(judged: Judged, spread: float | None) -> float | None:
+def _yardstick(results: Results, judged: Judged) -> float | None:
     """What luck is measured against: the trial variance, or half the gap from best to fifth."""
     values = [t.value for t in judged.ranked[:TOP] if t.value is not None]
     gap = 0.5 * abs(values[-1] - values[0]) if len(values) == TOP else None
-    return max((size for size in (spread, gap) if size is not None), default=None)
+    known = [size for size in (trial_sd(results, judged.study), gap) if size is not None]
+    return max(known, default=None)
 
 
 def _readings(results: Results, table: SpacedCurves, yardstick: float | None) -> list[Reading]:
@@ -101,12 +102,14 @@ def _answer(results: Results, said: Statement, yardstick: float | None) -> Answe
         return Answer("cannot_judge", says, advice, evidence)
     if not said.because:
         says = f"late jumps of {name} are worth about {median:.3g} of luck"
-        return Answer("ok", f"{says}, against {yardstick:.3g} that matters", (), evidence)
+        return Answer(
+            "ok", f"{says}, against {yardstick:.3g} between comparable trials", (), evidence
+        )
     shown = said.speakers[0].facts
     says = (
         f"late jumps of {name} are worth about {shown['luck']:.3g} of luck (at least "
-        f"{shown['luck_at_least']:.3g}) in {said.who}: more than the {yardstick:.3g} that "
-        "separates the best trials"
+        f"{shown['luck_at_least']:.3g}) in {said.who}: more than the {yardstick:.3g} by "
+        "which comparable trials differ"
     )
     advice = _remedies(results, said)
     few = said.speakers[0].points < ENOUGH

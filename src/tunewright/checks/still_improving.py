@@ -19,6 +19,7 @@ from tunewright.checks.study_rule import IMMATERIAL, Reading, Statement
 from tunewright.record.results import Results
 
 MEDIAN_LIMIT = 2.2
+DECAYING = ("cosine", "linear")  # schedules that end near zero
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +41,9 @@ def improving(curves: NoisyCurves) -> Improvement:
     error = curves.sd * np.sqrt(slope_variance(curves.correlation, window))
     gain, z = -slope * (window - 1), -slope / error
     enough = np.minimum(0.01 * curves.total, 0.005 * np.abs(curves.best))
-    matters = (gain > enough) & (curves.total > 5 * curves.sd)
+    # a curve that comes back from something worse is recovering, not improving
+    at_its_best = curves.means[:, -1] - curves.best < 0.5 * gain
+    matters = (gain > enough) & (curves.total > 5 * curves.sd) & at_its_best
     flagged = matters & (z > 2.8 + 30 / curves.evaluations)
     return Improvement(window, gain, z, matters, flagged)
 
@@ -53,6 +56,7 @@ def still_improving(results: Results) -> list[Finding]:
         read=lambda _, table: _readings(results, table),
         answer=lambda judged, said: _answer(results, judged, said),
         median_limit=MEDIAN_LIMIT,
+        many="note",  # weaker trials improve to the end when their learning rate is low
     )
     return ask(results, question)
 
@@ -102,11 +106,14 @@ def _answer(results: Results, judged: Judged, said: Statement) -> Answer:
 
 
 def _schedule(results: Results, reading: Reading) -> Literal["decaying", "steady", "unknown"]:
-    """What the learning rate did over the last quarter, as logged or as switched off."""
+    """What the learning rate did over the last quarter, as logged, else as configured."""
     rates = learning_rates(reading.trial, results.meaning)
     if rates is not None:
         first, last = reading.facts["since_step"], reading.facts["last_step"]
         return "decaying" if decayed(rates) or stepped(rates, first, last) else "steady"
     name = results.meaning.name("schedule")
+    declared = reading.trial.configuration.get(name)
+    if isinstance(declared, str) and any(kind in declared.lower() for kind in DECAYING):
+        return "decaying"
     off = results.meaning.off.get(name, "constant")
-    return "steady" if reading.trial.configuration.get(name) == off else "unknown"
+    return "steady" if declared is not None and declared == off else "unknown"

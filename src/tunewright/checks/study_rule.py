@@ -60,13 +60,18 @@ class Statement:
         return f"the best trial ({first})" if self.because == "best" else f"trial {first}"
 
 
-def statement(readings: Sequence[Reading], median_limit: float | None = None) -> Statement:
+def statement(
+    readings: Sequence[Reading],
+    median_limit: float | None = None,
+    many: Literal["note", "warn"] = "warn",
+) -> Statement:
     """The verdict over readings ordered from the best trial down.
 
     Warns when the best trial is flagged, when the five best agree (their median z passes the
-    limit), when two or more of them are flagged, or when more of all trials are than chance
-    explains; notes a single one of the five. The median gives a verdict at 20 evaluations, where
-    no single curve can; its limits are 98 % quantiles over worlds without an effect.
+    limit), when two or more of them are flagged, or (unless `many` says note) when more of all
+    trials are than chance explains; notes a single one of the five. The median gives a verdict at
+    20 evaluations, where no single curve can; its limits are 98 % quantiles over worlds without an
+    effect.
     """
     top = readings[:TOP]
     flagged = tuple(r for r in readings if r.flagged)
@@ -84,7 +89,7 @@ def statement(readings: Sequence[Reading], median_limit: float | None = None) ->
     elif of_top == 1:
         because = "one"
     verdict: Literal["ok", "note", "warn"] = "warn" if because else "ok"
-    if because == "one":
+    if because == "one" or (because == "many" and many == "note"):
         verdict = "note"
     return Statement(verdict, because, tuple(top), flagged, len(readings), median)
 

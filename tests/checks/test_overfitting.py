@@ -1,0 +1,231 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from curve_worlds import FALLING, NOISES, noise, results_of, rise, shape
+from rates import agrees, at_most
+from test_noise import known_curves
+
+from tunewright.checks.noise import noisy_curves
+from tunewright.checks.overfitting import MEDIAN_LIMIT, got_worse, overfitting
+from tunewright.checks.study_rule import IMMATERIAL
+from tunewright.design.objective import maximize, minimize
+
+# E, correlation, sd: share of curves flagged when worse by 4.5 % from 40 % on, 15 % from 40 %,
+# 15 % from 70 % (METHODS_CURVES)
+POWER = [
+    (20, 0.0, 0.002, (0.50, 0.67, 0.28)),
+    (20, 0.8, 0.01, (0.11, 0.45, 0.28)),
+    (40, 0.0, 0.002, (0.95, 1.0, 0.97)),
+    (40, 0.0, 0.01, (0.19, 0.96, 0.83)),
+    (40, 0.8, 0.01, (0.21, 0.91, 0.84)),
+    (100, 0.0, 0.01, (0.98, 1.0, 1.0)),
+    (100, 0.8, 0.01, (0.20, 1.0, 1.0)),
+    (100, 0.8, 0.03, (0.04, 0.41, 0.39)),
+]
+
+
+def test_the_reference_numbers_are_reproduced() -> None:
+    found = got_worse(noisy_curves(known_curves()))
+    np.testing.assert_allclose(found.z, [5.8944508899, 0.0, 1.6354298155], rtol=1e-7, atol=1e-12)
+    np.testing.assert_allclose(found.rise, [0.0375175582, 0.0, 0.0008594284], rtol=1e-7, atol=1e-12)
+    assert found.flagged.tolist() == [True, False, False]
+
+
+@pytest.mark.parametrize(("evaluations", "correlation", "sd", "published"), POWER)
+def test_power_is_the_published_one(
+    evaluations: int, correlation: float, sd: float, published: Sequence[float]
+) -> None:
+    rng = np.random.default_rng(evaluations)
+    for (by, since), rate in zip([(0.045, 0.4), (0.15, 0.4), (0.15, 0.7)], published, strict=True):
+        values = rise(evaluations, by, since) + sd * noise(rng, 200, evaluations, correlation)
+        flagged = int(got_worse(noisy_curves(values)).flagged.sum())
+        assert agrees(flagged, 200, rate), (by, since, flagged / 200, rate)
+
+
+def null_flags(
+    evaluations: int, correlation: float, curves: int, seed: int
+) -> dict[tuple[str, str, float], int]:
+    rng = np.random.default_rng(seed)
+    return {
+        (name, kind, sd): int(
+            got_worse(
+                noisy_curves(
+                    shape(name, evaluations)
+                    + sd * noise(rng, curves, evaluations, correlation, kind)
+                )
+            ).flagged.sum()
+        )
+        for name in FALLING
+        for kind in NOISES
+        for sd in (0.002, 0.01, 0.03)
+    }
+
+
+# mean over cells and worst cell, in per cent (METHODS_CURVES)
+@pytest.mark.parametrize(
+    ("evaluations", "correlation", "mean", "worst"),
+    [(20, 0.0, 0.0, 0.3), (20, 0.8, 0.22, 2.5), (40, 0.5, 0.05, 0.5), (100, 0.8, 0.27, 4.3)],
+)
+def test_curves_that_only_fall_are_left_alone(
+    evaluations: int, correlation: float, mean: float, worst: float
+) -> None:
+    flags = null_flags(evaluations, correlation, 40, seed=evaluations)
+    assert at_most(sum(flags.values()), 40 * len(flags), mean / 100)
+    cell = max(flags, key=lambda c: flags[c])
+    assert at_most(flags[cell], 40, max(worst, 2.0) / 100), cell
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("evaluations", [20, 40, 100])
+@pytest.mark.parametrize("correlation", [0.0, 0.5, 0.8])
+def test_false_alarms_over_all_cells(evaluations: int, correlation: float) -> None:
+    flags = null_flags(evaluations, correlation, 400, seed=7)
+    assert at_most(sum(flags.values()), 400 * len(flags), 0.0040)
+    assert max(flags.values()) <= 0.07 * 400
+
+
+@pytest.mark.parametrize(("evaluations", "published"), [(20, 0.25), (40, 0.95)])
+def test_five_trials_together_see_what_one_cannot(evaluations: int, published: float) -> None:
+    rng = np.random.default_rng(3)
+    values = rise(evaluations, 0.045, 0.4) + 0.01 * noise(rng, 1000, evaluations, 0.0)
+    found = got_worse(noisy_curves(values))
+    z = np.where(found.matters, found.z, IMMATERIAL).reshape(200, 5)
+    together = int((np.median(z, axis=1) > MEDIAN_LIMIT).sum())
+    assert agrees(together, 200, published, slack=0.05)
+    assert found.flagged.mean() < 0.5 * together / 200
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.8])
+@pytest.mark.parametrize("evaluations", [20, 40, 100])
+def test_five_trials_together_are_rarely_wrong(evaluations: int, correlation: float) -> None:
+    rng = np.random.default_rng(4)
+    for name in ("fast", "two_plateaus"):
+        for kind in ("gauss", "growing", "to_zero"):
+            values = shape(name, evaluations) + 0.01 * noise(
+                rng, 1000, evaluations, correlation, kind
+            )
+            found = got_worse(noisy_curves(values))
+            z = np.where(found.matters, found.z, IMMATERIAL).reshape(200, 5)
+            assert at_most(int((np.median(z, axis=1) > MEDIAN_LIMIT).sum()), 200, 0.02)
+
+
+def world(count: int = 8, by: float = 0.15, evaluations: int = 60, seed: int = 0) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    levels = 0.02 * np.arange(count)[:, None]  # the first trial is the best
+    return rise(evaluations, by, 0.4) + levels + 0.005 * noise(rng, count, evaluations, 0.3)
+
+
+def training(count: int = 8, evaluations: int = 60, by: float = 0.0) -> np.ndarray:
+    rng = np.random.default_rng(9)
+    falling = shape("power_half", evaluations) if by == 0 else rise(evaluations, by, 0.4)
+    return falling + 0.005 * noise(rng, count, evaluations, 0.3)
+
+
+def test_overfitting_is_named_where_training_goes_on_falling() -> None:
+    (found,) = overfitting(results_of({"valid_error": world(), "train_loss": training()}))
+    assert (found.verdict, found.evidence["kind"]) == ("warn", "overfitting")
+    assert "the best trial (0)" in found.says and "overfitting" in found.says
+    assert "weight_decay, dropout, label_smoothing" in found.advice[0]
+    assert found.advice[-1] == "tunewright next depth"
+    assert found.section == "Examining the training curves"
+
+
+def test_worse_in_training_too_is_instability() -> None:
+    (found,) = overfitting(results_of({"valid_error": world(), "train_loss": training(by=0.2)}))
+    assert (found.verdict, found.evidence["kind"]) == ("warn", "training too")
+    assert "instability rather than overfitting" in found.says
+
+
+def test_without_a_training_loss_it_says_what_is_missing() -> None:
+    (found,) = overfitting(results_of({"valid_error": world()}))
+    assert (found.verdict, found.evidence["kind"]) == ("warn", "unknown")
+    assert 'means={"train_loss": "..."}' in found.advice[0]
+
+
+def test_curves_that_fall_are_ok() -> None:
+    (found,) = overfitting(results_of({"valid_error": world(by=0.0), "train_loss": training()}))
+    assert (found.verdict, found.advice) == ("ok", ())
+
+
+def test_an_accuracy_is_judged_the_other_way_round() -> None:
+    results = results_of(
+        {"accuracy": 1 - world(), "train_loss": training()}, objective=maximize("accuracy")
+    )
+    (found,) = overfitting(results)
+    assert found.verdict == "warn"
+    best, end = found.evidence["flagged"][0]["best"], found.evidence["flagged"][0]["end"]
+    assert 0.6 < end < best - 0.08 < 0.8
+
+
+def test_it_is_expected_where_a_regulariser_is_compared() -> None:
+    results = results_of(
+        {"valid_error": world(), "train_loss": training()},
+        scientific={"dropout": [0.0, 0.5]},
+    )
+    assert {found.verdict for found in overfitting(results)} == {"note"}
+    assert "dropout" in overfitting(results)[0].says
+
+
+def test_each_scientific_value_gets_its_own_answer() -> None:
+    values = world(count=12)
+    values[1::2] = world(count=6, by=0.0)
+    results = results_of(
+        {"valid_error": values, "train_loss": training(12)}, scientific={"layers": [1, 2]}
+    )
+    assert [(f.about, f.verdict) for f in overfitting(results)] == [
+        ("layers=1", "warn"),
+        ("layers=2", "ok"),
+    ]
+
+
+def test_one_of_the_five_best_is_a_note_and_two_are_a_warning() -> None:
+    falling = world(by=0.0)
+    for count, verdict in ((1, "note"), (2, "warn")):
+        values = falling.copy()
+        values[2 : 2 + count] = world()[2 : 2 + count]
+        (found,) = overfitting(results_of({"valid_error": values, "train_loss": training()}))
+        assert found.verdict == verdict
+
+
+def test_trials_of_the_worse_half_do_not_speak() -> None:
+    values = world(count=20, by=0.0)
+    values[10:] = world(count=20)[10:]
+    (found,) = overfitting(results_of({"valid_error": values, "train_loss": training(20)}))
+    assert found.verdict == "ok"
+    assert found.evidence["judged"] == 10
+
+
+def test_twenty_evaluations_are_judged_by_five_trials_together() -> None:
+    rng = np.random.default_rng(1)
+    levels = 0.02 * np.arange(8)[:, None]
+    values = rise(20, 0.045, 0.4) + levels + 0.004 * noise(rng, 8, 20, 0.0)
+    (found,) = overfitting(results_of({"valid_error": values}))
+    assert (found.verdict, found.evidence["because"]) == ("warn", "median")
+    assert "the five best trials taken together" in found.says
+    quiet = shape("fast", 20) + levels + 0.004 * noise(rng, 8, 20, 0.0)
+    (found,) = overfitting(results_of({"valid_error": quiet}))
+    assert found.verdict == "ok" and "20 points a curve show only large effects" in found.says
+
+
+@pytest.mark.parametrize(
+    ("curves", "objective", "says"),
+    [
+        ({"valid_error": world(evaluations=40)[:, :12]}, None, "12 points a trial"),
+        ({"train_loss": world()}, minimize("train_loss"), 'means={"valid_loss": "..."}'),
+        ({"valid_error": np.ones((6, 50))}, None, "never learned"),
+    ],
+)
+def test_what_cannot_be_judged_is_said(curves, objective, says) -> None:
+    (found,) = overfitting(results_of(curves, objective=objective))
+    assert found.verdict == "cannot_judge"
+    assert says in found.says
+
+
+def test_a_round_without_completed_trials_cannot_be_judged() -> None:
+    values = world()
+    values[:, 5] = np.nan
+    (found,) = overfitting(results_of({"valid_error": values}))
+    assert (found.verdict, found.says) == ("cannot_judge", "no trial is completed yet")
