@@ -55,6 +55,7 @@ class Undertaking:
     claim: Callable[[int], list[Claim]]  # up to so many trials to train now
     provenance: Provenance
     leases: LeaseWatch = field(default_factory=LeaseWatch)
+    notes: tuple[str, ...] = ()  # advice to tell at the beginning
     limit: int | None = None  # trials to bring to an end in this call
     deadline: float | None = None  # by the monotonic clock: no new trials after it
     waits: bool = True  # for trials that other workers run
@@ -324,6 +325,8 @@ class Supervisor:
                 # spooled, or reclaimed by the next owner: nothing that was finished is lost
                 log.warning("the store could not be told of the end: %s", error)
             self._accounts.clear()
+        if self.progress.ended:
+            self._ledger.back_up(at_once=True)
 
     # ---- words
 

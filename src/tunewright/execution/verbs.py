@@ -118,10 +118,9 @@ def supervised(
     with Store.open(workload.store) as store:
         record = _begin(store, own, workload, search)
         root = store.trial_root(Path(record.folder) if record.folder else None)
-        if not record.continued:
-            for text in advice(own, workload):
-                store.note(record, text)
-                watch.message(text)
+        notes = () if record.continued else advice(own, workload)
+        for text in notes:
+            store.note(record, text)
         kind: Kind = "worker" if join else "supervisor"
         with on_duty(store, record.id, kind, exclusive=not join) as heartbeat:
             leases = LeaseWatch(lease_s())
@@ -142,6 +141,7 @@ def supervised(
                 provenance=capture(),
                 heartbeat=heartbeat,
                 leases=leases,
+                notes=notes,
                 limit=trials,
                 deadline=deadline,
             )
@@ -154,6 +154,8 @@ def carry_out(own: Undertaking, total: int, done: int) -> tuple[Summary, Wish]:
     """Let a supervisor work, with signals heeded and the watcher told of the beginning and end."""
     began = time.monotonic()
     own.watch.began(own.record, total, done)
+    for text in own.notes:
+        own.watch.message(text)
     why: Why = "error"
     supervisor: Supervisor | None = None
     with Interrupts() as interrupts:

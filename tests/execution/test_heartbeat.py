@@ -1,0 +1,95 @@
+"""A worker beats from a thread, and goes off the list when its block is left."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from tunewright.design.meaning import Meaning
+from tunewright.design.objective import minimize
+from tunewright.design.round import Round
+from tunewright.errors import Busy, OutOfDate, StoreError
+from tunewright.execution.heartbeat import LEASE_VARIABLE, Heartbeat, lease_s, on_duty
+from tunewright.record.leases import LEASE_S
+from tunewright.record.store import Store
+
+DEADLINE_S = 30.0
+
+
+@pytest.fixture
+def opened(tmp_path):
+    with Store.open(tmp_path / "tuning.db") as store:
+        asked = Round("r", goal="?", nuisance={"x": [1, 2]}, trials_per_study=1)
+        record = store.begin(
+            asked, minimize("valid_error"), Meaning(), search="none", suggestions=None
+        )
+        yield store, record
+
+
+def beats(store):
+    with store._database.reading() as connection:
+        return list(connection.exec_driver_sql("SELECT beat FROM worker ORDER BY id").scalars())
+
+
+def wait_until(true):
+    deadline = time.monotonic() + DEADLINE_S
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_it_beats_while_the_main_thread_is_busy(opened):
+    store, record = opened
+    worker = store.register(record.id, "supervisor", exclusive=True)
+    with Heartbeat(store, worker, every_s=0.02):
+        wait_until(lambda: beats(store) >= [3])
+    after = beats(store)
+    time.sleep(0.1)
+    assert beats(store) == after
+
+
+def test_on_duty_is_exclusive_and_ends_with_its_block(opened):
+    store, record = opened
+    with on_duty(store, record.id, "supervisor", exclusive=True):
+        with pytest.raises(Busy), on_duty(store, record.id, "supervisor", exclusive=True):
+            pass
+        with on_duty(store, record.id, "session", exclusive=False):
+            pass
+    with on_duty(store, record.id, "supervisor", exclusive=True):
+        pass
+
+
+def test_on_duty_ends_after_an_exception_too(opened):
+    store, record = opened
+    with (
+        pytest.raises(ZeroDivisionError),
+        on_duty(store, record.id, "supervisor", exclusive=True),
+    ):
+        raise ZeroDivisionError
+    with on_duty(store, record.id, "supervisor", exclusive=True):
+        pass
+
+
+def test_one_that_was_taken_for_dead_learns_of_it_and_can_register_anew(opened):
+    store, record = opened
+    worker = store.register(record.id, "session", exclusive=False)
+    with Heartbeat(store, worker, every_s=0.02) as heartbeat:
+        store.retire(worker)  # as an observer would, after a lease without a beat
+        wait_until(lambda: heartbeat.lost is not None)
+        assert isinstance(heartbeat.lost, OutOfDate)
+        heartbeat.renew()
+        assert heartbeat.worker.id != worker.id
+        wait_until(lambda: beats(store)[-1] >= 2)
+        assert heartbeat.lost is None
+
+
+def test_the_lease_is_settable(monkeypatch):
+    monkeypatch.delenv(LEASE_VARIABLE, raising=False)
+    assert lease_s() == LEASE_S
+    monkeypatch.setenv(LEASE_VARIABLE, "3")
+    assert lease_s() == 3.0
+    for wrong in ("soon", "0", "-1", "nan", "inf"):
+        monkeypatch.setenv(LEASE_VARIABLE, wrong)
+        with pytest.raises(StoreError, match=f"TUNEWRIGHT_LEASE_S={wrong}"):
+            lease_s()

@@ -1,0 +1,408 @@
+"""Ask and tell: one process, several at once, and under a process group."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+import textwrap
+import time
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from test_supervisor import Halving
+
+from tunewright.design.objective import minimize
+from tunewright.design.round import Round
+from tunewright.design.space import log
+from tunewright.errors import DesignError, RoundChanged, TunewrightError, WorkloadError
+from tunewright.execution.session import open_round
+from tunewright.execution.verbs import load
+from tunewright.record.store import Store
+
+OBJECTIVE = minimize("valid_error")
+DEADLINE_S = 120.0
+
+
+def rounds(trials=3, **changes):
+    roles = {
+        "scientific": {"layers": [1, 2]},
+        "nuisance": {"learning_rate": log(1e-4, 1e-1)},
+        "fixed": {"width": 8},
+        **changes,
+    }
+    return Round("depth", goal="Do more layers help?", trials_per_study=trials, **roles)
+
+
+@pytest.fixture
+def store(tmp_path):
+    return tmp_path / "tuning.db"
+
+
+def finish(trial, value=0.5):
+    trial.log(1, valid_error=value)
+    trial.finish()
+
+
+def test_every_trial_is_asked_once_and_then_none(store):
+    with open_round(rounds(), OBJECTIVE, store) as session:
+        numbers = []
+        while (trial := session.ask()) is not None:
+            numbers.append(trial.number)
+            assert trial.configuration.keys() == {"layers", "learning_rate", "width"}
+            for step in (1, 2):
+                trial.log(step, valid_error=trial.configuration["learning_rate"] / step)
+            trial.finish()
+            assert trial.status == "completed"
+        assert numbers == list(range(6))
+        assert session.ask() is None
+        assert session.ask(3) == []
+        results = session.results()
+    assert results.counts == {"completed": 6}
+    smallest = min(t.configuration["learning_rate"] for t in results.trials)
+    assert results.best().value == smallest / 2
+    assert results.best().best_step == 2
+
+
+def test_ask_with_a_count_always_gives_a_list(store):
+    with open_round(rounds(), OBJECTIVE, store) as session:
+        (one,) = session.ask(1)
+        several = session.ask(4)
+        last = session.ask(4)
+        assert [one.number, *(t.number for t in several + last)] == list(range(6))
+        for trial in [one, *several, *last]:
+            finish(trial)
+        for wrong in (0, -1, True):
+            with pytest.raises(DesignError, match="ask"):
+                session.ask(wrong)
+
+
+def test_configurations_and_seeds_are_those_of_run(store, tmp_path):
+    """Points depend on the seed and the search space alone, not on who asks."""
+    with open_round(rounds(), OBJECTIVE, store) as session:
+        asked = [(t.configuration, t.seeds) for t in session.ask(6)]
+    with open_round(rounds(), OBJECTIVE, tmp_path / "other.db") as session:
+        again = [(t.configuration, t.seeds) for t in session.ask(6)]
+    assert asked == again
+    assert asked[0][1] == asked[1][1], "studies share their seeds at the same index"
+    assert asked[0][1] != asked[2][1]
+
+
+def test_infeasible_and_failed(store):
+    with open_round(rounds(), OBJECTIVE, store) as session:
+        a, b, c = session.ask(3)
+        a.infeasible("heads do not divide width")
+        b.log(1, valid_error=0.5)
+        b.fail("the data are gone")
+        c.finish()
+        assert (a.status, b.status, c.status) == ("infeasible", "failed", "failed")
+        results = session.results()
+    assert results.trial(0).reason == "heads do not divide width"
+    assert results.trial(1).reason == "the data are gone"
+    assert results.trial(1).curves["valid_error"].values.tolist() == [0.5]
+    assert "never logged" in results.trial(2).reason
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("metric", ["valid_error", "train_loss"])
+def test_a_diverged_trial_is_infeasible_and_the_program_goes_on(store, metric, value):
+    with open_round(rounds(), OBJECTIVE, store) as session:
+        trial = session.ask()
+        trial.log(1, valid_error=0.5)
+        assert not trial.diverged
+        trial.log(2, {metric: value})
+        assert trial.diverged
+        trial.finish()
+        assert trial.status == "infeasible"
+        finish(session.ask())
+        results = session.results()
+    assert results.trial(0).reason.startswith(f"{metric} is ")
+    assert results.best().number == 1
+
+
+@pytest.mark.parametrize(
+    "value", [None, "0.5", 1j, {}, True, np.array([0.5]), 10**400], ids=lambda v: type(v).__name__
+)
+def test_what_is_no_number_is_refused_and_nothing_is_recorded(store, value):
+    with open_round(rounds(), OBJECTIVE, store) as session:
+        trial = session.ask()
+        with pytest.raises(WorkloadError, match="valid_error"):
+            trial.log(1, valid_error=value)
+        trial.log(1, valid_error=np.float32(0.25))
+        trial.finish()
+        assert session.results().trial(0).value == 0.25
+
+
+def test_steps_never_go_back_and_names_are_text(store):
+    with open_round(rounds(), OBJECTIVE, store) as session:
+        trial = session.ask()
+        trial.log(400, valid_error=0.5)
+        with pytest.raises(WorkloadError, match="step 300 after step 400"):
+            trial.log(300, valid_error=0.4)
+        with pytest.raises(WorkloadError, match="cannot name a metric"):
+            trial.log(500, {"": 1.0})
+        with pytest.raises(WorkloadError, match="unprintable"):
+            trial.log(500, {"a\nb": 1.0})
+        with pytest.raises(WorkloadError, match="whole number"):
+            trial.log(1.5, valid_error=0.5)
+        trial.finish()
+        with pytest.raises(WorkloadError, match="completed already"):
+            trial.log(500, valid_error=0.5)
+        with pytest.raises(WorkloadError, match="completed already"):
+            trial.fail("too late")
+
+
+def test_unfinished_trials_go_back_when_the_block_is_left(store):
+    with open_round(rounds(), OBJECTIVE, store) as session:
+        finish(session.ask())
+        session.ask().log(1, valid_error=0.5)
+    assert load(store, "depth").counts == {"completed": 1, "pending": 5}
+    with pytest.raises(ZeroDivisionError), open_round(rounds(), OBJECTIVE, store) as session:
+        trial = session.ask()
+        assert (trial.number, trial.attempt) == (1, 2)
+        raise ZeroDivisionError
+    with pytest.raises(KeyboardInterrupt), open_round(rounds(), OBJECTIVE, store) as session:
+        session.ask()
+        raise KeyboardInterrupt
+    with open_round(rounds(), OBJECTIVE, store) as session:
+        trials = session.ask(10)
+        assert [t.number for t in trials] == [1, 2, 3, 4, 5]
+        assert trials[0].attempt == 4
+        for trial in trials:
+            finish(trial)
+    assert load(store, "depth").counts == {"completed": 6}
+
+
+def test_a_closed_session_says_so(store):
+    session = open_round(rounds(), OBJECTIVE, store)
+    session.close()
+    session.close()
+    for use in (session.ask, session.results, lambda: session.add({})):
+        with pytest.raises(TunewrightError, match="closed"):
+            use()
+
+
+def test_a_configuration_of_ones_own(store):
+    with open_round(rounds(), OBJECTIVE, store) as session:
+        finish(session.ask())
+        trial = session.add({"layers": 2, "learning_rate": 0.01})
+        assert trial.number == 6
+        assert trial.configuration == {"layers": 2, "learning_rate": 0.01, "width": 8}
+        finish(trial, 0.125)
+        results = session.results()
+        for wrong, says in [
+            ({"layers": 2, "learning_rate": 5.0}, "learning_rate"),
+            ({"layers": 3, "learning_rate": 0.01}, "none of the studies"),
+            ({"learning_rate": 0.01}, "2 of the studies"),
+            ({"layers": 2, "learning_rate": 0.01, "widht": 8}, "Did you mean 'width'"),
+            ({"layers": 2, "learning_rate": 0.01, "width": 9}, "fixes it at"),
+        ]:
+            with pytest.raises(DesignError, match=says):
+                session.add(wrong)
+    assert results.best().number == 6
+    assert results.trial(6).index is None
+    assert results.trial(6).search == "added"
+
+
+def test_an_adaptive_search_learns_from_what_is_told(store):
+    search = Halving()
+    with open_round(rounds(), OBJECTIVE, store, search=search) as session:
+        while (trial := session.ask()) is not None:
+            finish(trial)
+        assert [t.unit["learning_rate"] for t in session.results().of(0)] == [0.5, 0.25, 0.125]
+    assert search.asked[-1] == [(1, "completed"), (3, "completed")]
+
+
+def test_a_changed_round_is_refused(store):
+    with open_round(rounds(), OBJECTIVE, store):
+        pass
+    with pytest.raises(RoundChanged, match="width"):
+        open_round(rounds(fixed={"width": 9}), OBJECTIVE, store)
+    with pytest.raises(DesignError, match="seed"):
+        open_round(rounds(fixed={"seed": 9}), OBJECTIVE, store)
+
+
+def test_the_trial_folder_is_made_when_it_is_asked_for(store):
+    with open_round(rounds(), OBJECTIVE, store) as session:
+        a, b = session.ask(2)
+        assert (a.folder / "trial.json").exists()
+        finish(a)
+        finish(b)
+    folders = [p for p in Path(f"{store}.trials").glob("r*/t*")]
+    assert len(folders) == 1, "a trial that asks for none leaves none"
+
+
+def test_long_trials_are_seen_while_they_run(store, monkeypatch):
+    monkeypatch.setattr("tunewright.execution.account.FLUSH_S", 0.0)
+    monkeypatch.setattr("tunewright.execution.account.FLUSH_SHARE", 0.0)
+    with open_round(rounds(), OBJECTIVE, store) as session:
+        trial = session.ask()
+        trial.log(1, valid_error=0.5)
+        trial.log(2, valid_error=0.4)
+        seen = session.results().trial(0)
+        assert seen.status == "running"
+        assert seen.curves["valid_error"].values.tolist() == [0.5, 0.4]
+
+
+def test_a_late_result_is_refused_logged_and_the_session_goes_on(store, caplog):
+    """Another owner took the trial over meanwhile (RELIABILITY 6)."""
+    with open_round(rounds(), OBJECTIVE, store) as session:
+        late = session.ask()
+        late.log(1, valid_error=0.125)
+        with Store.open(store) as other, other._database.writing() as connection:
+            connection.exec_driver_sql("UPDATE trial SET worker = -1, attempt = 2 WHERE number = 0")
+        late.finish()
+        assert "no longer this process's" in caplog.text
+        assert session.results().trial(0).status == "running"
+        assert len(session.results().trial(0).curves) == 0
+        finish(session.ask())
+
+
+def test_one_that_was_taken_for_dead_asks_on_under_a_new_name(store, monkeypatch, caplog):
+    """A laptop that slept: its trials were given away, and it goes on with others."""
+    monkeypatch.setenv("TUNEWRIGHT_LEASE_S", "0.5")
+    with open_round(rounds(), OBJECTIVE, store) as session:
+        lost = session.ask()
+        with Store.open(store) as other, other._database.writing() as connection:
+            connection.exec_driver_sql("UPDATE worker SET retired = 1")
+        deadline = time.monotonic() + DEADLINE_S
+        while session._desk._heartbeat.lost is None:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        trials = session.ask(10)
+        assert [t.number for t in trials] == [1, 2, 3, 4, 5]
+        again = session.ask()
+        assert (again.number, again.attempt) == (0, 2)
+        finish(lost, 0.125)
+        for trial in (*trials, again):
+            finish(trial)
+        assert session.results().trial(0).value == 0.5, "the late result was refused"
+    assert "taken for dead" in caplog.text
+    assert load(store, "depth").counts == {"completed": 6}
+
+
+PROGRAM = """
+    import sys
+    import tunewright as tw
+    from test_session import OBJECTIVE, rounds
+
+    with tw.open_round(rounds(20), OBJECTIVE, sys.argv[1]) as session:
+        while (trial := session.ask()) is not None:
+            with open(sys.argv[2], "a") as journal:
+                journal.write(f"{trial.number}\\n")
+            trial.log(1, valid_error=trial.configuration["learning_rate"])
+            trial.finish()
+"""
+
+
+def start(program, *arguments, folder):
+    path = folder / "program.py"
+    path.write_text(
+        f"import sys\nsys.path.insert(0, {str(Path(__file__).parent)!r})\n"
+        + textwrap.dedent(program)
+    )
+    return subprocess.Popen([sys.executable, str(path), *map(str, arguments)])
+
+
+def test_several_processes_share_a_round(store, tmp_path):
+    journal = tmp_path / "journal"
+    processes = [start(PROGRAM, store, journal, folder=tmp_path) for _ in range(3)]
+    assert [p.wait(DEADLINE_S) for p in processes] == [0, 0, 0]
+    counts = Counter(int(line) for line in journal.read_text().split())
+    assert counts == {number: 1 for number in range(40)}
+    assert load(store, "depth").counts == {"completed": 40}
+
+
+DIES = """
+    import os, sys
+    import tunewright as tw
+    from test_session import OBJECTIVE, rounds
+
+    session = tw.open_round(rounds(), OBJECTIVE, sys.argv[1])
+    trial = session.ask()
+    trial.log(1, valid_error=0.5)
+    os._exit(9)
+"""
+
+
+def test_the_trial_of_a_session_that_died_is_given_out_again(store, tmp_path):
+    assert start(DIES, store, folder=tmp_path).wait(DEADLINE_S) == 9
+    with open_round(rounds(), OBJECTIVE, store) as session:
+        trials = session.ask(6)
+        assert [t.number for t in trials] == list(range(6))
+        assert [t.attempt for t in trials] == [2, 1, 1, 1, 1, 1]
+        for trial in trials:
+            finish(trial)
+
+
+def test_a_session_takes_over_what_dies_while_it_asks(store, tmp_path):
+    with open_round(rounds(), OBJECTIVE, store) as session:
+        assert start(DIES, store, folder=tmp_path).wait(DEADLINE_S) == 9
+        numbers = []
+        while (trial := session.ask()) is not None:
+            numbers.append(trial.number)
+            finish(trial)
+    assert numbers == [1, 2, 3, 4, 5, 0]
+
+
+RANKS = """
+    import json, sys
+    import torch.distributed as group
+    import tunewright as tw
+    from test_session import OBJECTIVE, rounds
+    from tunewright.errors import TunewrightError
+
+    store, meeting, rank, out = sys.argv[1:]
+    group.init_process_group(
+        "gloo", init_method=f"file://{meeting}", rank=int(rank), world_size=2)
+    told = []
+    with tw.open_round(rounds(), OBJECTIVE, store) as session:
+        while (trial := session.ask()) is not None:
+            told.append([trial.number, dict(trial.configuration), trial.seeds.init,
+                         trial.seeds.data, str(trial.folder)])
+            trial.log(1, valid_error=trial.configuration["learning_rate"] + int(rank))
+            if trial.number == 1:
+                trial.log(2, valid_error=float("nan"))
+                assert trial.diverged
+            trial.finish()
+        extra = session.add({"layers": 1, "learning_rate": 0.01})
+        told.append([extra.number])
+        extra.infeasible("no heads")
+        try:
+            session.add({"layers": 9})
+        except TunewrightError as error:
+            told.append(str(error)[:12])
+    with open(out + rank, "w") as file:
+        json.dump(told, file)
+    group.barrier()
+    group.destroy_process_group()
+"""
+
+
+@pytest.mark.torch
+def test_under_a_process_group_rank_0_asks_and_writes_for_all(store, tmp_path):
+    pytest.importorskip("torch")
+    processes = [
+        start(RANKS, store, tmp_path / "meeting", rank, tmp_path / "rank", folder=tmp_path)
+        for rank in (0, 1)
+    ]
+    assert [p.wait(DEADLINE_S) for p in processes] == [0, 0]
+    first, second = (json.loads((tmp_path / f"rank{rank}").read_text()) for rank in (0, 1))
+    assert [t[0] for t in first[:7]] == list(range(6)) + [6]
+    for one, other in zip(first[:6], second[:6], strict=True):
+        assert one[:3] == other[:3], "number, configuration and initial seed are alike"
+        assert one[3] != other[3], "the data seed is the rank's own"
+        assert one[4] == other[4]
+    assert first[6] == second[6]
+    assert first[7] == "add({'layers" and second[7] == "rank 0: Desi"
+    results = load(store, "depth")
+    assert results.counts == {"completed": 5, "infeasible": 2}
+    for trial in results.trials:
+        if trial.value is not None:
+            assert trial.value == trial.configuration["learning_rate"], "rank 1 wrote nothing"
+    with Store.open(store) as opened, opened._database.reading() as connection:
+        workers = connection.exec_driver_sql("SELECT count(*) FROM worker").scalar()
+    assert workers == 1

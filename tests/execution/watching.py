@@ -1,0 +1,90 @@
+"""A watcher that keeps everything it is told, and an executor that does what a test says."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from tunewright.execution.executor import Assignment, Ended, Event, Logged
+from tunewright.execution.watcher import Concluded, Started, Summary
+from tunewright.execution.workload import Workload
+from tunewright.record.curve import pack
+
+
+@dataclass
+class Kept:
+    """Everything a supervisor told, in order."""
+
+    told: list[tuple] = field(default_factory=list)
+
+    def began(self, record, total: int, done: int) -> None:
+        self.told.append(("began", record.name, total, done))
+
+    def claimed(self, started: Started) -> None:
+        self.told.append(("claimed", started))
+
+    def ended(self, concluded: Concluded) -> None:
+        self.told.append(("ended", concluded))
+
+    def best(self, concluded: Concluded) -> None:
+        self.told.append(("best", concluded))
+
+    def message(self, text: str) -> None:
+        self.told.append(("message", text))
+
+    def closed(self, summary: Summary) -> None:
+        self.told.append(("closed", summary))
+
+    def all(self, kind: str) -> list:
+        return [one[1] for one in self.told if one[0] == kind]
+
+    @property
+    def summary(self) -> Summary:
+        (summary,) = self.all("closed")
+        assert self.told[-1] == ("closed", summary)
+        return summary
+
+
+def completed(given: Assignment, value: float = 0.5) -> list[Event]:
+    """The events of an attempt that logs one value and completes."""
+    points = pack({"valid_error": ([1], [value])})
+    return [
+        Logged(given.trial, given.attempt, points),
+        Ended(given.trial, given.attempt, "completed", seconds=1.0),
+    ]
+
+
+@dataclass
+class Scripted:
+    """An executor whose attempts do what `script` says; it trains nothing."""
+
+    script: Callable[[Assignment], list[Event]] = completed
+    slots: int = 2
+    started: list[Assignment] = field(default_factory=list)
+    stopped: list[tuple[int, float]] = field(default_factory=list)
+    closed: int = 0
+    waiting: deque[Event] = field(default_factory=deque)
+
+    def start(self, workload: Workload, assignments: Sequence[Assignment]) -> None:
+        for given in assignments:
+            self.started.append(given)
+            self.waiting.extend(self.script(given))
+
+    def events(self, timeout_s: float) -> list[Event]:
+        if not self.waiting:
+            time.sleep(min(timeout_s, 0.01))
+        told = list(self.waiting)
+        self.waiting.clear()
+        return told
+
+    def stop(self, trial: int, grace_s: float) -> None:
+        self.stopped.append((trial, grace_s))
+        for given in self.started:
+            if given.trial == trial:
+                ended = Ended(trial, given.attempt, "stopped", "asked to stop")
+        self.waiting.append(ended)
+
+    def close(self) -> None:
+        self.closed += 1
