@@ -5,10 +5,9 @@ same ones, every prefix covers the space, more trials continue the sequence, and
 appended later leaves the earlier columns as they were. Each combination of conditional parents has
 a sequence of its own and trials take them in turn, so each is covered evenly.
 
-scipy's generator, as Vizier uses it: at 20 trials in 2 dimensions its centred discrepancy is 0.051
-against 0.140 for random points and 0.170 for the largest-primes variant of other code; in 7
-dimensions 0.250, 0.387 and 0.407. Scrambled Sobol points are as even, but appending a dimension
-changes all of them.
+Why scipy's generator: 20 points in 2, 7, 12 and 20 dimensions have a centred discrepancy of 0.050,
+0.251, 0.633 and 1.909, random ones of 0.140, 0.387, 0.776 and 2.014 (200 seeds each). Scrambled
+Sobol points are as even, but appending a dimension changes all of them.
 """
 
 from __future__ import annotations
