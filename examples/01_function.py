@@ -37,7 +37,7 @@ def spirals(seed):
     rng = np.random.default_rng(seed)
     labels = rng.choice([-1.0, 1.0], size=(600, 1))
     angle = rng.uniform(0.5, 6, size=(600, 1))
-    noise = rng.normal(scale=0.1, size=(600, 2))
+    noise = rng.normal(scale=0.2, size=(600, 2))
     x = angle / 3 * labels * np.hstack([np.cos(angle), np.sin(angle)]) + noise
     return np.hstack([x, np.ones((600, 1))]), labels
 
@@ -60,7 +60,7 @@ round_1 = tw.Round(
     "hidden_units",
     goal="Do more hidden units lower the validation error?",
     scientific={"hidden_units": [8, 32]},
-    nuisance={"learning_rate": tw.log(1e-2, 3.0), "momentum": tw.log_from_one(0.5, 0.98)},
+    nuisance={"learning_rate": tw.log(1e-3, 1.0), "momentum": tw.log_from_one(0.5, 0.98)},
     fixed={"max_train_steps": 300},
     trials_per_study=TRIALS,
 )

@@ -29,7 +29,7 @@ train = tw.command(
 )
 workload = tw.Workload(
     train,
-    tw.minimize("valid_error"),
+    tw.minimize("valid_error", at="last"),  # the final value, not the best one on the way
     store="examples.db",
     executor=tw.Local(workers=2),
     means={"max_train_steps": "steps"},  # how this program calls the playbook's ideas

@@ -48,3 +48,16 @@ def test_the_best_is_said_without_what_never_varies() -> None:
     )
     line = tally.best_line()
     assert line == "best 0.2024 valid_error  trial 59  learning_rate 0.013  max_train_steps 100"
+
+
+def test_the_first_trial_of_each_slot_does_not_spoil_the_estimate() -> None:
+    tally = Tally("d", "valid_error", total=100, done=0)
+    for number in range(2):
+        tally = tally.after_start(started(number), now=0.0)
+    for number in range(2):
+        tally = tally.after_end(concluded(number, value=0.3, seconds=60.0))
+    for number in range(2, 10):
+        tally = tally.after_end(concluded(number, value=0.3, seconds=1.0))
+    left = tally.left_s(now=0.0)
+    assert left is not None
+    assert left[1] < 60

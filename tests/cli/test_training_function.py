@@ -12,7 +12,6 @@ from tunewright.cli.training_function import find_function
 @pytest.fixture(autouse=True)
 def _restored_imports(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", [*sys.path])
-    monkeypatch.setattr(sys, "modules", {**sys.modules})
 
 
 def project(folder: Path, text: str, name: str = "train_me.py") -> Path:

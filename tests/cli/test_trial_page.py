@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import io
+from datetime import UTC, datetime
 
 from recorded import results
 from rich.console import Console
 
-from tunewright.cli.trial_page import print_trial
+from tunewright.cli.trial_page import History, print_trial
 from tunewright.record.provenance import Provenance
+from tunewright.record.reading import Attempt, Snapshot
 
 ORIGIN = Provenance(
     command="tunewright run weight_decay",
@@ -18,11 +20,21 @@ ORIGIN = Provenance(
     host="a_host",
 )
 
+MOMENT = datetime(2026, 1, 2, tzinfo=UTC)
+HISTORY = History(
+    [
+        Attempt(1, "a_host pid 7", 0, MOMENT, MOMENT, "died", "killed by signal 9", 4.0),
+        Attempt(2, "a_host pid 8", 50, MOMENT, None, "", "", 0.0),
+    ],
+    [Snapshot(2, 90, "snapshots/000090", "abc", MOMENT)],
+    ORIGIN,
+)
+
 
 def page(number: int, failed: bool = False) -> str:
     text = io.StringIO()
     own = results(failed=failed)
-    print_trial(own, own.trial(number), ORIGIN, Console(file=text, width=160))
+    print_trial(own, own.trial(number), HISTORY, Console(file=text, width=160))
     return text.getvalue()
 
 
@@ -35,6 +47,7 @@ def test_a_completed_trial() -> None:
         "time        10 s in 1 attempt",
         "folder      tuning.db.trials/r1/t000002",
         "again       python train.py --lr=0.013",
+        "snapshot    snapshots/000090 at step 90",
         "commit      0123456789ab, with uncommitted changes",
         "packages    python 3.11.7  torch 2.13.0",
     ):
@@ -49,6 +62,25 @@ def test_a_completed_trial() -> None:
         "0.1)",
     ]
     assert rows["valid_error"] == ["valid_error", "█▁▁", "3", "0.8", "0.21", "0.2024", "0.8"]
+
+
+def test_every_attempt_is_listed() -> None:
+    lines = [line.split() for line in page(2).splitlines()]
+    assert [
+        "1",
+        "0",
+        "4.0",
+        "s",
+        "died",
+        "killed",
+        "by",
+        "signal",
+        "9",
+        "a_host",
+        "pid",
+        "7",
+    ] in lines
+    assert ["2", "50", "0.00", "s", "running", "a_host", "pid", "8"] in lines
 
 
 def test_an_infeasible_trial_says_why() -> None:

@@ -19,7 +19,7 @@ from tunewright.design.toml_file import toml_value
 from tunewright.errors import MissingExtra
 from tunewright.execution.local import Local
 from tunewright.record.store import Store
-from tunewright.record.tracking import tracking
+from tunewright.record.tracking import tracking_table
 
 ROUND = "depth"
 ROUND_TEXT = """\
@@ -64,7 +64,7 @@ def demo(
     with Store.open(project.store(), create=False) as opened:
         best = opened.results(ROUND).top(1)
         say()
-        print_tracking(tracking(opened), screen())
+        print_tracking(tracking_table(opened), screen())
     say()
     say(f"look closer: cd {folder}")
     say(f"             tunewright show {ROUND}          the round, study by study")

@@ -70,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, typer.Abort):
         sidelines().print("interrupted")
         return INTERRUPTED
-    except BrokenPipeError:  # the reader of a pipe, `head` say, has seen enough
+    except (BrokenPipeError, SystemExit):  # whoever reads our pipe, `head` say, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FINE
     except Exception as error:

@@ -20,7 +20,7 @@ class Step:
 
 def next_steps(results: Results) -> tuple[Step, ...]:
     """The commands that help most from here, the first one first."""
-    name, counts = results.round.name, results.counts
+    name, counts = words.shell_word(results.round.name), results.counts
     steps = []
     left = counts.get("pending", 0) + counts.get("running", 0)
     failed = [trial.number for trial in results.trials if trial.status == "failed"]
@@ -40,5 +40,5 @@ def next_steps(results: Results) -> tuple[Step, ...]:
         why = "train the best again with new seeds: how much of it is luck?"
         steps.append(Step(f"tunewright repeat {name} --times {REPEATS}", why))
     if top:
-        steps.append(Step(f"tunewright export {name} {name}.csv", "every trial as a table"))
+        steps.append(Step(f"tunewright export {name} trials.csv", "every trial as a table"))
     return tuple(steps)

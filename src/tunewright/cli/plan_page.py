@@ -86,7 +86,8 @@ def print_plan(own: Plan, objective: str, console: Console) -> None:
             made.add_row(cell(label), cell(words.configuration(configuration, hidden)))
         console.print(made)
     console.print()
-    console.print(Text(f"dry run: nothing was recorded. Next: tunewright run {own.round.name}"))
+    name = words.shell_word(own.round.name)
+    console.print(Text(f"dry run: nothing was recorded. Next: tunewright run {name}"))
 
 
 def lines(own: Plan, objective: str) -> Iterator[tuple[str, str]]:

@@ -48,7 +48,7 @@ class Shown:
     def warnings(self, concluded: Concluded) -> list[str]:
         """What is worth a highlighted line: a new kind of failure, a row of infeasible trials."""
         found = []
-        name = words.printable(self.tally.round)
+        name = words.shell_word(self.tally.round)
         if concluded.status == "failed" and concluded.reason not in self._reasons:
             self._reasons.add(concluded.reason)
             if len(self._reasons) <= WARNED_REASONS:

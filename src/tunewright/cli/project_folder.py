@@ -47,11 +47,10 @@ class Project:
         if not path.is_file():
             known = sorted(p.stem for p in path.parent.glob("*.toml"))
             near = difflib.get_close_matches(name, known, n=1)
+            others = f"there is: {', '.join(known)}" if known else ""
             raise Misuse(
                 f"no round {name!r}: {path} does not exist",
-                cause=f"did you mean {near[0]!r}?"
-                if near
-                else f"rounds: {', '.join(known) or '-'}",
+                cause=f"did you mean {near[0]!r}?" if near else others,
                 remedy=f"tunewright run {near[0]}" if near else f"tunewright new {name}",
             )
         return read_round(path)
@@ -59,10 +58,8 @@ class Project:
     def workload(self, store: str | None = None, executor: Executor | None = None) -> Workload:
         """What is trained and how it is judged, ready to run."""
         own = self.settings
-        if own["command"] is not None:
-            train = command(own["command"])
-        else:
-            train = find_function(own["function"] or "", self.folder)
+        template, named = own["command"], own["function"]
+        train = command(template) if template else find_function(named or "", self.folder)
         trials_in = own["folder"]
         return Workload(
             train,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -13,18 +14,24 @@ from tunewright.cli.project_folder import open_store
 from tunewright.cli.round_page import print_round
 from tunewright.cli.screen import say, screen, show_json
 from tunewright.cli.tracking_page import print_tracking
-from tunewright.cli.trial_page import print_trial
-from tunewright.record.tracking import tracking
+from tunewright.cli.trial_page import History, print_trial
+from tunewright.record.curve import Curves
+from tunewright.record.tracking import Tracked, tracking_table
 
 
 def ls(store: StoreOption = None, json: JsonOption = False) -> None:
     """List the rounds: the tracking table, with trials, the best value and notes."""
     with open_store(store) as opened:
-        rows = tracking(opened)
+        rows = tracking_table(opened)
     if json:
-        show_json(rows)
+        show_json([_without_curves(row) for row in rows])
     else:
         print_tracking(rows, screen())
+
+
+def _without_curves(row: Tracked) -> Tracked:
+    """A line of the table without the best trial's curves, which `trial --json` gives."""
+    return row if row.best is None else replace(row, best=replace(row.best, curves=Curves(())))
 
 
 def show(round: RoundName, store: StoreOption = None, json: JsonOption = False) -> None:
@@ -59,12 +66,15 @@ def trial(
     with open_store(store) as opened:
         results = opened.results(round)
         chosen = results.trial(number)
-        provenance = opened.provenance(chosen.identity)
+        history = History(
+            opened.attempts(chosen.identity),
+            opened.snapshots(chosen.identity),
+            opened.provenance(chosen.identity),
+        )
     if json:
-        repeats = results.repeats(chosen)
-        show_json({"trial": chosen, "repeats": repeats, "provenance": provenance})
+        show_json({"trial": chosen, "repeats": results.repeats(chosen), "history": history})
     else:
-        print_trial(results, chosen, provenance, screen())
+        print_trial(results, chosen, history, screen())
 
 
 def note(

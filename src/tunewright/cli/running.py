@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import statistics
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -11,9 +12,9 @@ from typing import Annotated, TypeVar
 import typer
 
 from tunewright.cli import words
-from tunewright.cli.next_step import next_steps
+from tunewright.cli.next_step import REPEATS, next_steps
 from tunewright.cli.options import HoursOption, RoundName, StoreOption, WorkersOption
-from tunewright.cli.plan_page import plan, print_plan
+from tunewright.cli.plan_page import plan, print_plan, recorded
 from tunewright.cli.problems import FINE, INTERRUPTED, UNFINISHED, Misuse
 from tunewright.cli.progress import watcher
 from tunewright.cli.project_folder import Project, anchored, need_project, open_store
@@ -23,9 +24,12 @@ from tunewright.design.round import Round
 from tunewright.execution.executor import Executor
 from tunewright.execution.inline import Inline
 from tunewright.execution.local import Local
+from tunewright.execution.repeat import repeated
 from tunewright.execution.verbs import supervise
-from tunewright.execution.watcher import Summary
+from tunewright.execution.watcher import Summary, Why
+from tunewright.record.repeats import Repeats
 from tunewright.record.results import Results
+from tunewright.record.store import Store
 from tunewright.search.halton import Halton
 from tunewright.search.search import Search
 
@@ -34,6 +38,17 @@ EXECUTORS: Mapping[str, Callable[[int | None], Executor]] = {
     "inline": lambda workers: Inline(),
 }
 SEARCHES: Mapping[str, Callable[[], Search]] = {"halton": Halton}
+SAYS: Mapping[Why, str] = {
+    "finished": "finished",
+    "interrupted": "interrupted; tunewright run {name} goes on",
+    "terminated": "ended by SIGTERM; tunewright run {name} goes on",
+    "asked to stop": "stopped on request; tunewright run {name} goes on",
+    "out of time": "the time is over; tunewright run {name} goes on",
+    "limit": "as many trials as asked for; tunewright run {name} goes on",
+    "all failed": "its first trials have all failed. Mend the workload, then: "
+    "tunewright run {name} --retry-failed",
+    "no suggestion": "the search has nothing more to suggest",
+}
 Chosen = TypeVar("Chosen")
 
 
@@ -89,8 +104,17 @@ def run(
         search=chosen(search, SEARCHES, "--search")(),
         max_hours=max_hours,
         retry_failed=retry_failed,
+        at_most=None if trials is None else trials_left(project.store(store), asked),
     )
     raise typer.Exit(code)
+
+
+def trials_left(store: str, asked: Round) -> int | None:
+    """How many trials to run when fewer are asked for than the record has; None: all there are."""
+    known = recorded(store, asked.name)
+    if len(known) <= asked.trials:
+        return None
+    return max(0, asked.trials - sum(trial.ended for trial in known))
 
 
 def run_round(
@@ -102,8 +126,13 @@ def run_round(
     search: Search | None = None,
     max_hours: float | None = None,
     retry_failed: bool = False,
+    join: bool = False,
+    at_most: int | None = None,
 ) -> int:
     """Run a round of a project with its progress shown; the exit code."""
+    if at_most == 0:
+        say(f"{words.printable(asked.name)}: as many trials as asked for have ended already")
+        return FINE
     watch = watcher(sidelines())
     with project.entered():
         results = supervise(
@@ -113,6 +142,8 @@ def run_round(
             max_hours=max_hours,
             retry_failed=retry_failed,
             watch=watch,
+            join=join,
+            trials=at_most,
         )
     print_outcome(results, watch.summary)
     return exit_code(results, watch.summary)
@@ -121,15 +152,17 @@ def run_round(
 def print_outcome(results: Results, summary: Summary | None) -> None:
     """What came of it, verdict first: counts, the best of each study, what to do next."""
     if summary is not None:
-        took = words.duration(summary.seconds)
-        say(f"{words.printable(results.round.name)}: {summary.says} ({took})", style="bold")
+        name = words.printable(results.round.name)
+        command = words.shell_word(results.round.name)
+        says = SAYS.get(summary.why, summary.says).format(name=command)
+        say(f"{name}: {says} ({words.duration(summary.seconds)})", style="bold")
     say(counts_line(results))
     screen().print(studies_table(results))
     for step in next_steps(results)[:2]:
         say(f"next: {step.command}  ({step.why})")
 
 
-def exit_code(results: Results, summary: Summary | None) -> int:
+def exit_code(results: Results | Repeats, summary: Summary | None) -> int:
     """0 unless somebody interrupted it, it could not be finished, or every trial failed."""
     why = "finished" if summary is None else summary.why
     if why in ("interrupted", "terminated", "asked to stop"):
@@ -146,8 +179,25 @@ def worker(
     max_hours: HoursOption = None,
     store: StoreOption = None,
 ) -> None:
-    """Join a round that is running, from this machine, until no trial is left."""
-    raise NotImplementedError
+    """Join a round that others run, from this machine too, until none of its trials is left.
+
+    The round is taken from the store, the training program from this project. On several machines
+    the store is a postgresql:// address.
+    """
+    project = need_project()
+    store = None if store is None else anchored(store, Path.cwd())
+    with Store.open(project.store(store), create=False) as opened:
+        record = opened.round(round)
+    code = run_round(
+        project,
+        record.round,
+        Local(workers=workers),
+        store=store,
+        search=chosen(record.search, SEARCHES, "the round's search")(),
+        max_hours=max_hours,
+        join=True,
+    )
+    raise typer.Exit(code)
 
 
 def stop(
@@ -167,6 +217,50 @@ def stop(
         running = record.counts.get("running", 0)
     what = f"trial {number}" if number is not None else words.count(running, "running trial")
     say(f"asked to stop: {what} of {words.printable(round)} will save, stop and stay pending")
+
+
+def repeat(
+    round: RoundName,
+    times: Annotated[int, typer.Option(min=1, metavar="N", help="Repeats in all.")] = REPEATS,
+    number: Annotated[
+        int | None,
+        typer.Option("--trial", metavar="N", help="The trial to repeat; the best one by default."),
+    ] = None,
+    workers: WorkersOption = None,
+    store: StoreOption = None,
+) -> None:
+    """Train a trial's configuration again under new seeds: how much of its value is luck?
+
+    Repeats that are there already count, so `--times 5` twice means five in all.
+    """
+    project = need_project()
+    store = None if store is None else anchored(store, Path.cwd())
+    with Store.open(project.store(store), create=False) as opened:
+        results = opened.results(round)
+    trial = results.best() if number is None else results.trial(number)
+    watch = watcher(sidelines())
+    with project.entered():
+        workload = project.workload(store, Local(workers=workers))
+        repeats, summary, _ = repeated(trial, workload, times, watch)
+    print_repeats(repeats)
+    raise typer.Exit(exit_code(repeats, summary))
+
+
+def print_repeats(repeats: Repeats) -> None:
+    """The value of every repeat, and how far chance moves them."""
+    metric = words.printable(repeats.objective.metric)
+    values = repeats.values
+    shown = ", ".join(
+        words.number(trial.value) if trial.value is not None else trial.status for trial in repeats
+    )
+    chosen_for = words.number(repeats.of.value)
+    say(f"trial {repeats.of.number} was {chosen_for} {metric}; its repeats: {shown}")
+    if len(values) > 1:
+        mean, spread = statistics.fmean(values), statistics.stdev(values)
+        say(
+            f"mean {words.number(mean)}, standard deviation {words.number(spread)} over "
+            f"{len(values)} repeats. The trial itself was picked for its value: trust the repeats."
+        )
 
 
 def chosen(name: str, known: Mapping[str, Chosen], option: str) -> Chosen:

@@ -56,7 +56,9 @@ class Tally:
         """The seconds left as a range, or None while nothing is known."""
         ages = [now - began for _, began in self.running]
         pending = max(0, self.total - self.done - len(ages))
-        return time_left(pending, ages, self.most_running, self.ended_s)
+        # the first trial of every slot also paid for starting it; soon enough others are known
+        starts = self.most_running if len(self.ended_s) > 2 * self.most_running else 0
+        return time_left(pending, ages, self.most_running, self.ended_s[starts:])
 
     def head(self, now: float) -> str:
         """The counts on one line."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from rich.console import Console, RenderableType
 from rich.text import Text
@@ -10,6 +11,7 @@ from rich.text import Text
 from tunewright.cli import words
 from tunewright.cli.screen import cell, table
 from tunewright.record.provenance import Provenance
+from tunewright.record.reading import Attempt, Snapshot
 from tunewright.record.results import Results
 from tunewright.record.trial import Trial
 
@@ -17,25 +19,38 @@ LABEL = 12
 TAIL = 20  # lines of a log shown; the rest is in the trial's folder
 
 
-def print_trial(
-    results: Results, trial: Trial, provenance: Provenance | None, console: Console
-) -> None:
+@dataclass(frozen=True)
+class History:
+    """How a trial came about."""
+
+    attempts: Sequence[Attempt]
+    snapshots: Sequence[Snapshot]
+    provenance: Provenance | None  # None: nothing was kept
+
+
+def print_trial(results: Results, trial: Trial, history: History, console: Console) -> None:
     """Print the page of a trial."""
     console.print(Text(headline(results, trial), style="bold"), soft_wrap=True)
     for label, text in facts(results, trial):
         _print_pair(console, label, text)
+    if history.snapshots:
+        last = history.snapshots[-1]
+        _print_pair(console, "snapshot", f"{words.printable(last.path)} at step {last.step}")
     console.print()
     console.print(configuration_table(results, trial))
     if len(trial.curves):
         console.print()
         console.print(curves_table(trial))
+    if len(history.attempts) > 1:
+        console.print()
+        console.print(attempts_table(history.attempts))
     if trial.detail:
         console.print()
         tail = words.printable_lines(trial.detail).splitlines()[-TAIL:]
         console.print(Text("\n".join(f"  {line}" for line in tail)), soft_wrap=True)
-    if provenance is not None:
+    if history.provenance is not None:
         console.print()
-        for label, text in origins(provenance):
+        for label, text in origins(history.provenance):
             _print_pair(console, label, text)
 
 
@@ -99,6 +114,21 @@ def curves_table(trial: Trial) -> RenderableType:
             words.sparkline(values),
             str(len(curve)),
             *(words.number(v) for v in shown),
+        )
+    return made
+
+
+def attempts_table(attempts: Sequence[Attempt]) -> RenderableType:
+    """Every attempt: where it ran, from which step, how it ended."""
+    made = table("attempt", "from step", "took", "ended", "cause", "where", right=("attempt",))
+    for one in attempts:
+        made.add_row(
+            str(one.n),
+            str(one.start_step),
+            words.duration(one.seconds),
+            cell(one.outcome or "running"),
+            cell(one.cause),
+            cell(one.place),
         )
     return made
 

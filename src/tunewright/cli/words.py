@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -113,6 +114,15 @@ def printable_lines(text: str) -> str:
     r"""As `printable`, keeping line breaks and tabs: for log tails and tracebacks."""
     lines = text.expandtabs(4).splitlines()
     return "\n".join(printable(line) for line in lines)
+
+
+def shell_word(text: str) -> str:
+    """A name as it is typed in a command line.
+
+    >>> shell_word("weight_decay"), shell_word("my round")
+    ('weight_decay', "'my round'")
+    """
+    return shlex.quote(printable(text))
 
 
 def sparkline(values: Sequence[float], width: int = 40) -> str:
