@@ -110,6 +110,7 @@ def test_two_processes_train_as_one(alone: dict, two: list, folders: Path) -> No
         assert one_writer == [s.step for s in snapshot.listed(folders / "one" / kind)]
 
 
+@pytest.mark.slow
 def test_two_processes_resume_together(two: list, folders: Path) -> None:
     launch(folders / "cut", 2, stop=17)
     resumed = launch(folders / "cut", 2)
