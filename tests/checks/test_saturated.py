@@ -25,9 +25,7 @@ def test_the_reference_numbers_are_reproduced() -> None:
     ("evaluations", "correlation", "published"),
     [(40, 0.0, 0.39), (100, 0.0, 1.0), (100, 0.8, 0.16)],
 )
-def test_power_is_the_published_one(
-    evaluations: int, correlation: float, published: float
-) -> None:
+def test_power_is_the_published_one(evaluations: int, correlation: float, published: float) -> None:
     rng = np.random.default_rng(evaluations)
     values = shape("fast", evaluations) + 0.002 * noise(rng, 200, evaluations, correlation)
     flagged = int(saturation(noisy_curves(values)).flagged.sum())
@@ -100,7 +98,9 @@ def test_detect_and_repeats_set_the_margin() -> None:
     (repeated,) = saturated(results_of({"valid_error": noisy}, repeats=[0.2, 0.25, 0.3, 0.35]))
     assert [without.verdict, detect.verdict, repeated.verdict] == ["ok", "warn", "warn"]
     assert detect.evidence["flagged"][0]["margin"] == 0.05
-    assert repeated.evidence["flagged"][0]["margin"] == pytest.approx(np.std([1, 2, 3, 4], ddof=1) / 20)
+    assert repeated.evidence["flagged"][0]["margin"] == pytest.approx(
+        np.std([1, 2, 3, 4], ddof=1) / 20
+    )
     assert not any("detect=" in advice for advice in detect.advice)
 
 

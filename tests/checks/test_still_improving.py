@@ -29,9 +29,7 @@ POWER = [
 def test_the_reference_numbers_are_reproduced() -> None:
     found = improving(noisy_curves(known_curves()))
     np.testing.assert_allclose(found.z, [-5.0372705286, 12.2862477122, -1.5893970617], rtol=1e-7)
-    np.testing.assert_allclose(
-        found.gain, [-0.0331431592, 0.0237411516, -0.0010125023], rtol=1e-7
-    )
+    np.testing.assert_allclose(found.gain, [-0.0331431592, 0.0237411516, -0.0010125023], rtol=1e-7)
     assert found.flagged.tolist() == [False, True, False]
 
 

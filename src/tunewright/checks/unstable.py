@@ -45,7 +45,7 @@ def episodes(results: Results, table: SpacedCurves, lasting: bool = False) -> li
         for spike in spikes(table.values):
             steps = table.steps[spike.row]
             first, last = int(steps[spike.first]), int(steps[spike.last])
-            early = first <= limits[spike.row]
+            early = bool(first <= limits[spike.row])
             found[spike.row].append(Episode("spike", first, last, spike.height, early, spike.z))
     wanted = (False, True) if lasting else (False,)
     for kept in wanted:
@@ -56,7 +56,9 @@ def episodes(results: Results, table: SpacedCurves, lasting: bool = False) -> li
                 continue
             share = facts["rise"] / facts["improvement"]
             first, last = facts["from_step"], facts["to_step"]
-            found[row].append(Episode("rise", first, last, share, last <= limits[row], reading.z))
+            found[row].append(
+                Episode("rise", first, last, share, bool(last <= limits[row]), reading.z)
+            )
     return [sorted(row, key=lambda episode: episode.from_step) for row in found]
 
 

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import numpy as np
+from curve_worlds import results_of, shape
+
+from tunewright.checks.better_half import better_halves, have_learned
+from tunewright.design.objective import maximize
+
+
+def curves(count: int) -> np.ndarray:
+    return shape("fast", 30) + 0.01 * np.arange(count)[:, None]
+
+
+def numbers(results) -> list[list[int | None]]:
+    return [[t.number for t in judged.trials] for judged in better_halves(results)]
+
+
+def test_the_better_half_is_best_first() -> None:
+    assert numbers(results_of({"valid_error": curves(20)[::-1]})) == [list(range(19, 9, -1))]
+
+
+def test_the_five_best_are_kept_of_a_small_study() -> None:
+    assert numbers(results_of({"valid_error": curves(6)})) == [[0, 1, 2, 3, 4]]
+    assert numbers(results_of({"valid_error": curves(3)})) == [[0, 1, 2]]
+
+
+def test_trials_at_chance_level_are_named_and_left_out() -> None:
+    values = curves(8)
+    values[5:] = 1.0 + 0.001 * np.arange(3)[:, None]
+    results = results_of({"valid_error": values})
+    (judged,) = better_halves(results)
+    assert judged.never_learned == (5, 6, 7)
+    assert len(judged.ranked) == 8 and len(judged.trials) == 5
+
+
+def test_studies_are_kept_apart_and_an_empty_one_says_so() -> None:
+    values = curves(8)
+    values[1::2] = np.nan
+    results = results_of({"valid_error": values}, scientific={"layers": [1, 2]})
+    assert numbers(results) == [[0, 2, 4, 6], []]
+    assert better_halves(results)[1].reason == "no trial is completed yet"
+
+
+def test_an_accuracy_learns_upwards() -> None:
+    results = results_of({"accuracy": 1 - curves(6)}, objective=maximize("accuracy"))
+    assert numbers(results) == [[0, 1, 2, 3, 4]]
+
+
+def test_nobody_learns_when_nothing_improves() -> None:
+    ones = np.ones(4)
+    assert have_learned(ones, ones) == [False] * 4
+    assert have_learned(ones * np.nan, ones * np.nan) == [False] * 4
+    assert have_learned(ones, np.array([0.0, 0.79, 0.81, np.nan])) == [True, True, False, False]

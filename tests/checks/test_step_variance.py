@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from curve_worlds import noise, results_of, shape
+from rates import agrees
+
+from tunewright.checks.noise import noisy_curves
+from tunewright.checks.step_variance import luck, step_variance
+from tunewright.design.objective import minimize
+
+# E, correlation: share flagged when the true luck is 0.7, 1, 2, 3 times what matters
+POWER = [
+    (40, 0.0, (0.03, 0.20, 0.79, 0.98)),
+    (40, 0.8, (0.04, 0.16, 0.62, 0.86)),
+    (100, 0.0, (0.01, 0.23, 0.95, 1.0)),
+    (100, 0.8, (0.01, 0.11, 0.79, 0.97)),
+]
+
+
+def true_luck(evaluations: int, correlation: float) -> float:
+    """What the best of the last fifth is better than their level, for noise of sd 1."""
+    rng = np.random.default_rng(0)
+    late = max(8, round(0.2 * evaluations))
+    return float(-noise(rng, 4000, evaluations, correlation)[:, -late:].min(axis=1).mean())
+
+
+@pytest.mark.parametrize(("evaluations", "correlation", "published"), POWER)
+def test_power_is_the_published_one(
+    evaluations: int, correlation: float, published: tuple[float, ...]
+) -> None:
+    rng = np.random.default_rng(evaluations)
+    truth = 0.01 * true_luck(evaluations, correlation)
+    curves = noisy_curves(
+        shape("fast", evaluations) + 0.01 * noise(rng, 300, evaluations, correlation)
+    )
+    found = luck(curves)
+    assert 0.75 < np.median(found.bonus) / truth < 1.3
+    for times, rate in zip((0.7, 1.0, 2.0, 3.0), published, strict=True):
+        flagged = int((found.at_least > truth / times).sum())
+        assert agrees(flagged, 300, rate, slack=0.03), (times, flagged / 300, rate)
+
+
+def test_noise_that_dies_out_with_the_learning_rate_counts_less() -> None:
+    rng = np.random.default_rng(1)
+    level = shape("fast", 100)
+    steady = luck(noisy_curves(level + 0.01 * noise(rng, 200, 100, 0.0)))
+    dying = luck(noisy_curves(level + 0.01 * noise(rng, 200, 100, 0.0, "to_zero")))
+    assert np.median(dying.bonus) < 0.4 * np.median(steady.bonus)
+
+
+def test_without_a_choice_there_is_only_the_noise_itself() -> None:
+    rng = np.random.default_rng(2)
+    curves = noisy_curves(shape("fast", 100) + 0.01 * noise(rng, 200, 100, 0.0))
+    assert (luck(curves, chosen=False).bonus == luck(curves).late_sd).all()
+    assert (luck(curves).bonus > luck(curves).late_sd).all()
+
+
+def world(sd: float, gap: float = 0.02, evaluations: int = 100, count: int = 8) -> np.ndarray:
+    rng = np.random.default_rng(3)
+    levels = gap * np.arange(count)[:, None]
+    return shape("fast", evaluations) + levels + sd * noise(rng, count, evaluations, 0.0)
+
+
+def ask(values: np.ndarray, rates: np.ndarray | None = None, **more):
+    curves = {"valid_error": values} | ({} if rates is None else {"learning_rate": rates})
+    (found,) = step_variance(results_of(curves, **more))
+    return found
+
+
+def test_luck_larger_than_the_differences_is_a_warning() -> None:
+    found = ask(world(0.03, gap=0.001))
+    assert found.verdict == "warn"
+    assert "by which comparable trials differ" in found.says
+    assert found.evidence["luck"] > found.evidence["compared_with"]
+    assert found.advice[-1] == "tunewright repeat depth --times 5"
+
+
+def test_luck_smaller_than_the_differences_is_ok() -> None:
+    assert ask(world(0.003)).verdict == "ok"
+
+
+def test_a_known_trial_variance_can_excuse_it() -> None:
+    assert ask(world(0.01, gap=0.001)).verdict == "warn"
+    assert ask(world(0.01, gap=0.001), repeats=[0.20, 0.30, 0.25, 0.35]).verdict == "ok"
+
+
+def test_the_remedy_follows_the_learning_rate() -> None:
+    values = world(0.03, gap=0.001)
+    high, low = np.ones((8, 100)), np.tile(np.linspace(1, 0.001, 100), (8, 1))
+    assert "still high at the end" in ask(values, high).advice[0]
+    assert "batch size" in ask(values, low).advice[0]
+    assert "unless it does already" in ask(values).advice[0]
+
+
+def test_few_evaluations_make_at_most_a_note() -> None:
+    assert ask(world(0.05, gap=0.001, evaluations=24)).verdict == "note"
+
+
+def test_nothing_to_compare_with_cannot_be_judged() -> None:
+    found = ask(world(0.03, count=3))
+    assert found.verdict == "cannot_judge" and "nothing to compare it with" in found.says
+    assert ask(world(0.03, count=3), repeats=[0.2, 0.4, 0.3]).verdict == "ok"
+
+
+def test_an_objective_at_the_end_is_not_chosen_among_many() -> None:
+    values = world(0.03, gap=0.001)
+    best = ask(values)
+    last = ask(values, objective=minimize("valid_error", at="last"))
+    assert last.evidence["luck"] < 0.7 * best.evidence["luck"]

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import pytest
+
+from tunewright.checks.study_rule import IMMATERIAL, Reading, in_rank_order, statement
+from tunewright.record.trial import Trial
+
+
+def reading(number: int, flagged: bool = False, z: float = 0.0) -> Reading:
+    trial = Trial(number, 0, number, {}, {}, "completed")
+    return Reading(trial, z, flagged, 100, {"trial": number})
+
+
+def flags(*numbers: int, of: int = 16) -> list[Reading]:
+    return [reading(k, k in numbers, 9.0 if k in numbers else 0.0) for k in range(of)]
+
+
+@pytest.mark.parametrize(
+    ("readings", "verdict", "because", "who"),
+    [
+        (flags(), "ok", "", "trial None"),
+        (flags(0), "warn", "best", "the best trial (0)"),
+        (flags(0, 2), "warn", "best", "the best trial (0) and 1 of the next 4"),
+        (flags(3), "note", "one", "trial 3"),
+        (flags(2, 4), "warn", "several", "2 of the 5 best trials"),
+        (flags(9), "ok", "", "trial 9"),
+        (flags(8, 9), "ok", "", "trial 8"),
+        (flags(8, 9, 12), "warn", "many", "3 of the 16 better trials"),
+        (flags(0, of=1), "warn", "best", "the best trial (0)"),
+    ],
+)
+def test_flags_become_a_verdict(readings, verdict, because, who) -> None:
+    said = statement(readings)
+    assert (said.verdict, said.because, said.who) == (verdict, because, who)
+
+
+def test_weaker_trials_may_count_less() -> None:
+    assert statement(flags(8, 9, 12), many="note").verdict == "note"
+    assert statement(flags(2, 4), many="note").verdict == "warn"
+
+
+def test_five_that_agree_speak_without_a_flag() -> None:
+    agreeing = [reading(k, z=2.5) for k in range(3)] + [reading(3), reading(4, z=IMMATERIAL)]
+    said = statement(agreeing, median_limit=2.2)
+    assert (said.verdict, said.because, said.median_z) == ("warn", "median", 2.5)
+    assert [r.trial.number for r in said.speakers] == [0, 1, 2, 3]
+    assert said.who == "the five best trials taken together"
+    assert statement(agreeing, median_limit=2.6).verdict == "ok"
+    assert statement(agreeing[:4], median_limit=2.2).median_z is None
+
+
+def test_readings_follow_the_rank_of_their_trials() -> None:
+    readings = flags(of=4)
+    ranked = [readings[k].trial for k in (2, 0, 3, 1)]
+    assert [r.trial.number for r in in_rank_order(readings, ranked)] == [2, 0, 3, 1]
