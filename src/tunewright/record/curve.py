@@ -73,7 +73,7 @@ def unpack(data: bytes, only: str | None = None) -> dict[str, Curve]:
         raise Damaged("a curve batch does not begin with TWC1: the record is damaged")
     try:
         return _unpacked(data, only)
-    except (ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
+    except (ValueError, LookupError, TypeError, ArithmeticError, RecursionError) as error:
         raise Damaged(f"a curve batch cannot be read ({error}): the record is damaged") from None
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tunewright.errors import StoreError
-from tunewright.record.tables import Table, columns_of, polars_frame
 from tunewright.record.plain_json import finite
+from tunewright.record.tables import Table, columns_of, polars_frame
 
 if TYPE_CHECKING:
     from tunewright.record.results import Results

