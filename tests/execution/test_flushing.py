@@ -168,7 +168,7 @@ def test_patience_ends_after_ten_minutes(desk):
     unreliable.failures = ["before"] * 3
     ledger.commit(accounts[:1], 5.0)
     ledger.commit(accounts[:1], 5.0 + PATIENCE_S)
-    with pytest.raises(StoreError, match="10 min.*taken over when the round is run again"):
+    with pytest.raises(StoreError, match=r"10 min.*taken over when the round is run again"):
         ledger.commit(accounts[:1], 6.0 + PATIENCE_S)
 
 

@@ -14,7 +14,7 @@ from tunewright.execution.workload import Workload
 from tunewright.search.halton import Halton
 
 
-def train(run, learning_rate, optimizer="adam", beta1=0.9, seed=0, loader=object()):
+def train(run, learning_rate, optimizer="adam", beta1=0.9, seed=0, loader=dict):
     pass
 
 

@@ -38,7 +38,8 @@ ROUND = Round(
 
 @pytest.fixture
 def workload(tmp_path):
-    def make(train=train, executor=None, objective=minimize("valid_error"), store="tuning.db"):
+    def make(train=train, executor=None, objective=None, store="tuning.db"):
+        objective = objective or minimize("valid_error")
         return Workload(train, objective, store=tmp_path / store, executor=executor or Inline())
 
     return make

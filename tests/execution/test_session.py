@@ -391,7 +391,7 @@ def test_under_a_process_group_rank_0_asks_and_writes_for_all(store, tmp_path):
     ]
     assert [p.wait(DEADLINE_S) for p in processes] == [0, 0]
     first, second = (json.loads((tmp_path / f"rank{rank}").read_text()) for rank in (0, 1))
-    assert [t[0] for t in first[:7]] == list(range(6)) + [6]
+    assert [t[0] for t in first[:7]] == list(range(7))
     for one, other in zip(first[:6], second[:6], strict=True):
         assert one[:3] == other[:3], "number, configuration and initial seed are alike"
         assert one[3] != other[3], "the data seed is the rank's own"

@@ -377,7 +377,6 @@ def test_a_trial_whose_lease_was_taken_is_dropped_and_not_overwritten(workload):
     def script(given):
         if given.number != 0 or given.attempt != 1:
             return completed(given, 0.25)
-        (record,) = store.rounds()
         with store._database.writing() as connection:  # as if our lease had run out
             connection.exec_driver_sql("UPDATE trial SET worker = -1, attempt = 7 WHERE number = 0")
             connection.exec_driver_sql("UPDATE trial SET status = 'completed' WHERE number = 0")
