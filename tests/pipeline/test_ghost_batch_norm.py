@@ -19,9 +19,9 @@ from tunewright.errors import PipelineError
 from tunewright.pipeline.ghost_batch_norm import (
     GhostBatchNorm,
     convert_batch_norm,
-    group_sizes,
     set_micro_batches,
 )
+from tunewright.pipeline.virtual_batch import group_sizes
 
 BATCH_NORMS = {2: nn.BatchNorm1d, 3: nn.BatchNorm1d, 4: nn.BatchNorm2d, 5: nn.BatchNorm3d}
 
@@ -73,6 +73,7 @@ def test_split_equals_plain_batch_norm_per_group(groups, channels_last):
     for index in range(groups):
         rows = slice(index * VIRTUAL, (index + 1) * VIRTUAL)
         parts.append(normalised(plain(ghost(), momentum=1.0), batch[rows], target[rows]))
+    assert found["out"].is_contiguous(memory_format=torch.channels_last) == channels_last
     for name in ("out", "gradient"):
         assert torch.allclose(found[name], torch.cat([part[name] for part in parts]), rtol=1e-10)
     for name in ("weight_gradient", "bias_gradient"):
@@ -82,6 +83,18 @@ def test_split_equals_plain_batch_norm_per_group(groups, channels_last):
     var = torch.stack([part["running_var"] for part in parts]).mean(0)
     assert torch.allclose(found["running_mean"], 0.1 * mean, rtol=1e-12)
     assert torch.allclose(found["running_var"], 0.9 + 0.1 * var, rtol=1e-12)
+
+
+@pytest.mark.parametrize("shape", [(CHANNELS,), (CHANNELS, 3), (CHANNELS, 2, 1, 3)])
+@pytest.mark.parametrize("examples", [VIRTUAL * 2, VIRTUAL * 2 + 3])
+def test_groups_are_rows_that_follow_each_other_in_every_shape(shape, examples):
+    batch = torch.randn(examples, *shape, dtype=torch.float64)
+    if len(shape) == 4:
+        batch = batch.contiguous(memory_format=torch.channels_last_3d)
+    out = ghost(strict=False)(batch)
+    sizes = group_sizes(examples, VIRTUAL, strict=False)
+    parts = [plain(ghost(), batch.dim())(rows) for rows in batch.split(sizes)]
+    assert len(parts) == 2 and torch.allclose(out, torch.cat(parts), rtol=1e-10)
 
 
 @pytest.mark.parametrize("mode", ["split", "subsample"])

@@ -172,44 +172,45 @@ def _rows(
     """Per example, over all ranks: weight x value of each metric, and its weight."""
     size = len(weights)
     rows: dict[str, Tensor] = {}
-    # Equal numbers of batches on all ranks; the id `size` stands for padding.
     share = math.ceil(size / host.world)
     batch_size = min(batch_size, share)
-    ids = torch.full((math.ceil(share / batch_size) * batch_size,), size)
+    # Equal numbers of full batches on all ranks: padding repeats the last example, with weight 0.
     mine = hosts.shard(torch.arange(size), host)
+    ids = torch.full((math.ceil(share / batch_size) * batch_size,), size - 1)
     ids[: len(mine)] = mine
+    counted = torch.arange(len(ids)) < len(mine)
     while len(ids):
         batches = list(torch.split(ids, batch_size))
         done = 0
         try:
-            real = [batch.clamp(max=size - 1) for batch in batches]  # padding repeats an example
-            for places, batch in zip(batches, examples.loaded(data, real, workers), strict=True):
-                mask = weights[places.clamp(max=size - 1)].double()
-                mask[places == size] = 0.0
+            for places, batch in zip(batches, examples.loaded(data, batches, workers), strict=True):
+                mask = weights[places].double()
+                mask[~counted[done : done + len(places)]] = 0.0
                 found = metrics(model, examples.moved(batch, device))
-                _write(rows, found, mask.to(device), places.to(device), size)
+                _add(rows, found, mask.to(device), places.to(device), size)
                 done += len(places)
         except Exception as error:
             if not out_of_memory(error) or batch_size == 1:
                 raise
             batch_size = max(1, batch_size // 2)
             release(device)
-        ids = ids[done:]
+        ids, counted = ids[done:], counted[done:]
     names = sorted(rows)
-    together = hosts.all_sum(torch.stack([rows[name][:size] for name in names]), host)
+    together = hosts.all_sum(torch.stack([rows[name] for name in names]), host)
     return dict(zip(names, together, strict=True)), batch_size
 
 
-def _write(
+def _add(
     rows: dict[str, Tensor], found: Mapping[str, Tensor], mask: Tensor, places: Tensor, size: int
 ) -> None:
-    """Put a batch's weighted values at their examples' places; padding falls on place `size`."""
+    """Add a batch's weighted values at their examples' places, all of them or none."""
     known = rows.keys() - {_WEIGHT}
     if rows and known != found.keys():
         raise PipelineError(
             f"metrics() gave {sorted(found)} after {sorted(known)}: it must give the same names "
             "for every batch."
         )
+    weighted = {}
     for name, values in [*found.items(), (_WEIGHT, torch.ones_like(mask))]:
         if not isinstance(values, Tensor) or values.shape != mask.shape:
             shape = tuple(values.shape) if isinstance(values, Tensor) else type(values).__name__
@@ -218,12 +219,12 @@ def _write(
                 "metrics() must give one value per weight, not a mean (reduction='none') and "
                 "without further dimensions (.squeeze(1))."
             )
-        weighted = torch.where(mask == 0, 0.0, values.detach().double() * mask)  # 0 x nan is nan
-        if name not in rows:
-            rows[name] = torch.zeros(size + 1, dtype=torch.float64, device=mask.device)
-        rows[name].index_copy_(
-            0, places, weighted.flatten(1).sum(1) if mask.dim() > 1 else weighted
-        )
+        kept = torch.where(mask == 0, 0.0, values.detach().double() * mask)  # 0 x nan is nan
+        weighted[name] = kept.flatten(1).sum(1) if mask.dim() > 1 else kept
+    if not rows:
+        rows |= {name: torch.zeros(size).double().to(mask.device) for name in weighted}
+    for name, values in weighted.items():
+        rows[name].index_add_(0, places, values)
 
 
 def _check_request(size: int, weights: Tensor, labels: Tensor | None, correct: str | None) -> None:

@@ -22,6 +22,12 @@ from torch import Tensor, nn
 
 from tunewright.errors import PipelineError
 from tunewright.pipeline.rank_group import rank_group, sum_over_ranks
+from tunewright.pipeline.virtual_batch import (
+    group_sizes,
+    one_after_another,
+    pooled,
+    side_by_side,
+)
 
 Mode = Literal["split", "subsample"]
 Running = Literal["ghost", "total"]
@@ -124,13 +130,33 @@ class GhostBatchNorm(nn.Module):
         # momentum 1 they are exactly the group's, at no further pass over the activations.
         means = torch.zeros(len(sizes), self.num_features, **_like(self.running_mean))
         variances = torch.zeros_like(means)
-        parts = [
-            F.batch_norm(part, mean, var, self.weight, self.bias, True, 1.0, self.eps)
-            for part, mean, var in zip(torch.split(batch, sizes), means, variances, strict=True)
-        ]
-        out = parts[0] if len(parts) == 1 else torch.cat(parts)
+        if len(set(sizes)) == 1:
+            # All groups in one kernel, as further channels. One H200, bfloat16 of 2048x256x8x8
+            # channels last in groups of 64, forward and backward: 0.74 ms, a loop over the groups
+            # 3.74, plain batch norm 0.33; with 2 groups the two are alike.
+            weight = None if self.weight is None else self.weight.repeat(len(sizes))
+            bias = None if self.bias is None else self.bias.repeat(len(sizes))
+            stacked = F.batch_norm(
+                side_by_side(batch, len(sizes)),
+                means.view(-1),
+                variances.view(-1),
+                weight,
+                bias,
+                training=True,
+                momentum=1.0,
+                eps=self.eps,
+            )
+            out = one_after_another(stacked, batch, len(sizes))
+        else:
+            parts = zip(torch.split(batch, sizes), means, variances, strict=True)
+            out = torch.cat(
+                [
+                    F.batch_norm(part, mean, var, self.weight, self.bias, True, 1.0, self.eps)
+                    for part, mean, var in parts
+                ]
+            )
         if self.running == "total" and len(sizes) > 1:
-            return out, *_pooled(means, variances, sizes, batch[0, 0].numel())
+            return out, *pooled(means, variances, sizes, batch[0, 0].numel())
         return out, means.mean(0), variances.mean(0)
 
     def _subsampled(self, batch: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -196,26 +222,6 @@ class GhostBatchNorm(nn.Module):
         )
 
 
-def group_sizes(examples: int, virtual_batch_size: int, strict: bool = True) -> list[int]:
-    """How a batch is cut into virtual batches; not strict: the nearest sizes, at least half of it.
-
-    >>> group_sizes(128, 64), group_sizes(100, 64, strict=False), group_sizes(90, 64, strict=False)
-    ([64, 64], [50, 50], [90])
-    """
-    groups, rest = divmod(examples, virtual_batch_size)
-    if not rest:
-        return [virtual_batch_size] * groups
-    groups = max(1, min(round(examples / virtual_batch_size), examples // 2))
-    sizes = [examples // groups + (index < examples % groups) for index in range(groups)]
-    if strict:
-        raise PipelineError(
-            f"A batch of {examples} examples cannot be cut into virtual batches of "
-            f"{virtual_batch_size}: use a multiple of {virtual_batch_size}, another "
-            f"virtual_batch_size, or strict=False (groups of {', '.join(map(str, sizes))})."
-        )
-    return sizes
-
-
 def convert_batch_norm(
     model: nn.Module,
     virtual_batch_size: int = 64,
@@ -272,20 +278,6 @@ def set_micro_batches(model: nn.Module, micro_batches: int) -> None:
     for layer in model.modules():
         if isinstance(layer, GhostBatchNorm):
             layer.micro_batches = micro_batches
-
-
-def _pooled(means: Tensor, variances: Tensor, sizes: list[int], each: int) -> tuple[Tensor, Tensor]:
-    """Mean and unbiased variance of the whole batch from those of its groups."""
-    # Plain numbers: copying a tensor of counts to the device cannot be captured in a CUDA graph.
-    counts, total = [size * each for size in sizes], sum(sizes) * each
-    mean = torch.stack([n * m for n, m in zip(counts, means, strict=True)]).sum(0) / total
-    squares = torch.stack(
-        [
-            (n - 1) * v + n * (m - mean).square()
-            for n, m, v in zip(counts, means, variances, strict=True)
-        ]
-    )
-    return mean, squares.sum(0) / (total - 1)
 
 
 def _exact(batch: Tensor) -> Tensor:
