@@ -9,15 +9,19 @@ from typing import Annotated
 
 import typer
 
+from tunewright.cli import words
+from tunewright.cli.next_step import next_steps
 from tunewright.cli.problems import Misuse
 from tunewright.cli.project import TEXT
 from tunewright.cli.project_folder import DEFAULT_STORE, FILE, ROUNDS, find_project
+from tunewright.cli.round_page import without_fixed
 from tunewright.cli.running import run_round
-from tunewright.cli.screen import say, screen
+from tunewright.cli.screen import cell, say, screen, table
 from tunewright.cli.tracking_page import print_tracking
 from tunewright.design.toml_file import toml_value
 from tunewright.errors import MissingExtra
 from tunewright.execution.local import Local
+from tunewright.record.results import Results
 from tunewright.record.store import Store
 from tunewright.record.tracking import tracking_table
 
@@ -60,18 +64,33 @@ def demo(
         f"{len(asked.studies)} studies of {asked.trials_per_study} trials, learning rate and "
         "momentum tuned in each; too large a learning rate diverges."
     )
-    code = run_round(project, asked, Local(workers=workers))
+    code = run_round(project, asked, Local(workers=workers), advise=False)
     with Store.open(project.store(), create=False) as opened:
-        best = opened.results(ROUND).top(1)
-        say()
-        print_tracking(tracking_table(opened), screen())
+        results, rows = opened.results(ROUND), tracking_table(opened)
     say()
-    say(f"look closer: cd {folder}")
-    say(f"             tunewright show {ROUND}          the round, study by study")
-    if best:
-        say(f"             tunewright trial {ROUND} {best[0].number:<6}   the best trial's curves")
-    say("your own:    tunewright init train.py:train --minimize valid_error")
+    for best in results.top(1):
+        settings = words.configuration(best.configuration, without_fixed(results.round))
+        reached = f"valid_error {words.number(best.value)}, trial {best.number}"
+        say(f"best configuration: {settings}  ({reached})", style="bold")
+        say()
+    print_tracking(rows, screen())
+    say()
+    print_next(folder, results)
     raise typer.Exit(code)
+
+
+def print_next(folder: Path, results: Results) -> None:
+    """What to do in the demo's project, and then with a program of one's own."""
+    made = table("what next", "")
+    made.add_row(cell(f"cd {folder}"), "")
+    made.add_row(cell(f"tunewright show {ROUND}"), "the round, study by study")
+    for best in results.top(1):
+        command = f"tunewright trial {ROUND} {best.number}"
+        made.add_row(cell(command), "the best trial: its curves, its seed, its checkpoint")
+    for step in next_steps(results)[:1]:
+        made.add_row(cell(step.command), cell(step.why))
+    made.add_row(cell("tunewright init train.py:train ..."), "in the folder of your own program")
+    screen().print(made)
 
 
 def write_project(folder: Path) -> None:

@@ -128,6 +128,7 @@ def run_round(
     retry_failed: bool = False,
     join: bool = False,
     at_most: int | None = None,
+    advise: bool = True,
 ) -> int:
     """Run a round of a project with its progress shown; the exit code."""
     if at_most == 0:
@@ -146,11 +147,14 @@ def run_round(
             trials=at_most,
         )
     print_outcome(results, watch.summary)
+    if advise:
+        for step in next_steps(results)[:2]:
+            say(f"next: {step.command}  ({step.why})")
     return exit_code(results, watch.summary)
 
 
 def print_outcome(results: Results, summary: Summary | None) -> None:
-    """What came of it, verdict first: counts, the best of each study, what to do next."""
+    """What came of it, verdict first: counts, and the best of each study."""
     if summary is not None:
         name = words.printable(results.round.name)
         command = words.shell_word(results.round.name)
@@ -158,8 +162,6 @@ def print_outcome(results: Results, summary: Summary | None) -> None:
         say(f"{name}: {says} ({words.duration(summary.seconds)})", style="bold")
     say(counts_line(results))
     screen().print(studies_table(results))
-    for step in next_steps(results)[:2]:
-        say(f"next: {step.command}  ({step.why})")
 
 
 def exit_code(results: Results | Repeats, summary: Summary | None) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -16,6 +17,7 @@ from tunewright.record.results import Results
 from tunewright.record.trial import Trial
 
 LABEL = 12
+WIDE = 10.0  # highest over lowest value from which a curve is drawn by its logarithm
 TAIL = 20  # lines of a log shown; the rest is in the trial's folder
 
 
@@ -107,15 +109,23 @@ def curves_table(trial: Trial) -> RenderableType:
     )
     for metric, curve in trial.curves.items():
         values = curve.values.tolist()
-        finite = [v for v in values if v - v == 0] or [None]
+        finite = [v for v in values if math.isfinite(v)] or [None]
         shown = (values[0], values[-1], min(finite), max(finite)) if values else (None,) * 4
         made.add_row(
             cell(metric),
-            words.sparkline(values),
+            drawn(values),
             str(len(curve)),
             *(words.number(v) for v in shown),
         )
     return made
+
+
+def drawn(values: Sequence[float]) -> str:
+    """The curve as one line; positive values over a wide range are drawn by their logarithm."""
+    finite = [v for v in values if math.isfinite(v)]
+    if not finite or min(finite) <= 0 or max(finite) < WIDE * min(finite):
+        return words.sparkline(values)
+    return words.sparkline([math.log(v) if math.isfinite(v) else v for v in values]) + " log"
 
 
 def attempts_table(attempts: Sequence[Attempt]) -> RenderableType:
