@@ -27,9 +27,9 @@ NETWORK = frozenset(
 class Address:
     """A parsed store address."""
 
-    url: str  # as SQLAlchemy takes it, with the driver
     shown: str  # for people: without a password
-    path: Path | None  # the file of a SQLite store
+    path: Path | None = None  # the file of a SQLite store
+    url: str = ""  # of a PostgreSQL store, as SQLAlchemy takes it: with driver and password
 
 
 def parse(given: str | os.PathLike[str]) -> Address:
@@ -62,7 +62,7 @@ def _file(path: Path) -> Address:
     if not path.name or "\x00" in str(path):
         raise StoreError(f"{str(path)!r} is not the name of a file: use one such as tuning.db")
     path = path.expanduser().absolute()
-    return Address(f"sqlite+pysqlite:///{path}", str(path), path)
+    return Address(str(path), path)
 
 
 def _server(text: str, rest: str) -> Address:
@@ -78,7 +78,7 @@ def _server(text: str, rest: str) -> Address:
             "postgresql://user:password@host:5432/database"
         ) from None
     shown = url.set(drivername="postgresql").render_as_string(hide_password=True)
-    return Address(url.render_as_string(hide_password=False), shown, None)
+    return Address(shown, url=url.render_as_string(hide_password=False))
 
 
 def file_system(path: Path, mounts: str | None = None) -> str:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, exc, text, update
+from sqlalchemy import URL, Connection, Engine, create_engine, event, exc, text, update
 
 from tunewright.errors import Damaged, StoreError
 from tunewright.record.address import INSTEAD, Address
@@ -144,7 +144,7 @@ def translated(error: exc.SQLAlchemyError, address: Address) -> StoreError:
 
 def _sqlite(address: Address) -> Engine:
     engine = create_engine(
-        address.url,
+        URL.create("sqlite+pysqlite", database=str(address.path)),
         connect_args={"timeout": WAIT_S, "check_same_thread": False},
         pool_size=4,
         max_overflow=16,

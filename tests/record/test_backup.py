@@ -1,0 +1,79 @@
+"""Backups while the store is in use, and putting one back."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+from parts import begin, begun, complete
+
+from tunewright.errors import Damaged, NotFound
+from tunewright.record import backup
+from tunewright.record.store import Store
+
+
+def test_a_round_that_begins_is_backed_up_and_three_backups_are_kept(tmp_path: Path) -> None:
+    path = tmp_path / "tuning.db"
+    with Store.open(path) as store:
+        begin(store)
+        first = backup.newest(path)
+        assert first is not None
+        begin(store)
+        assert backup.backups(path) == [first], "continuing a round adds nothing to save"
+        made = [store.back_up() for _ in range(4)]
+        assert backup.backups(path) == made[-3:]
+        assert [p.suffix for p in backup.folder_of(path).iterdir()] == [".db"] * 3
+
+
+def test_one_is_due_every_ten_minutes(tmp_path: Path) -> None:
+    path = tmp_path / "tuning.db"
+    with Store.open(path) as store:
+        saved = store.back_up(if_due=True)
+        assert saved is not None and store.back_up(if_due=True) is None
+        old = time.time() - 601
+        os.utime(saved, (old, old))
+        assert store.back_up(if_due=True) is not None
+
+
+def test_a_backup_in_the_middle_of_writing_holds_what_was_committed(tmp_path: Path) -> None:
+    path = tmp_path / "tuning.db"
+    with Store.open(path) as store:
+        record, worker = begun(store)
+        a, b = store.claim(record.id, worker, 2)
+        complete(store, a)
+        with store.transaction():
+            complete(store, b)
+            saved = backup.make(path)
+        complete(store, store.claim(record.id, worker, 1)[0])
+    before = path.read_bytes()
+    assert backup.restore(path, saved) == saved
+    with Store.open(path) as store:
+        assert store.round("depth").counts == {"completed": 1, "running": 1, "pending": 4}
+    (replaced,) = [p for p in tmp_path.glob("tuning.db.replaced-*") if p.stat().st_size]
+    assert replaced.read_bytes() == before, "what was there is kept beside it"
+
+
+def test_a_backup_that_is_damaged_itself_is_not_put_back(tmp_path: Path) -> None:
+    path = tmp_path / "tuning.db"
+    with Store.open(path) as store:
+        begin(store)
+    whole = path.read_bytes()
+    saved = backup.newest(path)
+    assert saved is not None
+    saved.write_bytes(saved.read_bytes()[:5000])
+    with pytest.raises(Damaged):
+        backup.restore(path)
+    assert path.read_bytes() == whole
+
+
+def test_nothing_to_restore_is_said_so(tmp_path: Path) -> None:
+    with pytest.raises(NotFound, match="no backup"):
+        backup.restore(tmp_path / "tuning.db")
+
+
+@pytest.mark.postgres
+def test_postgresql_is_left_to_its_own_backups(new_postgres_url) -> None:
+    with Store.open(new_postgres_url()) as store:
+        assert store.back_up() is None
