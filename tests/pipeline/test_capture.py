@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from tunewright.design.schedule import Cosine
-from tunewright.pipeline import SGD, AdamW, FitConfig, NAdamW, Nesterov, fit
+from tunewright.pipeline import SGD, AdamW, FitConfig, NAdamW, Nesterov, fit, hosts
 from tunewright.pipeline.batches import Batch
 from tunewright.pipeline.capture import _alike, _copied, obstacle
 from tunewright.pipeline.hosts import Host
@@ -87,37 +87,65 @@ def test_captured_from_the_hosts_memory(where: str) -> None:
         assert a == pytest.approx(b, rel=1e-5)
 
 
+def reads(made: nn.Module, batch) -> torch.Tensor:
+    value = loss(made, batch)
+    return value * (1.0 if value.item() > 0 else 2.0)
+
+
+def waits(made: nn.Module, batch) -> torch.Tensor:
+    torch.cuda.synchronize()  # not announced beforehand: the capture itself fails
+    return loss(made, batch)
+
+
 @needs_cuda
 @pytest.mark.parametrize("precision", ["fp32", "fp16"])
-def test_a_step_that_reads_from_the_device_falls_back_with_the_reason(precision: str) -> None:
-    def reads(made: nn.Module, batch) -> torch.Tensor:
-        value = loss(made, batch)
-        return value * (1.0 if value.item() > 0 else 2.0)
-
-    eager = fit(model(0.5), reads, data(), config(precision=precision))
-    asked = fit(model(0.5), reads, data(), config(capture=True, precision=precision))
-    assert not asked.captured and "the step cannot be captured" in asked.notes[0]
-    assert len(asked.curves["train_loss"]) == 40
+@pytest.mark.parametrize(
+    "step, words", [(reads, "test_capture.py:"), (waits, "the step cannot be captured")]
+)
+def test_what_cannot_be_captured_goes_on_with_the_reason(step, words: str, precision: str) -> None:
+    eager = fit(model(0.5), step, data(), config(precision=precision))
+    asked = fit(model(0.5), step, data(), config(capture=True, precision=precision))
+    assert not asked.captured and words in asked.notes[0]
     # The dropout goes on as if nothing had been tried.
     for (_, a), (_, b) in zip(eager.curves["train_loss"], asked.curves["train_loss"], strict=True):
         assert a == pytest.approx(b, rel=1e-4, abs=1e-4)
+    torch.cuda.empty_cache()
+    again = fit(model(), loss, data(), config(capture=True))
+    assert again.captured  # and the device is as good as before
+
+
+class Strict:
+    """A trial's handle under which waiting for the device is an error, from step 10 to the last."""
+
+    folder, restored, start_step, seeds = None, None, 0, hosts.seeds(0)
+
+    def steps(self, total: int):
+        try:
+            for step in range(1, total + 1):
+                strict = 10 <= step < total  # at the last one the numbers are read
+                torch.cuda.set_sync_debug_mode("error" if strict else "default")
+                yield step
+        finally:
+            torch.cuda.set_sync_debug_mode("default")
+
+    def log(self, step: int, metrics: dict) -> None:
+        self.last = step
+
+    def eval_due(self, step: int) -> bool:
+        return False
+
+    def save_due(self, step: int) -> bool:
+        return False
 
 
 @needs_cuda
 @pytest.mark.parametrize("capture", [False, True])
-def test_nothing_on_the_way_of_a_step_waits_for_the_device(capture: bool) -> None:
-    waits: list[int] = []
-
-    def watched(made: nn.Module, batch) -> torch.Tensor:
-        torch.cuda.set_sync_debug_mode("error" if len(waits) > 12 else "default")
-        waits.append(1)
-        return loss(made, batch)
-
-    try:
-        fit(model(), watched, data(), config(capture=capture, log_every=40))
-    finally:
-        torch.cuda.set_sync_debug_mode("default")
-    assert len(waits) >= 4
+@pytest.mark.parametrize("where", ["device", "host"])
+def test_nothing_on_the_way_of_a_step_waits_for_the_device(capture: bool, where: str) -> None:
+    source = data() if where == "device" else tuple(part.cpu() for part in data())
+    run = Strict()
+    fitted = fit(model(), loss, source, config(capture=capture, log_every=40), run=run)
+    assert fitted.captured == capture and run.last == 40
 
 
 @needs_cuda

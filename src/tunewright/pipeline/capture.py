@@ -9,7 +9,10 @@ processes train together.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -19,7 +22,7 @@ from tunewright.pipeline.batches import Batch, map_tensors
 from tunewright.pipeline.gradient import Recorder
 from tunewright.pipeline.hosts import Host
 
-WARMING = 3  # updates before the capture
+WARMING = 3  # updates before the capture; the last of them is watched for waiting
 
 Update = Callable[[Any], Sequence[Tensor]]
 
@@ -59,6 +62,7 @@ class CapturedStep:
         self._update, self._recorder, self._recover = update, recorder, recover
         self.reason = reason  # why updates are not replayed; None while that is open or not so
         self._graph: torch.cuda.CUDAGraph | None = None
+        self._tried: torch.cuda.CUDAGraph | None = None  # kept: torch may still refer to it
         self._static: Any = None
         self._done = 0
         self._side: Any = None
@@ -72,46 +76,86 @@ class CapturedStep:
 
     def __call__(self, step: int, item: Any) -> None:
         """Update number `step`, on this item."""
-        if self.reason is None and self._graph is None and self._done >= WARMING:
-            self._capture(item)
         self._done += 1
+        if self._graph is None and self.reason is None and self._done > WARMING:
+            self._capture(item)
         if self._graph is not None and _copied(self._static, item):
             self._recorder.count(step)
             self._graph.replay()
-        elif self.reason is None:
-            self._warm(step, item)
-        else:
+        elif self._side is None:
             self._recorder.put(step, self._update(item))
+        else:
+            self._launch(step, item)
 
-    def _warm(self, step: int, item: Any) -> None:
+    def _launch(self, step: int, item: Any) -> None:
         # On a side stream, as the capture will be: work on the default stream waits for everybody.
         self._side.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(self._side):
+        with torch.cuda.stream(self._side), _waits(self._done == WARMING) as waits:
             self._recorder.count(step)
             self._recorder.write(self._update(item))
         torch.cuda.current_stream().wait_stream(self._side)
+        if waits:
+            self.reason = (
+                f"{waits[0]} waits for the device in every step, as .item(), .cpu(), nonzero() and "
+                "copies to the host do"
+            )
 
     def _capture(self, item: Any) -> None:
         self._static = map_tensors(item, torch.clone)
-        kept = torch.cuda.get_rng_state()
-        graph = torch.cuda.CUDAGraph()
+        kept, pool = torch.cuda.get_rng_state(), torch.cuda.graph_pool_handle()
+        self._tried = torch.cuda.CUDAGraph()
         try:
-            # Other threads (data loading) may go on using the device meanwhile.
-            with torch.cuda.graph(graph, stream=self._side, capture_error_mode="thread_local"):
+            # Leaves the side stream even where ending the capture fails. "thread_local": other
+            # threads, which load data, may go on using the device.
+            with (
+                torch.cuda.stream(self._side),
+                torch.cuda.graph(self._tried, pool, self._side, capture_error_mode="thread_local"),
+            ):
                 self._recorder.write(self._update(self._static))
         except RuntimeError as error:
             self.reason = f"the step cannot be captured: {_first_line(error)}"
             self._static = None
-            _end_capture(kept)
+            _end_capture(kept, pool)
             self._recover()
         else:
-            self._graph = graph
+            self._graph = self._tried
 
 
-def _end_capture(random_state: Tensor) -> None:
-    """After a failed capture the generator still believes to be captured: give it a new state."""
+@contextlib.contextmanager
+def _waits(watch: bool) -> Iterator[list[str]]:
+    """Where the host waits for the device inside the block, as file:line; filled at its end.
+
+    A capture would fail there, and a failed capture leaves torch's allocator and generators in a
+    state that cannot be put right entirely: better not to begin.
+    """
+    found: list[str] = []
+    if not watch:
+        yield found
+        return
+    before = torch.cuda.get_sync_debug_mode()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        torch.cuda.set_sync_debug_mode("warn")
+        try:
+            yield found
+        finally:
+            torch.cuda.set_sync_debug_mode(before)
+    for warning in caught:
+        text = str(warning.message)
+        if "synchronizing CUDA operation" in text:
+            found.append(f"{Path(warning.filename).name}:{warning.lineno}")
+        elif "Synchronization debug mode" not in text:
+            warnings.warn_explicit(
+                warning.message, warning.category, warning.filename, warning.lineno
+            )
+
+
+def _end_capture(random_state: Tensor, pool: Any) -> None:
+    """Do what torch leaves undone after a failed capture: pool and generator are still in it."""
     torch.cuda.synchronize()
     device = torch.cuda.current_device()
+    with contextlib.suppress(Exception):  # already ended, or not under this name in this torch
+        torch._C._cuda_endAllocateToPool(device, pool)
     fresh = torch.Generator(device=f"cuda:{device}")
     fresh.set_state(random_state)
     torch.cuda.default_generators[device].graphsafe_set_state(fresh.graphsafe_get_state())
