@@ -78,15 +78,6 @@ def test_curves_that_only_fall_are_left_alone(
     assert at_most(flags[cell], 40, max(worst, 2.0) / 100), cell
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("evaluations", [20, 40, 100])
-@pytest.mark.parametrize("correlation", [0.0, 0.5, 0.8])
-def test_false_alarms_over_all_cells(evaluations: int, correlation: float) -> None:
-    flags = null_flags(evaluations, correlation, 400, seed=7)
-    assert at_most(sum(flags.values()), 400 * len(flags), 0.0040)
-    assert max(flags.values()) <= 0.07 * 400
-
-
 @pytest.mark.parametrize(("evaluations", "published"), [(20, 0.25), (40, 0.95)])
 def test_five_trials_together_see_what_one_cannot(evaluations: int, published: float) -> None:
     rng = np.random.default_rng(3)
