@@ -19,6 +19,7 @@ from tunewright.execution.executor import Assignment, Ended, Event, Outcome
 from tunewright.execution.handle import Run
 from tunewright.execution.program import Finished, run_program
 from tunewright.execution.seeds import plant
+from tunewright.execution.step_order import is_ours
 from tunewright.execution.workload import Train
 
 LONGEST_CAUSE = 500  # characters of the one line for people
@@ -144,8 +145,7 @@ def _is_out_of_memory(error: BaseException, text: str) -> bool:
 def _traceback(error: BaseException) -> str:
     """The traceback from the first line of the training program on."""
     frames = error.__traceback__
-    own = __name__.rpartition(".")[0]
-    while frames is not None and frames.tb_frame.f_globals.get("__name__", "").startswith(own):
+    while frames is not None and is_ours(frames.tb_frame):
         frames = frames.tb_next
     try:
         return "".join(traceback.format_exception(type(error), error, frames))

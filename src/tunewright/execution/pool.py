@@ -57,7 +57,7 @@ class Job:
     progressed: float  # when a step was last reported
     kills: memory.OomKills
     peak_mb: float | None = None
-    measured: float = 0.0  # when memory was last looked at
+    measure_at: float = 0.0  # when memory is next looked at
     stop_by: float | None = None  # asked to stop, and ended then
 
     @property
@@ -178,7 +178,7 @@ class Pool:
         for seat in self.seats:
             if seat.worn and seat.job is None and seat.worker is not None:
                 self._dismiss(seat)
-            if seat.job is None and self._waiting:
+            while seat.job is None and self._waiting:  # one that cannot be started keeps no seat
                 self._seat(seat, *self._waiting.popleft())
 
     def _seat(self, seat: Seat, load: Load, assignment: Assignment) -> None:
@@ -193,7 +193,8 @@ class Pool:
             self._events.put(Ended(assignment.trial, assignment.attempt, "failed", cause))
             return
         now = time.monotonic()
-        seat.job = Job(assignment, output, now, now, memory.OomKills())
+        kills = memory.OomKills()
+        seat.job = Job(assignment, output, now, now, kills, measure_at=now + CHECK_S)
         self._send(seat, {"kind": "trial", "assignment": as_fields(assignment)})
 
     def _hire(self, seat: Seat, load: Load) -> None:
@@ -329,9 +330,9 @@ class Pool:
         self, seat: Seat, job: Job, worker: WorkerProcess, now: float
     ) -> tuple[Outcome, str] | None:
         """Look at what the trial and its descendants take."""
-        if now - job.measured < (PEAK_S if self.limits.memory_gb is None else MEMORY_S):
+        if now < job.measure_at:
             return None
-        job.measured = now
+        job.measure_at = now + (PEAK_S if self.limits.memory_gb is None else MEMORY_S)
         seen = process_tree.table()
         tree = process_tree.descendants(worker.pid, seen)
         if worker.pid in seen and not (seat.loaded and seat.loaded.is_command):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import site
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -132,8 +133,10 @@ def start_warden(mark: str) -> tuple[subprocess.Popen[bytes], int]:
 
 
 def _python_path() -> str:
-    """Where a new interpreter finds this package, even if only this process was told where."""
-    given = os.environ.get("PYTHONPATH")
+    """PYTHONPATH for a new interpreter, which must find this package wherever we found it."""
+    given = os.environ.get("PYTHONPATH", "")
+    if PACKAGE in (*site.getsitepackages(), site.getusersitepackages()):
+        return given  # found anyway; at the front it would hide modules of the standard library
     return f"{given}{os.pathsep}{PACKAGE}" if given else PACKAGE
 
 

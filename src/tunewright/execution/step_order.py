@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 from types import FrameType
 
+OWN_FOLDER = str(Path(__file__).parent)
+
 
 def went_back(trial: str, step: int, after: str) -> str:
     """The message for a step logged after a later one; its first line is the trial's reason."""
@@ -17,11 +19,15 @@ def went_back(trial: str, step: int, after: str) -> str:
     )
 
 
+def is_ours(frame: FrameType) -> bool:
+    """Whether a line of this package runs there, not one of the training program."""
+    return frame.f_code.co_filename.startswith(OWN_FOLDER)
+
+
 def _where() -> str:
     """The line of the training program that called us, as file:line."""
-    own = __name__.rpartition(".")[0]
     frame: FrameType | None = sys._getframe()
-    while frame is not None and str(frame.f_globals.get("__name__")).startswith(own):
+    while frame is not None and is_ours(frame):
         frame = frame.f_back
     if frame is None or frame.f_code.co_filename.startswith("<frozen"):
         return "the program's output"  # a command's: below us stands only the interpreter
