@@ -1,0 +1,346 @@
+"""The handle: steps, logging, saving and resuming, from the training function's side."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from driving import handle
+from hypothesis import HealthCheck, given, settings, strategies as st
+
+from tunewright import snapshot
+from tunewright.errors import BadValue, Diverged, Stopped, WorkloadError
+from tunewright.execution import points as points_module
+from tunewright.execution.handle import FOLDER
+
+
+def test_steps_run_to_the_last_and_log_in_order(tmp_path: Path) -> None:
+    run, told = handle(tmp_path, {"max_train_steps": 5})
+    assert list(run.steps(3)) == [1, 2, 3]
+    run.log(3, loss=1.0)
+    run.log(3, {"train/loss": 2.0}, error=0.5)
+    run.flush()
+    curves = told.curves
+    assert {name: list(curve.values) for name, curve in curves.items()} == {
+        "loss": [1.0],
+        "train/loss": [2.0],
+        "error": [0.5],
+    }
+
+
+def test_the_number_of_steps_may_come_from_the_configuration(tmp_path: Path) -> None:
+    run, _ = handle(tmp_path, {"epochs": 4.0}, means={"max_train_steps": "epochs"})
+    assert list(run.steps()) == [1, 2, 3, 4]
+    assert run.eval_every == 1
+    run, _ = handle(tmp_path, {})
+    with pytest.raises(WorkloadError, match=r"call run.steps\(max_train_steps\), or name"):
+        run.eval_due(3)
+
+
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(total=st.integers(1, 3000), data=st.data())
+def test_eval_due_is_a_function_of_the_step(
+    tmp_path: Path, total: int, data: st.DataObject
+) -> None:
+    """Asked in any order, by a run that logs or one that does not, the answers are the same."""
+    one, _ = handle(tmp_path, {"max_train_steps": total})
+    two, _ = handle(tmp_path, {"max_train_steps": total})
+    asked = data.draw(st.lists(st.integers(0, total), max_size=20))
+    answers = {step: one.eval_due(step) for step in asked}
+    for step in sorted(asked):
+        two.log(step, loss=1.0)
+        assert two.eval_due(step) == answers[step]
+    assert one.eval_due(total)
+
+
+def test_steps_may_repeat_but_not_go_back(tmp_path: Path) -> None:
+    run, told = handle(tmp_path, number=12)
+    run.log(400, loss=1.0)
+    run.log(400, error=1.0)
+    with pytest.raises(BadValue) as caught:
+        run.log(300, loss=1.0)
+    first, *rest = str(caught.value).splitlines()
+    assert first == "trial 12 logged step 300 after step 400 within one attempt"
+    assert rest[0].startswith("  where   test_handle.py:")
+    with pytest.raises(BadValue):
+        run.log(500, loss=1.0)  # it is over, whatever comes next
+    run.flush()
+    assert list(told.curves) == ["loss", "error"]
+
+
+@pytest.mark.parametrize("step", [-1, 1.5, True, "3"])
+def test_a_bad_step_ends_the_trial(tmp_path: Path, step: object) -> None:
+    run, _ = handle(tmp_path)
+    with pytest.raises(BadValue, match="step"):
+        run.log(step, loss=1.0)  # type: ignore[arg-type]
+    assert run.over is not None
+
+
+@pytest.mark.parametrize("name", ["", "  ", "a\nb", "a\x00", "\ud800", "x" * 201])
+def test_a_metric_needs_a_printable_name(tmp_path: Path, name: str) -> None:
+    run, _ = handle(tmp_path)
+    with pytest.raises(BadValue, match="cannot name a metric"):
+        run.log(1, {name: 1.0})
+
+
+def test_the_second_argument_is_a_dictionary(tmp_path: Path) -> None:
+    run, _ = handle(tmp_path)
+    with pytest.raises(BadValue, match="second argument is a dictionary"):
+        run.log(1, 0.5)  # type: ignore[arg-type]
+
+
+def test_whole_numpy_steps_are_steps(tmp_path: Path) -> None:
+    run, told = handle(tmp_path)
+    run.log(np.int64(3), loss=1.0)  # type: ignore[arg-type]
+    run.flush()
+    assert list(told.curves["loss"].steps) == [3]
+
+
+def test_meanings_decide_what_must_stay_finite(tmp_path: Path) -> None:
+    run, _ = handle(tmp_path, means={"train_loss": "train/loss"})
+    run.log(1, {"train_loss": float("nan")})  # means nothing here
+    with pytest.raises(Diverged, match="train/loss is nan at step 2"):
+        run.log(2, {"train/loss": float("nan")})
+
+
+# ---- saving and resuming
+
+
+def test_what_is_saved_comes_back_in_the_next_attempt(tmp_path: Path) -> None:
+    run, told = handle(tmp_path, {"max_train_steps": 20})
+    assert run.restored is None and run.start_step == 0
+    for step in run.steps(20):
+        run.log(step, loss=1.0)
+        if run.save_due(step):
+            run.save({"weights": np.arange(3), "step": step})
+    assert [saved.step for saved in told.saved] == list(range(2, 21, 2))
+    last = told.saved[-1]
+    kept = snapshot.latest(tmp_path / FOLDER)
+    assert kept is not None
+    assert (kept.path, kept.sha256) == (tmp_path / last.path, last.sha256)
+
+    run, told = handle(tmp_path, {"max_train_steps": 30}, attempt=2)
+    assert run.start_step == 20
+    assert run.restored["step"] == 20
+    assert list(run.restored["weights"]) == [0, 1, 2]
+    assert list(run.steps(23)) == [21, 22, 23]
+
+
+def test_what_was_told_before_a_snapshot_comes_before_it(tmp_path: Path) -> None:
+    run, told = handle(tmp_path)
+    run.log(3, loss=1.0)
+    run.save({})
+    kinds = [type(event).__name__ for event in told.events]
+    assert kinds == ["Logged", "Saved"]
+    assert told.saved[0].step == 3  # the last one logged, as run.steps was not used
+
+
+def test_the_step_of_a_snapshot(tmp_path: Path) -> None:
+    run, told = handle(tmp_path)
+    run.save({})  # nothing done yet
+    run.save({}, step=7)
+    for step in run.steps(2):
+        run.log(step * 10, loss=1.0)
+    run.save({})
+    assert [saved.step for saved in told.saved] == [0, 7, 2]
+
+
+def test_the_last_two_snapshots_stay(tmp_path: Path) -> None:
+    run, _ = handle(tmp_path)
+    for step in run.steps(5):
+        run.save({"step": step})
+    assert [kept.step for kept in snapshot.listed(tmp_path / FOLDER)] == [5, 4]
+
+
+def test_case_21_a_torn_snapshot_is_skipped(tmp_path: Path) -> None:
+    run, told = handle(tmp_path)
+    for step in run.steps(2):
+        run.save({"weights": np.full(100, step)})
+    torn = tmp_path / told.saved[-1].path / "tensors.safetensors"
+    torn.write_bytes(torn.read_bytes()[:-10])
+    run, _ = handle(tmp_path, attempt=2)
+    assert run.start_step == 1
+    assert run.restored["weights"][0] == 1
+
+
+def test_a_first_attempt_takes_nothing_from_others(tmp_path: Path) -> None:
+    run, _ = handle(tmp_path)
+    for _ in run.steps(5):
+        run.save({})
+    run, _ = handle(tmp_path)
+    assert run.restored is None and run.start_step == 0
+
+
+def test_who_does_not_restore_starts_at_the_beginning(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run, _ = handle(tmp_path)
+    for _ in run.steps(5):
+        run.save({})
+    run, told = handle(tmp_path, attempt=2)
+    run.announce()
+    assert next(iter(run.steps(5))) == 1
+    assert [began.start_step for began in told.began] == [5, 0]  # the last one counts
+    assert "run.restored was not read" in capsys.readouterr().err
+    with pytest.raises(WorkloadError, match="read it before"):
+        run.restored  # noqa: B018
+
+
+def test_checkpoints_of_ones_own(tmp_path: Path) -> None:
+    run, told = handle(tmp_path, attempt=2)
+    run.resumed_at(400)
+    assert told.began[-1].start_step == run.start_step == 400
+    with pytest.raises(BadValue, match="logged step 1 after it resumed at step 400"):
+        run.log(1, loss=1.0)
+    with pytest.raises(WorkloadError, match="before"):
+        run, _ = handle(tmp_path)
+        run.log(1, loss=1.0)
+        run.resumed_at(5)
+
+
+# ---- stopping
+
+
+def test_a_stop_makes_saving_due_and_ends_after_it(tmp_path: Path) -> None:
+    run, told = handle(tmp_path)
+    reached = []
+    with pytest.raises(Stopped, match="after saving at step 6"):
+        for step in run.steps(1000):
+            reached.append(step)
+            run.log(step, loss=1.0)
+            if step == 6:
+                run.ask_stop()
+            if run.save_due(step):
+                run.save({})
+    assert reached[-1] == 6
+    assert told.saved[-1].step == 6
+
+
+def test_who_saves_in_another_way_has_one_step_for_it(tmp_path: Path) -> None:
+    run, _ = handle(tmp_path)
+    saved = []
+    with pytest.raises(Stopped, match="after step 6"):
+        for step in run.steps(1000):
+            if step == 6:
+                run.ask_stop()
+            if run.save_due(step):
+                saved.append(step)
+    assert saved == [6]
+
+
+def test_who_never_saves_is_not_waited_for(tmp_path: Path) -> None:
+    run, _ = handle(tmp_path)
+    with pytest.raises(Stopped, match="without a snapshot"):
+        for step in run.steps(100):
+            if step == 50:
+                run.ask_stop()
+            run.log(step, loss=1.0)
+    assert run.step == 50
+
+
+def test_who_might_still_save_is_waited_for(tmp_path: Path) -> None:
+    run, _ = handle(tmp_path)
+    run.ask_stop()
+    for step in run.steps(100):
+        run.log(step, loss=1.0)
+        if step == 9:
+            break  # before the first save would be due, nothing is known of this program
+
+
+# ---- ranks and processes
+
+
+def test_other_ranks_are_silent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RANK", "1")
+    run, told = handle(tmp_path)
+    run.announce()
+    for step in run.steps(10):
+        run.log(step, loss="not even looked at")
+        if run.save_due(step):
+            run.save(object())
+    run.flush()
+    assert told.events == []
+    assert not (tmp_path / FOLDER).exists()
+    first, _ = handle(tmp_path)
+    monkeypatch.setenv("RANK", "0")
+    second, _ = handle(tmp_path)
+    assert first.seeds.init == second.seeds.init
+    assert first.seeds.data != second.seeds.data
+
+
+def test_it_stays_in_its_process(tmp_path: Path) -> None:
+    run, _ = handle(tmp_path)
+    with pytest.raises(WorkloadError, match="cannot be sent to another process"):
+        pickle.dumps(run)
+
+
+# ---- tensors on a device
+
+
+@pytest.fixture
+def device(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take every tensor for one on a device: only where it lives is pretended."""
+    torch = pytest.importorskip("torch")
+    is_tensor = lambda value: isinstance(value, torch.Tensor)  # noqa: E731
+    monkeypatch.setattr(sys.modules["tunewright.execution.handle"], "on_device", is_tensor)
+
+
+@pytest.mark.usefixtures("device")
+def test_tensors_are_read_late_and_in_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch
+
+    monkeypatch.setattr(points_module, "LONGEST_HELD_S", 1e9)
+    run, told = handle(tmp_path, {"max_train_steps": 1000})
+    total = torch.zeros((), requires_grad=False)
+    for step in range(1, 6):
+        total += step  # overwritten in place, as accumulators and CUDA graphs do
+        run.log(step, loss=total, half=total.half(), plain=float(step))
+    run.tell_points()
+    assert told.events == []  # nothing was waited for
+    assert run.eval_due(10)
+    run.flush()
+    curves = told.curves
+    assert list(curves["loss"].values) == [1, 3, 6, 10, 15]
+    assert list(curves["half"].values) == [1, 3, 6, 10, 15]
+    assert list(curves["plain"].values) == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.usefixtures("device")
+def test_many_tensors_are_read_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
+
+    monkeypatch.setattr(points_module, "LONGEST_HELD_S", 1e9)
+    run, told = handle(tmp_path)
+    for step in range(1, points_module.MOST_HELD):
+        run.log(step, loss=torch.tensor(1.0))
+    run.tell_points()
+    assert told.events == []
+    run.log(1000, loss=torch.tensor(1.0))
+    run.tell_points()
+    assert len(told.curves["loss"]) == points_module.MOST_HELD
+
+
+@pytest.mark.usefixtures("device")
+def test_a_loss_found_infinite_late_still_ends_the_trial(tmp_path: Path) -> None:
+    import torch
+
+    run, told = handle(tmp_path, {"max_train_steps": 100})
+    run.log(1, train_loss=torch.tensor(float("inf")))
+    run.log(2, train_loss=torch.tensor(1.0))
+    with pytest.raises(Diverged, match=r"train_loss is \+inf at step 1"):
+        run.flush()
+    assert list(told.curves["train_loss"].steps) == [1, 2]
+    with pytest.raises(BadValue, match="shape"):
+        handle(tmp_path)[0].log(1, loss=torch.ones(2))
+
+
+def test_the_process_of_the_handle_is_told(tmp_path: Path) -> None:
+    run, told = handle(tmp_path)
+    run.announce()
+    assert str(os.getpid()) in told.began[0].worker

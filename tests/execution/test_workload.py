@@ -1,0 +1,85 @@
+"""Workloads: which hyperparameters they take, and what is refused."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import pytest
+
+from tunewright.design.objective import minimize
+from tunewright.errors import WorkloadError
+from tunewright.execution.command import command
+from tunewright.execution.workload import Workload
+
+OBJECTIVE = minimize("valid_error")
+NOTHING = object()
+
+
+def train(run: Any, learning_rate: float, layers: int = 1, *, data: Any = NOTHING) -> None: ...
+
+
+def anything(run: Any, /, **hyperparameters: Any) -> None: ...
+
+
+class Trainer:
+    def __call__(self, run: Any, learning_rate: float) -> None: ...
+
+    def train(self, run: Any, learning_rate: float = 0.1) -> None: ...
+
+
+def test_the_signature_is_the_list_of_hyperparameters() -> None:
+    accepts = Workload(train, OBJECTIVE).accepts
+    assert accepts.names == {"learning_rate", "layers", "data"}
+    assert accepts.required == {"learning_rate"}
+    assert accepts.defaults == {"layers": 1}  # an object is no value to record
+    assert not accepts.takes_anything
+    assert accepts.needed(["learning_rate"]) == {"learning_rate"}
+
+
+def test_other_callables_are_taken_too() -> None:
+    assert Workload(anything, OBJECTIVE).accepts.takes_anything
+    assert Workload(Trainer(), OBJECTIVE).accepts.required == {"learning_rate"}
+    assert Workload(Trainer().train, OBJECTIVE).accepts.defaults == {"learning_rate": 0.1}
+    assert Workload(partial(train, layers=3), OBJECTIVE).accepts.defaults == {"layers": 3}
+
+
+def test_a_command_takes_its_fields() -> None:
+    own = Workload(command("p {lr} {momentum} {run.seed}"), OBJECTIVE)
+    assert own.accepts.names == own.accepts.required == {"lr", "momentum"}
+    # a round that gives momentum only under one optimizer is fine; one that never does is not
+    assert own.accepts.needed(["lr", "momentum"]) == frozenset()
+    assert own.accepts.needed(["lr"]) == {"momentum"}
+    assert Workload(command("p {overrides}"), OBJECTIVE).accepts.takes_anything
+    assert own.name == "p {lr} {momentum} {run.seed}"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ("python train.py", r"For a command line say command\(...\)"),
+        (3, "neither a function nor a command"),
+        (lambda: None, "takes no handle"),
+        (lambda *arguments: None, "takes no handle"),
+        (lambda run, lr, /: None, "takes lr by position only"),
+    ],
+)
+def test_what_cannot_be_trained_is_refused(wrong: Any, says: str) -> None:
+    with pytest.raises(WorkloadError, match=says):
+        Workload(wrong, OBJECTIVE)
+
+
+def test_every_problem_is_told_at_once() -> None:
+    with pytest.raises(WorkloadError) as caught:
+        Workload(3, "valid_error", means={"learning_rat": "lr"})  # type: ignore[arg-type]
+    said = str(caught.value)
+    assert "neither a function" in said
+    assert "minimize(metric)" in said
+    assert "Did you mean 'learning_rate'?" in said
+
+
+def test_meanings_are_the_workloads() -> None:
+    own = Workload(train, OBJECTIVE, means={"learning_rate": "lr"}, off={"dropout": 0.0})
+    assert own.meaning.name("learning_rate") == "lr"
+    assert own.meaning.off == {"dropout": 0.0}
+    assert own.name.endswith("test_workload.train")
