@@ -30,8 +30,6 @@ def group_sizes(examples: int, virtual_batch_size: int, strict: bool = True) -> 
 
 def side_by_side(batch: Tensor, groups: int) -> Tensor:
     """The groups of a batch as groups * C channels of one virtual batch."""
-    if groups == 1:
-        return batch
     if _channels_last(batch):
         rows = batch.movedim(1, -1).reshape(groups, -1, batch.shape[1])
         return rows.transpose(0, 1).flatten(1)
@@ -40,8 +38,6 @@ def side_by_side(batch: Tensor, groups: int) -> Tensor:
 
 def one_after_another(stacked: Tensor, batch: Tensor, groups: int) -> Tensor:
     """The inverse, in the shape and memory format of the batch."""
-    if groups == 1:
-        return stacked
     if _channels_last(batch):
         rows = stacked.reshape(-1, groups, batch.shape[1]).transpose(0, 1)
         return rows.reshape(batch.movedim(1, -1).shape).movedim(-1, 1)
