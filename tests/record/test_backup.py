@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from parts import begin, begun, complete
+from record_parts import begin, begun, complete
 
 from tunewright.errors import Damaged, NotFound
 from tunewright.record import backup

@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from parts import begin, begun, complete
+from record_parts import begin, begun, complete
 from sqlalchemy import update
 
 from tunewright.errors import Busy, OutOfDate

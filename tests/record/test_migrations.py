@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from parts import begin
+from record_parts import begin
 from sqlalchemy import Connection, inspect, text
 
 from tunewright.errors import StoreError

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from parts import begin, begun, complete, curve
+from record_parts import begin, begun, complete, curve
 
 from tunewright.errors import OutOfDate
 from tunewright.record.leases import LeaseWatch

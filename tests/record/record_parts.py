@@ -13,8 +13,10 @@ from tunewright.design.objective import Objective, minimize
 from tunewright.design.round import Round
 from tunewright.design.space import log
 from tunewright.design.study import Study
-from tunewright.record.curve import pack
+from tunewright.record.curve import Batch, Curves, pack
+from tunewright.record.results import Results
 from tunewright.record.store import Claim, RoundRecord, Store, Worker
+from tunewright.record.trial import Trial
 
 OBJECTIVE = minimize("valid_error")
 
@@ -80,3 +82,26 @@ def run_python(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True
     )
+
+
+def a_trial(number: int | None, value: float, **changes: Any) -> Trial:
+    """A trial of `a_round` that completed with this objective at step 2."""
+    points = {"valid_error": ([1, 2], [0.9, value]), "accuracy": ([1, 2], [0.1, 1 - value])}
+    place = number or 0
+    parts: dict[str, Any] = {
+        "study": place % 2,
+        "index": place // 2,
+        "configuration": {"layers": 1 + place % 2, "learning_rate": 0.1, "batch_size": 128},
+        "unit": {},
+        "status": "completed",
+        "curves": Curves([Batch(1, 0, pack(points))]),
+    }
+    return Trial(number, **{**parts, **changes})
+
+
+def some_results() -> Results:
+    """Six trials, the fourth diverged and the fifth best, which has two repeats."""
+    values = [0.5, 0.4, 0.3, float("nan"), 0.2, 0.6]
+    trials = [a_trial(number, value) for number, value in enumerate(values)]
+    repeats = [a_trial(None, value, parent=4) for value in (0.25, 0.15)]
+    return Results.from_parts(a_round(), OBJECTIVE, reversed(trials), repeats)
