@@ -6,8 +6,8 @@ from importlib.machinery import ModuleSpec
 from pathlib import Path
 
 import pytest
+from small_project import Tunewright
 
-from conftest import Tunewright
 from tunewright.cli.demo import ROUND, ROUND_TEXT, write_project
 from tunewright.cli.project_folder import find_project
 

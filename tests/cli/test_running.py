@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from conftest import Tunewright
 from recorded import results
+from small_project import Tunewright
 
 from tunewright.cli.project_folder import find_project
 from tunewright.cli.running import exit_code

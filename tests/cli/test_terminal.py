@@ -13,8 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
-from conftest import ROUND
+from small_project import ROUND
 
 pty = pytest.importorskip("pty")
 DEADLINE_S = 120.0

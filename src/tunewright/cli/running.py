@@ -217,8 +217,12 @@ def stop(
             opened.results(round).trial(number)  # refuses a number the round has not
         opened.ask_stop(record.id, number)
         running = record.counts.get("running", 0)
-    what = f"trial {number}" if number is not None else words.count(running, "running trial")
-    say(f"asked to stop: {what} of {words.printable(round)} will save, stop and stay pending")
+    name = words.printable(round)
+    if not running:
+        say(f"asked to stop: no trial of {name} is running now")
+        return
+    what = words.count(running, "running trial") if number is None else f"trial {number}"
+    say(f"asked to stop: {what} of {name} will save, stop and stay pending")
 
 
 def repeat(
