@@ -249,6 +249,7 @@ def test_who_might_still_save_is_waited_for(tmp_path: Path) -> None:
         run.log(step, loss=1.0)
         if step == 9:
             break  # before the first save would be due, nothing is known of this program
+    assert run.over is None
 
 
 # ---- ranks and processes

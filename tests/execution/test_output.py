@@ -49,6 +49,7 @@ def test_a_log_that_cannot_be_written_costs_nothing_else(tmp_path: Path) -> None
     output.write(b"something")
     output.write(b"more")
     output.close()
+    assert [path.name for path in tmp_path.iterdir()] == ["log.1.txt"]
 
 
 def test_the_last_lines(tmp_path: Path) -> None:

@@ -7,10 +7,15 @@ from typing import Any
 
 import pytest
 
+from tunewright.design.condition import given
 from tunewright.design.objective import minimize
-from tunewright.errors import WorkloadError
+from tunewright.design.round import Round
+from tunewright.design.space import log, log_from_one
+from tunewright.errors import DesignError, WorkloadError
 from tunewright.execution.command import command
+from tunewright.execution.preparing import ready
 from tunewright.execution.workload import Workload
+from tunewright.search.halton import Halton
 
 OBJECTIVE = minimize("valid_error")
 NOTHING = object()
@@ -83,3 +88,23 @@ def test_meanings_are_the_workloads() -> None:
     assert own.meaning.name("learning_rate") == "lr"
     assert own.meaning.off == {"dropout": 0.0}
     assert own.name.endswith("test_workload.train")
+
+
+def test_a_template_and_a_round_are_compared_both_ways() -> None:
+    optimizer = given({"nesterov": {"momentum": log_from_one(0.5, 0.99)}, "adam": {}})
+    own = Round(
+        "r",
+        goal="Which?",
+        scientific={"optimizer": ["nesterov", "adam"]},
+        nuisance={"optimizer": optimizer, "lr": log(1e-4, 1e-1)},
+        trials_per_study=2,
+    )
+    fits = command("p {optimizer} {lr} --momentum={momentum}")
+    assert ready(own, Workload(fits, OBJECTIVE), Halton()) == own
+    for template, says in (
+        ("p {optimizer} {lr} {momentum} {dropout}", "dropout: the training program needs it"),
+        ("p {optimizer} {lr}", "momentum"),
+        ("p {optimizer} {lr} {momentun}", "momentum.*momentun"),
+    ):
+        with pytest.raises(DesignError, match=says):
+            ready(own, Workload(command(template), OBJECTIVE), Halton())

@@ -74,7 +74,7 @@ def last_lines(path: Path, most: int = 4000) -> str:
         with path.open("rb") as file:
             size = file.seek(0, 2)
             file.seek(max(0, size - most))
-            text = file.read().decode("utf-8", "backslashreplace")
+            text = file.read(most).decode("utf-8", "backslashreplace")
     except OSError:
         return ""
     if size > most:

@@ -28,7 +28,7 @@ def ready(round: Round, workload: Workload, search: Search) -> Round:
         workload.objective,
         workload.meaning,
         accepts.names,
-        accepts.required,
+        accepts.needed(round.names),
         accepts.takes_anything,
     )
     if isinstance(search, Listed):
