@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from curve_worlds import noise, rise, shape
+from curve_worlds import known_curves, noise, rise, shape
 from hypothesis import given, settings, strategies as st
 
 from tunewright.checks.noise import (
@@ -12,20 +12,6 @@ from tunewright.checks.noise import (
     noisy_curves,
     slope_variance,
 )
-
-
-def known_curves() -> np.ndarray:
-    """Three curves without a random number in them, so that their numbers can be written down."""
-    i = np.arange(1, 61)
-    t = i / 60
-    wobble = np.sin(i * i)
-    return np.stack(
-        [
-            0.2 + 0.8 * np.exp(-t / 0.1) + 0.1 * np.maximum(0, t - 0.6) + 0.01 * wobble,
-            0.2 + 0.8 * (1 + i / 5) ** -0.5 + 0.004 * wobble,
-            0.2 + 0.8 * np.exp(-t / 0.05) + 0.001 * wobble,
-        ]
-    )
 
 
 def test_the_reference_numbers_are_reproduced() -> None:

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from curve_worlds import FALLING, NOISES, noise, results_of, rise, shape
+from curve_worlds import FALLING, NOISES, known_curves, noise, results_of, rise, shape
 from rates import agrees, at_most
-from test_noise import known_curves
 
 from tunewright.checks.noise import noisy_curves
 from tunewright.checks.overfitting import MEDIAN_LIMIT, got_worse, overfitting

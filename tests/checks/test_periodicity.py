@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from curve_worlds import FALLING, NOISES, noise, results_of, shape
+from curve_worlds import FALLING, NOISES, known_curves, noise, results_of, shape
 from rates import agrees, at_most
-from test_noise import known_curves
 
 from tunewright.checks.periodicity import (
     fisher_chance,
