@@ -282,6 +282,7 @@ def _adam(
         eps=choice.epsilon,
         weight_decay=choice.weight_decay,
         fused=True if on_cuda is not None else None,
+        capturable=on_cuda is not None,  # torch asks for it inside a CUDA graph, fused or not
     )
 
 
