@@ -47,15 +47,19 @@ def metrics(model: nn.Module, batch: tuple[Tensor, Tensor]) -> dict[str, Tensor]
     }
 
 
-def trained(host: Host, norm: nn.Module | None = None, batch_size: int = 24, steps: int = 12):
-    """Parallel SGD on a shared permutation: losses, the ids seen here, and the model."""
+def trained(host: Host, norm: nn.Module | None = None, batch_size: int = 24, like_world: int = 1):
+    """Parallel SGD on a shared permutation: losses, the ids seen here, and the model.
+
+    `like_world`: one process with the examples in the order in which so many ranks hold them.
+    """
     seeds = hosts.seeds(11, host)
     model = hosts.parallel(network(seeds.init, norm), host)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
     x, y = inputs(), labels()
     losses, seen = [], []
-    for step in range(1, steps + 1):
+    for step in range(1, 13):
         ids = hosts.batch_ids(step, batch_size, EXAMPLES, seeds.order, host)
+        ids = torch.cat([hosts.shard(ids, Host(rank, like_world)) for rank in range(like_world)])
         loss = F.cross_entropy(model(x[ids]), y[ids])
         optimizer.zero_grad()
         loss.backward()
@@ -180,7 +184,7 @@ def all_answers(host: Host, folder: Path) -> dict[str, object]:
     answers["sync_ghost"] = synced(GhostBatchNorm(CHANNELS, MICRO), host, None)
     answers["sync_spread"] = synced(GhostBatchNorm(CHANNELS, MICRO), host, True)
     answers["averages"] = averaged(host)
-    _, _, norm_model = trained(host, GhostBatchNorm(6, 24 // host.world))
+    answers["norm_losses"], _, norm_model = trained(host, GhostBatchNorm(6, 24 // host.world))
     answers["statistics_apart"] = running_statistics(norm_model)
     answers["norm_evaluation"] = evaluated(norm_model, host)
     answers["statistics_synced"] = running_statistics(norm_model)

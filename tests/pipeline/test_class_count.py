@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 import torch
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from tunewright.errors import PipelineError
 from tunewright.pipeline.class_count import ClassCount, class_changes, class_counts
 from tunewright.pipeline.confidence import wilson
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.booleans(), st.integers(-3, 5)), min_size=1, max_size=80))
 def test_counts_are_those_of_a_loop(examples):
     correct = torch.tensor([float(right) for right, _ in examples])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy import stats
 from torch import Tensor
 
@@ -45,6 +45,7 @@ def within_binomial(count: int, trials: int, rate: float) -> bool:
 # ---- drawing
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.integers(0, 6), min_size=1, max_size=200),
     st.floats(0, 1),
@@ -105,6 +106,23 @@ def test_fair_samples_are_called_skewed_in_one_of_a_hundred(kind, by_class):
         spoke += found.skewed
     assert within_binomial(by_mean, trials, 0.01)
     assert within_binomial(spoke, trials, 0.012)  # 0.01 + 0.001 + 0.001
+
+
+@pytest.mark.parametrize("by_class", [True, False])
+def test_errors_are_those_of_drawing_half_of_everything(by_class):
+    """z has a standard deviation of 1, and 5 % of the class mixes have p < 0.05."""
+    generator = torch.Generator().manual_seed(6)
+    labels, values = world("loss", generator)
+    labels, values = labels[:500] % 3, values[:500]
+    found = []
+    for seed in range(300):
+        ids = torch.randperm(500, generator=generator)[:250]
+        sample = stratified(labels, 250, seed) if by_class else EvalSample(ids, 500, False)
+        found.append(skew(sample, values, labels))
+    low, high = (edge / 299 for edge in stats.chi2.interval(0.999, 299))
+    assert low <= float(torch.tensor([one.z for one in found]).var()) <= high
+    if not by_class:
+        assert within_binomial(sum(one.class_mix_p < 0.05 for one in found), 300, 0.05)
 
 
 @pytest.mark.parametrize("kind", ["loss", "accuracy"])

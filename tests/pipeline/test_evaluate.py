@@ -271,6 +271,7 @@ def test_predictions_of_fixed_examples_are_kept():
 # ---- when
 
 
+@settings(deadline=None)
 @given(st.integers(1, 100_000), st.integers(1, 200))
 def test_evaluations_are_as_many_as_asked_and_end_with_the_last_step(max_train_steps, evaluations):
     every = eval_interval(max_train_steps, evaluations)
@@ -289,6 +290,7 @@ def test_due_is_a_pure_function_of_the_step():
     assert dense == [1, 2, 3, 10, 20]
 
 
+@settings(deadline=None)
 @given(st.floats(1e-4, 10), st.floats(0, 100), st.floats(0.01, 0.5))
 def test_evaluation_takes_at_most_its_share_of_the_time(step_s, eval_s, share):
     steps = 10**7

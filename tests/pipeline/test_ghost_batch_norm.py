@@ -7,12 +7,21 @@ from pathlib import Path
 
 import pytest
 import torch
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 from torch import nn
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from rank_worker import CHANNELS, MICRO, VIRTUAL, ghost, images, normalised
+from rank_worker import (
+    CHANNELS,
+    MICRO,
+    VIRTUAL,
+    ghost,
+    images,
+    normalised,
+    running_statistics,
+    trained,
+)
 from ranks import WORLDS, answers
 
 from tunewright.errors import PipelineError
@@ -22,6 +31,7 @@ from tunewright.pipeline.ghost_batch_norm import (
     convert_batch_norm,
     set_micro_batches,
 )
+from tunewright.pipeline.hosts import Host
 from tunewright.pipeline.virtual_batch import group_sizes
 
 BATCH_NORMS = {2: nn.BatchNorm1d, 3: nn.BatchNorm1d, 4: nn.BatchNorm2d, 5: nn.BatchNorm3d}
@@ -190,6 +200,7 @@ def test_set_micro_batches_reaches_every_layer():
         set_micro_batches(model, 0)
 
 
+@settings(deadline=None)
 @given(st.integers(2, 300), st.integers(2, 100))
 def test_group_sizes_hold_every_example_in_groups_of_half_to_twice_the_virtual_batch(n, virtual):
     sizes = group_sizes(n, virtual, strict=False)
@@ -291,6 +302,15 @@ def test_ranks_with_a_virtual_batch_each_equal_plain_batch_norm_per_shard(world)
     for index, rank in enumerate(answers(world)):
         rows = slice(index * VIRTUAL, (index + 1) * VIRTUAL)
         close(rank["shard"], normalised(plain(ghost()), batch[rows], target[rows]))
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_training_on_hosts_equals_one_process_with_the_same_virtual_batches(world):
+    """The promise of ghost batch norm: hosts are one more way to cut the batch."""
+    losses, _, model = trained(Host(), GhostBatchNorm(6, 24 // world), like_world=world)
+    for rank in answers(world):
+        assert torch.allclose(rank["norm_losses"], losses, rtol=1e-10)
+        assert torch.allclose(rank["statistics_synced"], running_statistics(model), rtol=1e-10)
 
 
 @pytest.mark.parametrize("world", WORLDS)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 from torch import nn
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -59,6 +59,7 @@ def test_start_alone_does_nothing(monkeypatch):
     assert hosts.parallel(model) is model
 
 
+@settings(deadline=None)
 @given(trial_seeds, counts)
 def test_seeds_are_alike_or_unlike_as_marked(trial_seed, world):
     ranks = [hosts.seeds(trial_seed, Host(rank, world)) for rank in range(world)]
@@ -82,6 +83,7 @@ def test_example_seeds_differ_by_rank_epoch_and_example():
     assert len(set(drawn)) == len(drawn)
 
 
+@settings(deadline=None)
 @given(sizes, counts, counts, trial_seeds)
 def test_every_example_once_per_epoch_whatever_the_batch_and_the_world(size, world, each, seed):
     batch_size = world * each
@@ -106,6 +108,7 @@ def test_epochs_and_seeds_give_different_orders():
         hosts.permutation(50, 1, 0)[0] = 7
 
 
+@settings(deadline=None)
 @given(sizes, counts)
 def test_shares_cover_every_id_once_and_are_even(size, world):
     shares = [hosts.shard(torch.arange(size), Host(rank, world)) for rank in range(world)]

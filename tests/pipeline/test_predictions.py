@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 from torch import nn
 
 from tunewright.errors import PipelineError
@@ -17,6 +17,7 @@ from tunewright.pipeline.predictions import (
 )
 
 
+@settings(deadline=None)
 @given(st.integers(1, 5000), st.integers(1, 100))
 def test_fixed_ids_are_distinct_and_spread_over_the_data(size, kept):
     ids = fixed_ids(size, kept).tolist()

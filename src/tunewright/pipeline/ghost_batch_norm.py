@@ -32,7 +32,7 @@ from tunewright.pipeline.virtual_batch import (
 # Up to this many groups are normalised one by one, more in one kernel, as channels side by side.
 # One H200, bfloat16, 256 channels of 8x8, channels last; ms forward and backward, eager (captured):
 #     2 groups of 64    0.70 (0.08) one by one, 1.05 (0.08) side by side
-#     32 groups of 64   3.74 (1.29) one by one, 1.30 (0.75) side by side; plain batch norm 0.34 (0.32)
+#     32 groups of 64   3.74 (1.29) one by one, 1.30 (0.75) side by side; plain norm 0.34 (0.32)
 FEW = 4
 
 Mode = Literal["split", "subsample"]
