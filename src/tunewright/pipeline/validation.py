@@ -89,16 +89,18 @@ class Validator:
     def _checkpoint(
         self, folder: Path, keep: Keep, step: int, found: Evaluation, final: bool
     ) -> None:
-        # Built by every process, since they speak with each other; written by one.
-        tree = training_state.kept(self.state, step, self.config, self.run.seeds, self.host)
-        keep = replace(keep, latest=0) if keep.best else keep  # run.save keeps what a resume needs
+        def build() -> object:
+            return training_state.kept(self.state, step, self.config, self.run.seeds, self.host)
+
+        # Several processes build it together, always; one alone only when it is to be written.
+        built = build() if self.host.world > 1 else None
         hosts.on_main(
             lambda: keep_best(
                 folder,
-                lambda: tree,
+                lambda: build() if built is None else built,
                 step=step,
                 metrics=found.metrics,
-                keep=keep,
+                keep=replace(keep, latest=0) if keep.best else keep,  # run.save is for resuming
                 final=final,
                 attempt=getattr(self.run, "attempt", 1),
             ),
