@@ -11,20 +11,25 @@ from sqlalchemy import Connection, bindparam, select, text
 
 from tunewright.record import plain_json
 from tunewright.record.claims import Claim
-from tunewright.record.curve import Batch, Curves
+from tunewright.record.curve import Batch, Curves, pack
 from tunewright.record.database import Database
 from tunewright.record.rounds import RoundRecord
 from tunewright.record.schema import attempt, curve, snapshot, trial
 from tunewright.record.trial import Trial
 
 _TRIALS = select(trial).where(trial.c.round == bindparam("of_round")).order_by(trial.c.id)
+# attempts that began without logging anything are there too: they supersede earlier points
 _BATCHES = (
-    select(curve.c.trial, curve.c.attempt, attempt.c.start_step, curve.c.points)
-    .join(trial, trial.c.id == curve.c.trial)
-    .join(attempt, (attempt.c.trial == curve.c.trial) & (attempt.c.n == curve.c.attempt))
-    .where(trial.c.round == bindparam("of_round"))
-    .order_by(curve.c.trial, curve.c.attempt, curve.c.sequence)
+    select(attempt.c.trial, attempt.c.n, attempt.c.start_step, curve.c.points)
+    .join(trial, trial.c.id == attempt.c.trial)
+    .outerjoin(curve, (curve.c.trial == attempt.c.trial) & (curve.c.attempt == attempt.c.n))
+    .where(
+        trial.c.round == bindparam("of_round"),
+        attempt.c.began.is_not(None) | curve.c.points.is_not(None),
+    )
+    .order_by(attempt.c.trial, attempt.c.n, curve.c.sequence)
 )
+_NOTHING = pack({})
 # transactions below this number are all over; those above may still be under way
 _HORIZON = text("SELECT CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS text) AS bigint)")
 _CLOCK = text("SELECT revision FROM clock")
@@ -134,7 +139,8 @@ def batches(database: Database, claim: Claim) -> list[bytes]:
 def _curves(rows: Iterable[Any]) -> dict[int, Curves]:
     batches: dict[int, list[Batch]] = {}
     for key, n, start_step, points in rows:
-        batches.setdefault(key, []).append(Batch(n, start_step, points))
+        told = _NOTHING if points is None else points
+        batches.setdefault(key, []).append(Batch(n, start_step, told))
     return {key: Curves(own) for key, own in batches.items()}
 
 
