@@ -35,6 +35,7 @@ def test_a_spike_in_the_middle_of_training_is_found() -> None:
     assert found.verdict == "warn"
     assert "mid-training" in found.says and "in the best trial (0)" in found.says
     assert found.advice[: len(FIXES)] == FIXES
+    assert found.section == "How can optimization failures be debugged and mitigated?"
     assert (found.evidence["early"], found.evidence["mid"]) == (0, 5)
     (episode,) = found.evidence["flagged"][0]["episodes"]
     assert (episode["kind"], episode["early"]) == ("spike", False)

@@ -78,12 +78,15 @@ def test_it_says_why_a_curve_cannot_be_read() -> None:
         {"valid_error": [shape("fast", 30)], "train/loss": [shape("fast", 30)]},
         steps=np.cumsum(np.arange(30) ** 3 + 1),
     )
-    assert unreadable(results.trials, "acuracy") == (
-        "no trial logged acuracy (logged: valid_error, train/loss)"
-    )
-    assert 'means={"train_loss": "train/loss"}' in unreadable(
-        results.trials, "train_loss", "train_loss"
-    )
-    assert 'means={"valid_loss": "..."}' in unreadable(results.trials, "valid_loss", "valid_loss")
-    assert "needs 40" in unreadable(results.trials, "valid_error", fewest=40)
-    assert "equal steps" in unreadable(results.trials, "valid_error")
+    says, advice = unreadable(results.trials, "accuracy")
+    assert says == "no trial logged accuracy (logged: valid_error, train/loss)"
+    assert "run.log(step, {'accuracy': ...})" in advice
+    says, advice = unreadable(results.trials, "train_loss", "train_loss")
+    assert 'means={"train_loss": "train/loss"} is missing' in says
+    assert advice == 'Workload(..., means={"train_loss": "train/loss"})'
+    says, _ = unreadable(results.trials, "valid_loss", "valid_loss")
+    assert 'means={"valid_loss": "..."}' in says
+    says, advice = unreadable(results.trials, "valid_error", fewest=40)
+    assert "needs 40" in says and "run.eval_due(step)" in advice
+    says, _ = unreadable(results.trials, "valid_error")
+    assert "equal steps" in says

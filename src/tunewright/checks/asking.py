@@ -14,7 +14,7 @@ from tunewright.checks.study_rule import Reading, Statement, in_rank_order, stat
 from tunewright.design.study import Study
 from tunewright.record.results import Results
 
-SECTION = "Examining the training curves"
+SECTION = "Examining the training curves"  # of the playbook
 FEW = 40  # points of a curve: below it only large effects can be seen
 SHOWN = 20  # flagged trials listed as evidence; the rest is counted
 
@@ -50,6 +50,7 @@ class CurveQuestion:
     fewest: int = FEWEST  # evaluations a curve needs
     longest: int = LONGEST  # points; more become means of neighbours
     many: Literal["note", "warn"] = "warn"  # when only trials below the five best are flagged
+    section: str = SECTION
 
 
 def objective_metric(results: Results) -> Metric:
@@ -71,7 +72,7 @@ def ask(results: Results, question: CurveQuestion) -> list[Finding]:
 def _ask_study(question: CurveQuestion, judged: Judged) -> Finding:
     study, metric = judged.study, question.metric
     if judged.reason:
-        return cannot_judge(question.check, study, judged.reason)
+        return _cannot_judge(question, study, judged.reason)
     readings = [
         reading
         for table in tables(judged.trials, metric.name, metric.sign, question.longest)
@@ -79,8 +80,8 @@ def _ask_study(question: CurveQuestion, judged: Judged) -> Finding:
         for reading in question.read(judged, table)
     ]
     if not readings:
-        reason = unreadable(judged.trials, metric.name, metric.meaning, question.fewest)
-        return cannot_judge(question.check, study, reason)
+        missing = unreadable(judged.trials, metric.name, metric.meaning, question.fewest)
+        return _cannot_judge(question, study, *missing)
     said = statement(in_rank_order(readings, judged.trials), question.median_limit, question.many)
     answer = question.answer(judged, said)
     points = max(reading.points for reading in readings)
@@ -100,13 +101,15 @@ def _ask_study(question: CurveQuestion, judged: Judged) -> Finding:
         **(answer.evidence or {}),
     }
     return Finding(
-        question.check, study.label, answer.verdict, says, evidence, answer.advice, SECTION
+        question.check,
+        study.label,
+        answer.verdict,
+        says,
+        evidence,
+        answer.advice,
+        question.section,
     )
 
 
-def cannot_judge(check: str, study: Study, reason: str) -> Finding:
-    """The finding that says what is missing."""
-    advice: tuple[str, ...] = ()
-    if "needs" in reason or "equal steps" in reason:
-        advice = ("evaluate every max_train_steps / 100 steps: `if run.eval_due(step): ...`",)
-    return Finding(check, study.label, "cannot_judge", reason, {}, advice, SECTION)
+def _cannot_judge(question: CurveQuestion, study: Study, says: str, *advice: str) -> Finding:
+    return Finding(question.check, study.label, "cannot_judge", says, {}, advice, question.section)

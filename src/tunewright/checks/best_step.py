@@ -17,7 +17,7 @@ class BestSteps:
     """The best step of each of a study's best trials, as retrospective selection found it."""
 
     steps: tuple[int, ...]  # best trial first
-    max_train_steps: int  # the length of training they had
+    max_train_steps: int  # the length of training they had, in steps as logged
 
     @property
     def early(self) -> int:
@@ -54,16 +54,8 @@ def best_steps(results: Results, ranked: Sequence[Trial]) -> BestSteps:
         if curve is not None and np.isfinite(curve.values).any():
             values = np.where(np.isfinite(curve.values), -objective.sign * curve.values, np.inf)
             steps.append(int(curve.steps[values.argmin()]))
-            lengths.append(train_steps(results, trial) or int(curve.steps[-1]))
+            lengths.append(int(curve.steps[-1]))
     return BestSteps(tuple(steps), max(lengths, default=0))
-
-
-def train_steps(results: Results, trial: Trial) -> int | None:
-    """The trial's max_train_steps, if its configuration has one."""
-    declared = trial.configuration.get(results.meaning.name("max_train_steps"))
-    if isinstance(declared, bool) or not isinstance(declared, int | float):
-        return None
-    return int(declared)
 
 
 def shorter(steps: np.ndarray) -> int:
@@ -74,4 +66,4 @@ def shorter(steps: np.ndarray) -> int:
     """
     wanted = 1.5 * float(np.quantile(steps, 0.9))
     digits = 1 - int(np.floor(np.log10(max(wanted, 1.0))))
-    return int(round(wanted, digits))
+    return max(1, int(round(wanted, digits)))

@@ -19,8 +19,8 @@ from tunewright.record.trial import Trial
 JUST_ABOVE = 10.0  # times the best learning rate
 FEWEST_ABOVE, NEAREST = 3, 20  # trials there
 
-# the playbook's order: "How can optimization failures be debugged and mitigated?"
-FIXES = (
+SECTION = "How can optimization failures be debugged and mitigated?"
+FIXES = (  # in that section's order
     "learning rate warm-up, best against early instability: tunewright probe warmup",
     "gradient clipping, against early and mid-training instability: tunewright probe clip",
     "another optimizer: Adam can handle what momentum cannot",
@@ -28,6 +28,7 @@ FIXES = (
     "the last layer of each residual branch initialised to zero",
     "a lower learning rate, as the last resort",
 )
+ADVICE = (*FIXES, "to see it closer: tunewright probe stability")
 
 
 def instability(results: Results) -> list[Finding]:
@@ -42,6 +43,7 @@ def instability(results: Results) -> list[Finding]:
         answer=lambda judged, said: _answer(results, judged, said),
         longest=LONGEST,
         many="note",  # it matters where it keeps the best trials from a higher learning rate
+        section=SECTION,
     )
     return ask(results, question)
 
@@ -108,20 +110,22 @@ def _answer(results: Results, judged: Judged, said: Statement) -> Answer:
             "best_rate": above.rate,
             "trials": above.trials,
             "unstable": list(above.unstable),
+            "early": above.early,
+            "mid": above.mid,
         }
     if said.because:
         own = [episode for r in said.speakers for episode in r.facts["episodes"]]
         evidence["early"] = sum(episode["early"] for episode in own)
         evidence["mid"] = len(own) - evidence["early"]
         says = f"{loss} {_worst(own)} in {said.who}"
-        return Answer(said.verdict, says, _fixes(evidence["mid"] == 0), evidence)
+        return Answer(said.verdict, says, ADVICE, evidence)
     if above is not None and above.speaks:
         says = (
             f"{len(above.unstable)} of {above.trials} trials with up to ten times the best "
             f"learning rate ({above.rate:.3g}) are unstable: making them stable may allow a "
             "higher rate and a better result"
         )
-        return Answer("note", says, _fixes(above.mid == 0), evidence)
+        return Answer("note", says, ADVICE, evidence)
     return Answer("ok", f"{loss} is stable in the best trials", (), evidence)
 
 
@@ -132,8 +136,3 @@ def _worst(found: Sequence[dict[str, Any]]) -> str:
     if worst["kind"] == "spike":
         return f"spiked by {worst['height']:.0%} at step {worst['from_step']} ({when})"
     return f"rose and recovered between step {worst['from_step']} and {worst['to_step']} ({when})"
-
-
-def _fixes(early_only: bool) -> tuple[str, ...]:
-    first = "early" if early_only else "mid-training"
-    return (*FIXES, f"see it closer ({first}): tunewright probe stability")

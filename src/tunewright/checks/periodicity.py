@@ -119,6 +119,7 @@ def periodicity(results: Results) -> list[Finding]:
         read=lambda _, table: _readings(results, table),
         answer=lambda _, said: _answer(results, said),
         fewest=FEWEST,
+        section="Setting up periodic evaluations",
     )
     return ask(results, question)
 

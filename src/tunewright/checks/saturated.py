@@ -109,7 +109,7 @@ def _answer(results: Results, judged: Judged, said: Statement) -> Answer:
         if steps.steps
         else "no best steps"
     )
-    shorten = "a shorter training would find the same: fix max_train_steps = {} in the next round"
+    shorten = "a shorter training would find the same: about {} steps as max_train_steps"
     if said.because:
         settled = [float(r.facts["settled_step"]) for r in said.speakers]
         proposed = min(shorter(np.array(settled)), steps.max_train_steps)

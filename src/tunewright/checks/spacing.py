@@ -85,20 +85,22 @@ def averaged(table: SpacedCurves, longest: int) -> SpacedCurves:
 
 def unreadable(
     trials: Sequence[Trial], metric: str, meaning: str | None = None, fewest: int = FEWEST
-) -> str:
-    """Why no curve of this metric can be judged, naming the `means=` entry that may be missing."""
+) -> tuple[str, str]:
+    """Why no curve of this metric can be judged, and what to do about it."""
     logged = dict.fromkeys(name for trial in trials for name in trial.curves)
     if metric not in logged:
-        said = f"no trial logged {metric}" + (f" (logged: {', '.join(logged)})" if logged else "")
-        if meaning is not None:
-            likely = [n for n in logged if all(word in n.lower() for word in meaning.split("_"))]
-            said += f'; if it goes by another name, say so: means={{"{meaning}": '
-            said += f'"{likely[0]}"}}' if likely else '"..."}'
-        return said
+        says = f"no trial logged {metric}" + (f" (logged: {', '.join(logged)})" if logged else "")
+        if meaning is None:
+            return says, f"log it at every evaluation: run.log(step, {{{metric!r}: ...}})"
+        likely = [n for n in logged if all(word in n.lower() for word in meaning.split("_"))]
+        entry = f'means={{"{meaning}": "{likely[0] if likely else "..."}"}}'
+        return f"{says}; if it has another name, {entry} is missing", f"Workload(..., {entry})"
+    evaluate = "evaluate every max_train_steps / 100 steps: `if run.eval_due(step): ...`"
     most = max(len(curve) for trial in trials if (curve := trial.curves.only(metric)) is not None)
     if most < fewest:
-        return f"{metric} has {most} points a trial; this question needs {fewest}, better 100"
-    return f"{metric} was not logged at equal steps, so its curve cannot be judged"
+        needs = f"{metric} has {most} points a trial; this question needs {fewest}, better 100"
+        return needs, evaluate
+    return f"{metric} was not logged at equal steps, so its curve cannot be judged", evaluate
 
 
 def _regular(steps: Steps) -> bool:
