@@ -108,6 +108,7 @@ fitted = fit(
     valid=Validation(valid, metrics, labels=valid[1], correct="right"),
     keep=Keep("valid_error"),
     folder="fashion",
+    say=print,
 )
 print(f"best checkpoint: {fitted.selected.says}")
 print(fitted.throughput, *fitted.notes, sep="\n")

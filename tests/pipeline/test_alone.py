@@ -51,3 +51,19 @@ def test_only_rank_0_writes(tmp_path: Path) -> None:
     next(other.steps(10))
     other.save({"x": 1})
     assert not list(tmp_path.iterdir())
+
+
+def test_it_says_how_it_goes() -> None:
+    lines: list[str] = []
+    run = Alone(say=lines.append)
+    next(run.steps(50))
+    run.log(1, loss=0.123456)
+    run.tell(1)
+    run.log(2, loss=0.1)
+    run.log(2, valid_error=0.5)
+    run.log(1, old=1.0)
+    run.tell(2)
+    assert lines == ["step 1 of 50  loss 0.1235", "step 2 of 50  loss 0.1  valid_error 0.5"]
+    quiet = Alone(say=lines.append, host=Host(rank=1, world=2))
+    quiet.tell(3)
+    assert len(lines) == 2

@@ -7,7 +7,7 @@ restored, seeds), so that one loop serves both. With a folder it saves there and
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,7 @@ class Alone:
         evaluations: int = 100,
         saves: int = SAVES,
         host: Host | None = None,
+        say: Callable[[str], None] | None = None,
     ) -> None:
         """`folder`: where to save, and to go on from; None: nothing is written."""
         self.host = host or hosts.current()
@@ -43,6 +44,7 @@ class Alone:
         self.start_step = 0  # updates that an earlier attempt had done
         self.curves: defaultdict[str, Curve] = defaultdict(list)  # everything logged
         self._evaluations, self._saves = evaluations, saves
+        self._say = say if self.host.is_main else None
         self._total = self._step = 0
         self.restored = self._found()
 
@@ -69,6 +71,15 @@ class Alone:
         """Keep metrics of a step in `curves`."""
         for name, value in {**(metrics or {}), **named}.items():
             self.curves[name].append((step, float(value)))
+
+    def tell(self, step: int) -> None:
+        """Say the newest value of everything that was logged at this step, in one line."""
+        if self._say is not None:
+            newest = {
+                name: curve[-1] for name, curve in self.curves.items() if curve[-1][0] == step
+            }
+            values = "  ".join(f"{name} {value:.4g}" for name, (_, value) in newest.items())
+            self._say(f"step {step} of {self._total}  {values}")
 
     def eval_due(self, step: int) -> bool:
         """Whether to evaluate after this update: about 100 times, always at the last."""

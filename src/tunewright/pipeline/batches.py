@@ -42,7 +42,7 @@ class Source:
 
     items: Iterator[Any]
     fetch: Callable[[Any], Batch]
-    steps_per_epoch: float | None  # None where it is not known
+    size: int | None  # examples in the data; None where they are not numbered
 
 
 def source(
@@ -77,17 +77,16 @@ def source(
     size = examples.count(data)
     if weights is not None:
         weights = _checked_weights(weights, size)
-    per_epoch = size / batch_size
     order = _Order(batch_size, size, order_seed, host)
     order.check()
     tensors = examples._tensors(data)
     if tensors is not None:
         if tensors[0].device == device:
-            return Source(*_on_device(data, steps, order, weights, device), per_epoch)
+            return Source(*_on_device(data, steps, order, weights, device), size)
         items = _from_host(data, steps, order, weights, device)
     else:
         items = _loaded(data, steps, order, weights, device, workers, example_seed)
-    return Source(items, lambda batch: batch, per_epoch)
+    return Source(items, lambda batch: batch, size)
 
 
 def split(batch: Batch, parts: int) -> list[Batch]:

@@ -11,7 +11,7 @@ finite ends the training then.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,14 +72,16 @@ def fit(
     seed: int = 0,
     weights: Tensor | None = None,
     device: torch.device | str | None = None,
+    say: Callable[[str], None] | None = None,
 ) -> Fitted:
     """Train `model` in place for all its steps, or those left after a resume.
 
     `loss(model, batch)` gives the mean loss, or one loss per example, which is averaged by the
     examples' `weights` (over all processes, exactly). `data`: see `pipeline.batches`. `valid` is
     evaluated at step intervals; `keep` keeps the best checkpoints by one of its metrics. `run` is
-    the handle of a trial; without one, `folder` says where to save and to go on from, and `seed`
-    fixes all that is random. The same call again after a kill continues, on the CPU bit for bit.
+    the handle of a trial; without one, `folder` says where to save and to go on from, `seed` fixes
+    all that is random, and `say=print` tells how it goes. The same call again after a kill
+    continues, on the CPU bit for bit.
 
     >>> x = torch.linspace(-1, 1, 64)[:, None]
     >>> torch.manual_seed(0) and None
@@ -98,16 +100,9 @@ def fit(
     total_steps = config.schedule.total_steps(config.max_train_steps)
     if keep is not None and valid is None:
         raise PipelineError(f"keep={keep.metric!r} needs valid=, which evaluates that metric.")
-    run = Alone(folder, seed=seed, host=host) if run is None else run
+    run = Alone(folder, seed=seed, host=host, say=say) if run is None else run
     saved, notes = run.restored, list(config.notes)
 
-    if host.world > 1:
-        agreement.check_parameters(model, host)
-        agreement.check_seeds(run.seeds, host)
-    seed_all(run.seeds.data)
-    state = training_state.start(model, config, device, host)
-    if saved is not None:
-        notes += training_state.restore(state, saved, config, run.seeds, host)
     source = batches.source(
         data,
         batch_size=config.batch_size,
@@ -120,6 +115,11 @@ def fit(
         weights=weights,
         workers=config.workers,
     )
+    _check_ranks(model, source, run, config, host)
+    seed_all(run.seeds.data)
+    state = training_state.start(model, config, device, host)
+    if saved is not None:
+        notes += training_state.restore(state, saved, config, run.seeds, host)
     recorder = Recorder(MEASURED, config.log_every, device)
     update = _stepper(state, loss, source, config, host, recorder)
     validator = Validator(valid, keep, state, config, run, host)
@@ -144,6 +144,8 @@ def fit(
             with clock.paused():
                 if eval_due:
                     validator.evaluate(step, final=step == total_steps)
+                if isinstance(run, Alone):
+                    run.tell(step)
                 if _any(save_due, state.device, host):
                     run.save(training_state.kept(state, step, config, run.seeds, host))
                     save_due = False
@@ -254,6 +256,19 @@ def _stepper(
             state.scaler.load_state_dict(scale)  # type: ignore[union-attr]
 
     return CapturedStep(update, recorder, reason, recover)
+
+
+def _check_ranks(
+    model: nn.Module, source: batches.Source, run: Any, config: FitConfig, host: Host
+) -> None:
+    """Before the first step of several processes: weights, seeds and examples as they must be."""
+    if host.world == 1:
+        return
+    agreement.check_parameters(model, host)
+    agreement.check_seeds(run.seeds, host)
+    if source.size is not None:
+        together = hosts.global_ids(1, config.batch_size, source.size, run.seeds.order)
+        agreement.check_batch(hosts.shard(together, host), together, host)
 
 
 def _log(run: Any, recorder: Recorder, config: FitConfig, host: Host) -> None:
