@@ -110,14 +110,15 @@ def test_the_config_file_is_json(configuration: dict[str, object]) -> None:
 @given(configurations)
 def test_the_config_file_is_yaml_that_means_the_same(configuration: dict[str, object]) -> None:
     yaml = pytest.importorskip("yaml")
-    printable = {
+    common = {
         name: value
         for name, value in configuration.items()
-        if not isinstance(value, str) or value.isprintable()
+        # the one thing that JSON and YAML cannot write alike
+        if not isinstance(value, str) or all(c.isprintable() or c <= "\uffff" for c in value)
     }
-    found = yaml.safe_load(as_config(printable, {}))  # type: ignore[arg-type]
-    assert found == printable
-    assert [type(value) for value in found.values()] == [type(v) for v in printable.values()]
+    found = yaml.safe_load(as_config(common, {}))  # type: ignore[arg-type]
+    assert found == common
+    assert [type(value) for value in found.values()] == [type(v) for v in common.values()]
 
 
 def test_overrides_are_hydras() -> None:

@@ -146,6 +146,14 @@ def test_what_is_printed_goes_to_its_own_trial(local: Make, tmp_path: Path) -> N
         assert each.log == f"trial {x}\n" * 100
 
 
+def test_a_trial_is_a_job_of_its_own(
+    local: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RANK", "1")  # we run under a launcher; its ranks are not the trial's
+    (told,) = drive(local(), bad.fine, tmp_path, [{}])
+    assert len(told.curves["valid_error"]) == 10
+
+
 # ---- many trials, several workloads
 
 

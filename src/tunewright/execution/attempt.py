@@ -86,6 +86,7 @@ def _train(task: Task, run: Run) -> tuple[Outcome, str, str]:
             end = judge(error)
     if run.over is not None:  # even if the program caught it and went on
         end = judge(run.over)
+        run.over.__traceback__ = None  # it holds the program's frames, with model and data
     return end
 
 

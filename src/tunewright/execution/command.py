@@ -160,11 +160,14 @@ def as_config(configuration: Mapping[str, Value], facts: Mapping[str, Fact]) -> 
     }
     """
     entries = {**configuration, **{f"run.{name}": fact for name, fact in facts.items()}}
-    lines = [f"  {json.dumps(name)}: {_yaml(value)}" for name, value in entries.items()]
+    lines = [f"  {_yaml(name)}: {_yaml(value)}" for name, value in entries.items()]
     return "{\n" + ",\n".join(lines) + "\n}"
 
 
 def _yaml(value: Value) -> str:
+    if isinstance(value, str):
+        # JSON escapes rare characters in two halves, which YAML does not put together again
+        return f'"{"".join(json.dumps(c, ensure_ascii=not c.isprintable())[1:-1] for c in value)}"'
     written = json.dumps(value)
     if isinstance(value, float) and "e" in written and "." not in written:
         return written.replace("e", ".0e")

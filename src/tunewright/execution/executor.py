@@ -60,7 +60,10 @@ class Saved:
 
 @dataclass(frozen=True)
 class Began:
-    """The training program starts (or resumes after `start_step` updates)."""
+    """The training program starts (or resumes after `start_step` updates).
+
+    Told again when the program then begins at another step; the last one before any point counts.
+    """
 
     trial: int
     attempt: int

@@ -18,6 +18,9 @@ from tunewright.execution.pool import Isolate, Load, Pool, Seat
 from tunewright.execution.shipping import ship
 from tunewright.execution.workload import Workload
 
+# What a launcher tells its ranks. A trial is a job of its own, even if we run under torchrun.
+LAUNCHER = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
+
 
 @dataclass
 class Local:
@@ -112,6 +115,8 @@ class Local:
             devices = self._groups[at % len(self._groups)] if self._groups else ()
             # without this every worker would start as many threads as there are cores
             environment = {"OMP_NUM_THREADS": str(threads), **os.environ}
+            for name in LAUNCHER:
+                environment.pop(name, None)
             if devices or self.devices is not None:
                 environment[machine.VISIBLE] = ",".join(devices)
             seats.append(Seat(devices, environment))

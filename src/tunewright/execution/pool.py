@@ -266,7 +266,8 @@ class Pool:
         job, load = seat.job, seat.loaded
         assert job is not None and load is not None
         self._copy(seat)
-        self._conclude(seat, head["outcome"], head["cause"], head["detail"], head["peak_memory_mb"])
+        outcome, cause, detail = head["outcome"], head["cause"], head["detail"]
+        self._conclude(seat, outcome, cause, detail, head["seconds"], head["peak_memory_mb"])
         fresh = bool(head["left"])
         if not load.is_command:
             fresh = fresh or time.monotonic() - job.started > LONG_S
@@ -293,6 +294,7 @@ class Pool:
         outcome: Outcome,
         cause: str,
         detail: str = "",
+        seconds: float | None = None,
         peak_mb: float | None = None,
     ) -> None:
         job, seat.job = seat.job, None
@@ -303,7 +305,8 @@ class Pool:
         if seat.loaded is not None and seat.loaded.is_command:
             peak_mb = None  # the worker's own, not the program's
         peaks = [peak for peak in (peak_mb, job.peak_mb) if peak is not None]
-        seconds = time.monotonic() - job.started
+        if seconds is None:  # with the worker's own start, as it could not say it itself
+            seconds = time.monotonic() - job.started
         peak = max(peaks, default=None)
         self._events.put(Ended(*job.names, outcome, cause, detail, seconds, peak))
 

@@ -122,7 +122,7 @@ class Worker:
             ended = self._task
         self._run = None
         for stream in (sys.stdout, sys.stderr):
-            with contextlib.suppress(OSError, ValueError):  # the program may have closed it
+            with contextlib.suppress(Exception):  # the program may have closed or replaced it
                 stream.flush()
         left = self._left_behind(ended)
         self._sender.send(
@@ -163,7 +163,7 @@ class Worker:
             left.append(ended.outcome)
         left += surroundings.changed(self._before, surroundings.look())
         torch: Any = sys.modules.get("torch")
-        if torch is not None and torch.cuda.is_available() and torch.cuda.is_initialized():
+        if torch is not None and torch.cuda.is_initialized():
             gc.collect()
             torch.cuda.empty_cache()  # the next trial, or a neighbour on the device, may need it
         return left
