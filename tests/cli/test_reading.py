@@ -61,6 +61,7 @@ def test_trial_shows_curves_and_where_it_comes_from(tunewright: Tunewright, ran:
         (("trial", "layers", "99"), "no trial 99"),
         (("note", "layer", "x"), "'layers'"),
         (("export", "layers", "out.xlsx"), ".csv"),
+        (("export", "layers", "out.csv", "--table", "curvs"), "--table curves"),
         (("show", "layers", "--store", "other.db"), "no store at"),
     ],
 )

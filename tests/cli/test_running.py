@@ -147,6 +147,7 @@ def test_a_program_that_always_fails_ends_with_3(tunewright: Tunewright, project
     shown = tunewright("trial", "layers", "0")
     assert shown.code == 0
     assert "raise ValueError('broken')" in shown.out
+    assert f"where       {project / 'train.py'}:3" in shown.out
 
 
 def test_repeats_are_counted_in_all(tunewright: Tunewright, ran: Path) -> None:

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import difflib
+from collections.abc import Mapping
+from typing import Annotated, TypeVar
 
 import typer
+
+from tunewright.cli.problems import Misuse
+
+Chosen = TypeVar("Chosen")
 
 RoundName = Annotated[str, typer.Argument(metavar="ROUND", help="The round's name.")]
 StoreOption = Annotated[
@@ -39,3 +45,14 @@ HoursOption = Annotated[
         show_default=False,
     ),
 ]
+
+
+def chosen(name: str, known: Mapping[str, Chosen], option: str) -> Chosen:
+    """What a name on the command line stands for; the nearest one is offered for a misspelling."""
+    if name in known:
+        return known[name]
+    near = difflib.get_close_matches(name, known, n=1)
+    raise Misuse(
+        f"{option} {name}: not one of {', '.join(known)}",
+        remedy=f"{option} {near[0]}" if near else "",
+    )

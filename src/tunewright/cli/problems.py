@@ -24,7 +24,6 @@ from tunewright.errors import (
     MissingExtra,
     NotFound,
     PipelineError,
-    RoundChanged,
     StoreError,
     TunewrightError,
     WorkloadError,
@@ -107,8 +106,6 @@ def _foreseen(error: BaseException) -> bool:
 
 def _next(error: TunewrightError) -> str:
     """The command that helps most often; the message itself may say more."""
-    if isinstance(error, RoundChanged):
-        return "give the changed round a name of its own: copy its file and run that"
     if isinstance(error, NotFound):
         return "tunewright ls"
     if isinstance(error, Busy):

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 from tunewright.cli import words
-from tunewright.cli.options import JsonOption, RoundName, StoreOption
+from tunewright.cli.options import JsonOption, RoundName, StoreOption, chosen
 from tunewright.cli.project_folder import open_store
 from tunewright.cli.round_page import print_round
 from tunewright.cli.screen import say, screen, show_json
 from tunewright.cli.tracking_page import print_tracking
 from tunewright.cli.trial_page import History, print_trial
 from tunewright.record.curve import Curves
+from tunewright.record.tables import Table
 from tunewright.record.tracking import Tracked, tracking_table
+
+TABLES: dict[str, Table] = {"trials": "trials", "curves": "curves"}
 
 
 def ls(store: StoreOption = None, json: JsonOption = False) -> None:
@@ -93,13 +96,14 @@ def export(
     round: RoundName,
     path: Annotated[Path, typer.Argument(help="A .csv, .parquet or .json file to write.")],
     table: Annotated[
-        Literal["trials", "curves"],
-        typer.Option(help="One row per trial, or one row per logged point."),
+        str,
+        typer.Option(metavar="TABLE", help="trials: one row each; curves: one row per point."),
     ] = "trials",
     store: StoreOption = None,
 ) -> None:
     """Write a round's trials or curves to a file for other programs."""
+    rows = chosen(table, TABLES, "--table")
     with open_store(store) as opened:
         results = opened.results(round)
-    results.export(path, table)
+    results.export(path, rows)
     say(f"wrote {path}: {words.count(len(results.trials), 'trial')} of {words.printable(round)}")

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import difflib
 import statistics
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 import typer
 
 from tunewright.cli import words
 from tunewright.cli.next_step import REPEATS, next_steps
-from tunewright.cli.options import HoursOption, RoundName, StoreOption, WorkersOption
+from tunewright.cli.options import HoursOption, RoundName, StoreOption, WorkersOption, chosen
 from tunewright.cli.plan_page import plan, print_plan, recorded
-from tunewright.cli.problems import FINE, INTERRUPTED, UNFINISHED, Misuse
+from tunewright.cli.problems import FINE, INTERRUPTED, UNFINISHED
 from tunewright.cli.progress import watcher
 from tunewright.cli.project_folder import Project, anchored, need_project, open_store
 from tunewright.cli.round_page import counts_line, studies_table
@@ -49,7 +48,6 @@ SAYS: Mapping[Why, str] = {
     "tunewright run {name} --retry-failed",
     "no suggestion": "the search has nothing more to suggest",
 }
-Chosen = TypeVar("Chosen")
 
 
 def run(
@@ -267,14 +265,3 @@ def print_repeats(repeats: Repeats) -> None:
             f"mean {words.number(mean)}, standard deviation {words.number(spread)} over "
             f"{len(values)} repeats. The trial itself was picked for its value: trust the repeats."
         )
-
-
-def chosen(name: str, known: Mapping[str, Chosen], option: str) -> Chosen:
-    """What a name on the command line stands for; the nearest one is offered for a misspelling."""
-    if name in known:
-        return known[name]
-    near = difflib.get_close_matches(name, known, n=1)
-    raise Misuse(
-        f"{option} {name}: not one of {', '.join(known)}",
-        remedy=f"{option} {near[0]}" if near else "",
-    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -68,6 +69,8 @@ def headline(results: Results, trial: Trial) -> str:
 
 def facts(results: Results, trial: Trial) -> Iterator[tuple[str, str]]:
     """Study, rank, time, attempts, seed and folder."""
+    if where := place_of(trial.detail):
+        yield "where", words.printable(where)
     study = results.studies[trial.study]
     yield "study", words.printable(study.label)
     ranked = [t.number for t in results.top(len(results.trials))]
@@ -84,6 +87,17 @@ def facts(results: Results, trial: Trial) -> Iterator[tuple[str, str]]:
         yield "folder", words.printable(f"{results.root}/{trial.folder}")
     if trial.command:
         yield "again", words.printable(trial.command)
+
+
+def place_of(detail: str) -> str:
+    """The line of the training program that a traceback ends in; ours and libraries' are passed by.
+
+    >>> place_of('File "/home/me/train.py", line 88, in train')
+    '/home/me/train.py:88'
+    """
+    frames = re.findall(r'File "([^"]+)", line (\d+)', detail)
+    own = [f for f in frames if "site-packages" not in f[0] and "/tunewright/" not in f[0]]
+    return ":".join((own or frames)[-1]) if frames else ""
 
 
 def configuration_table(results: Results, trial: Trial) -> RenderableType:
