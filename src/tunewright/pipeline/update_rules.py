@@ -1,6 +1,6 @@
-"""The playbook's update rules where torch's own are different ones (FAQ, "What are the update
-rules for all the popular optimization algorithms?").
+"""The playbook's update rules where torch's own are different ones.
 
+(FAQ, "What are the update rules for all the popular optimization algorithms?")
 Every hyperparameter of a parameter group may be a number or a tensor without dimensions on the
 parameters' device. The learning rate is a tensor on CUDA, so that a step captured in a CUDA graph
 follows the schedule, and no step ever waits for the device.
