@@ -12,11 +12,12 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import bindparam, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from tunewright.record import plain_json
@@ -28,6 +29,16 @@ from tunewright.record.text import storable
 LONGEST_DIFF = 200_000  # characters of uncommitted changes that are kept
 PATIENCE_S = 10.0  # for git, which may be slow on a large tree
 PACKAGES = ("tunewright", "numpy", "scipy", "torch", "jax", "tensorflow", "scikit-learn", "ray")
+_KNOWN = select(provenance_table.c.id).where(provenance_table.c.sha256 == bindparam("sum"))
+_POINT = (
+    update(attempt)
+    .where(
+        attempt.c.trial == bindparam("own_trial"),
+        attempt.c.n == bindparam("own_attempt"),
+        attempt.c.worker == bindparam("own_worker"),
+    )
+    .values(provenance=bindparam("key"), revision=bindparam("now"))
+)
 
 
 @dataclass(frozen=True)
@@ -45,6 +56,16 @@ class Provenance:
     host: str = ""
     system: str = ""
     devices: tuple[str, ...] = ()
+
+    @cached_property
+    def payload(self) -> str:
+        """It as JSON; written once, however many attempts share it."""
+        return plain_json.dumps(asdict(self))
+
+    @cached_property
+    def sha256(self) -> str:
+        """The checksum by which the record knows an equal one."""
+        return hashlib.sha256(self.payload.encode()).hexdigest()
 
 
 def capture(
@@ -73,22 +94,16 @@ def capture(
 
 def add(database: Database, claim: Claim, provenance: Provenance) -> None:
     """Keep the provenance of an attempt; equal ones are stored once."""
-    payload = plain_json.dumps(asdict(provenance))
-    key = hashlib.sha256(payload.encode()).hexdigest()
-    dialect = sqlite if database.sqlite else postgresql
-    keep = dialect.insert(provenance_table).values(sha256=key, payload=payload)
-    known = select(provenance_table.c.id).where(provenance_table.c.sha256 == key)
     with database.writing() as connection:
-        connection.execute(keep.on_conflict_do_nothing())
-        connection.execute(
-            update(attempt)
-            .where(
-                attempt.c.trial == claim.trial,
-                attempt.c.n == claim.attempt,
-                attempt.c.worker == claim.worker,
-            )
-            .values(provenance=known.scalar_subquery(), revision=database.revision())
-        )
+        key = connection.execute(_KNOWN, {"sum": provenance.sha256}).scalar()
+        if key is None:
+            dialect = sqlite if database.sqlite else postgresql
+            keep = dialect.insert(provenance_table).on_conflict_do_nothing()
+            values = {"sha256": provenance.sha256, "payload": provenance.payload}
+            connection.execute(keep, values)
+            key = connection.execute(_KNOWN, {"sum": provenance.sha256}).scalar_one()
+        own = {"own_trial": claim.trial, "own_attempt": claim.attempt, "own_worker": claim.worker}
+        connection.execute(_POINT, {**own, "key": key, "now": database.revision()})
 
 
 def of_trial(database: Database, trial: int) -> Provenance | None:
