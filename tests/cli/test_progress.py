@@ -39,7 +39,8 @@ def test_one_line_per_event_in_a_log_file() -> None:
 
 def test_a_continued_round_says_how_much_is_done() -> None:
     watch, text = log()
-    watch.began(Record(continued=True, counts={"infeasible": 2}), total=10, done=4)  # type: ignore[arg-type]
+    counts = {"infeasible": 2, "completed": 2, "pending": 6}
+    watch.began(Record(continued=True, counts=counts), total=10, done=4)  # type: ignore[arg-type]
     assert "10 trials, 4 ended before" in text.getvalue()
     watch.ended(concluded(5, "infeasible", reason="train_loss is nan at step 3"))
     assert "trial 5 infeasible  train_loss is nan at step 3" in text.getvalue()
@@ -102,3 +103,22 @@ def test_the_region_fits_one_screen_line_each() -> None:
     lines = text.getvalue().rstrip("\n").splitlines()
     assert len(lines) == 2
     assert all(len(line) <= 40 for line in lines)
+
+
+def test_the_best_of_earlier_calls_is_known_from_the_start() -> None:
+    text = io.StringIO()
+    watch = watcher(Console(file=text, width=60), concluded(7, value=0.125))
+    watch.began(Record(counts={"completed": 4, "pending": 6}), total=10, done=4)  # type: ignore[arg-type]
+    assert (
+        text.getvalue()
+        .splitlines()[1]
+        .endswith("best 0.125 valid_error  trial 7  weight_decay 0  learning_rate 0.013")
+    )
+
+
+def test_repeats_are_not_counted_with_the_rounds_trials() -> None:
+    watch, text = log()
+    watch.began(Record(counts={"infeasible": 4, "completed": 6}), total=3, done=0)  # type: ignore[arg-type]
+    watch.ended(concluded(None, value=0.5))
+    assert "a repeat completed  valid_error 0.5  10 s  [1/3" in text.getvalue()
+    assert "infeasible" not in text.getvalue()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rich.console import Console
@@ -17,8 +17,8 @@ from tunewright.design.space import Value
 from tunewright.errors import NotFound
 from tunewright.execution.preparing import advice, ready
 from tunewright.execution.workload import Workload
+from tunewright.record.results import Results
 from tunewright.record.store import Store
-from tunewright.record.trial import Trial
 from tunewright.search.search import Search
 
 LABEL = 12
@@ -44,7 +44,7 @@ def plan(round: Round, workload: Workload, search: Search, workers: int) -> Plan
     """Prepare a round as running it would, with the same refusals, and stop there."""
     prepared = ready(round, workload, search)
     before = recorded(str(workload.store), round.name)
-    ended = [trial for trial in before if trial.ended]
+    ended = [trial for trial in before.trials if trial.ended] if before is not None else []
     left = max(0, prepared.trials - len(ended))
     first = [
         (study.label, dict(suggestion.configuration))
@@ -64,13 +64,13 @@ def plan(round: Round, workload: Workload, search: Search, workers: int) -> Plan
     )
 
 
-def recorded(store: str, name: str) -> Sequence[Trial]:
-    """The round's trials as far as the record has them; a store that is not there is not made."""
+def recorded(store: str, name: str) -> Results | None:
+    """The round as far as the record has it, or None; a store that is not there is not made."""
     try:
         with Store.open(store, create=False) as opened:
-            return opened.results(name).trials
+            return opened.results(name)
     except NotFound:
-        return ()
+        return None
 
 
 def print_plan(own: Plan, objective: str, console: Console) -> None:

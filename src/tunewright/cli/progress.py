@@ -25,9 +25,9 @@ WARNED_REASONS = 3  # failures told at once; the rest are counted, and `show` li
 class Shown:
     """A watcher with what both forms share: the tally, the warnings, how the round was left."""
 
-    def __init__(self) -> None:
-        """Nothing is known before `began`."""
-        self.tally = Tally("", "", 0, 0)
+    def __init__(self, best: Concluded | None) -> None:
+        """`best` is the best trial of earlier calls; the rest is known at `began`."""
+        self.tally = Tally("", "", 0, 0, best=best)
         self.summary: Summary | None = None  # how the supervisor left the round
         self._reasons: set[str] = set()
 
@@ -35,13 +35,16 @@ class Shown:
         """Take over what the record says of the round."""
         fixed = {f.name for study in record.round.studies for f in study.fixed}
         searched = {h.name for study in record.round.studies for h in study.space}
+        # while repeats run, the record counts the round's trials, which are others
+        counts = record.counts if total == sum(record.counts.values()) else {}
         self.tally = Tally(
             record.name,
             record.objective.metric,
             total,
             done,
-            infeasible=record.counts.get("infeasible", 0),
-            failed=record.counts.get("failed", 0),
+            infeasible=counts.get("infeasible", 0),
+            failed=counts.get("failed", 0),
+            best=self.tally.best,
             fixed=tuple(sorted(fixed - searched)),
         )
 
@@ -67,9 +70,9 @@ class Shown:
 class LiveRegion:
     """A watcher that redraws two lines in a terminal and prints warnings above them."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, best: Concluded | None = None) -> None:
         """`console` must be a terminal."""
-        self._shown = Shown()
+        self._shown = Shown(best)
         self._console = console
         self._live: Live | None = None
 
@@ -125,9 +128,9 @@ class LiveRegion:
 class Lines:
     """A watcher that prints one line per event: for log files and pipes."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, best: Concluded | None = None) -> None:
         """Lines go to `console`, each with the time of day."""
-        self._shown = Shown()
+        self._shown = Shown(best)
         self._console = console
 
     @property
@@ -141,6 +144,8 @@ class Lines:
         before = f", {done} ended before" if done else ""
         trials = words.count(total, "trial")
         self._say(f"{words.printable(record.name)}: {trials}{before}, {record.objective}")
+        if self._shown.tally.best is not None:
+            self._say(self._shown.tally.best_line())
 
     def claimed(self, started: Started) -> None:
         """Say which configuration begins."""
@@ -183,11 +188,11 @@ class Lines:
         self._console.print(Text(f"{_clock()}  {text}"), soft_wrap=True, highlight=False)
 
 
-def watcher(console: Console) -> LiveRegion | Lines:
-    """The form that fits where the output goes."""
+def watcher(console: Console, best: Concluded | None = None) -> LiveRegion | Lines:
+    """The form that fits where the output goes; `best` is the best trial known before."""
     form: type[LiveRegion] | type[Lines]
     form = LiveRegion if console.is_terminal and not console.is_dumb_terminal else Lines
-    return form(console)
+    return form(console, best)
 
 
 def region(tally: Tally, now: float) -> RenderableType:

@@ -25,7 +25,7 @@ from tunewright.execution.inline import Inline
 from tunewright.execution.local import Local
 from tunewright.execution.repeat import repeated
 from tunewright.execution.verbs import supervise
-from tunewright.execution.watcher import Summary, Why
+from tunewright.execution.watcher import Concluded, Summary, Why
 from tunewright.record.repeats import Repeats
 from tunewright.record.results import Results
 from tunewright.record.store import Store
@@ -110,9 +110,9 @@ def run(
 def trials_left(store: str, asked: Round) -> int | None:
     """How many trials to run when fewer are asked for than the record has; None: all there are."""
     known = recorded(store, asked.name)
-    if len(known) <= asked.trials:
+    if known is None or len(known.trials) <= asked.trials:
         return None
-    return max(0, asked.trials - sum(trial.ended for trial in known))
+    return max(0, asked.trials - sum(trial.ended for trial in known.trials))
 
 
 def run_round(
@@ -132,7 +132,7 @@ def run_round(
     if at_most == 0:
         say(f"{words.printable(asked.name)}: as many trials as asked for have ended already")
         return FINE
-    watch = watcher(sidelines())
+    watch = watcher(sidelines(), best_before(project.store(store), asked.name))
     with project.entered():
         results = supervise(
             asked,
@@ -149,6 +149,24 @@ def run_round(
         for step in next_steps(results)[:2]:
             say(f"next: {step.command}  ({step.why})")
     return exit_code(results, watch.summary)
+
+
+def best_before(store: str, name: str) -> Concluded | None:
+    """The best trial that earlier calls have recorded, as a watcher is told of one."""
+    found = recorded(store, name)
+    for best in found.top(1) if found is not None else ():
+        return Concluded(
+            best.number,
+            best.study,
+            best.attempts,
+            best.configuration,
+            best.status,
+            best.reason,
+            best.value,
+            best.seconds,
+            running=0,
+        )
+    return None
 
 
 def print_outcome(results: Results, summary: Summary | None) -> None:
