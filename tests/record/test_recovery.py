@@ -9,8 +9,9 @@ import pytest
 from record_parts import begin, begun, complete, curve
 
 from tunewright.errors import OutOfDate
+from tunewright.record import backup
 from tunewright.record.leases import LeaseWatch
-from tunewright.record.spool import SpooledResult, write_result
+from tunewright.record.spool import SpooledResult, write_result, write_trial
 from tunewright.record.store import Claim, Store
 
 
@@ -95,6 +96,33 @@ def test_results_of_other_trials_and_torn_ones_are_passed_over(
         path.write_bytes(path.read_bytes()[:-20])
         assert store.import_spool(record.id, tmp_path) == []
         assert store.round("depth").counts == {"pending": 6}
+
+
+def test_results_newer_than_a_restored_backup_are_taken_over(tmp_path: Path) -> None:
+    path = tmp_path / "tuning.db"
+    with Store.open(path) as store:
+        record = begin(store, suggestions=None, search="bayesian")
+        worker = store.register(record.id, "session", exclusive=False)
+        root = store.trial_root()
+        saved = store.back_up()
+        (first,) = store.claim(record.id, worker, 1)
+        store.fill(first, {"layers": 1, "learning_rate": 0.07}, {"learning_rate": 0.9})
+        store.release(first, "SIGKILL", died=True)
+        write_result(root / first.folder, spooled(first, status="pending", died=True, first=0))
+        (again,) = store.claim(record.id, worker, 1)
+        write_trial(root / again.folder, again)
+        complete(store, again, 0.9)
+        write_result(root / again.folder, spooled(again, start_step=1, first=0))
+    backup.restore(path, saved)
+    with Store.open(path) as store:
+        assert store.round("depth").counts == {"pending": 6}
+        taken = store.import_spool(record.id, root)
+        assert [(one.number, one.status) for one in taken] == [(0, "pending"), (0, "completed")]
+        trial = store.results("depth").trials[0]
+        assert (trial.status, trial.value, trial.attempts) == ("completed", 0.2, 2)
+        assert trial.configuration == {"layers": 1, "learning_rate": 0.07}
+        assert [a.outcome for a in store.attempts(trial.identity)] == ["died", "completed"]
+        assert store.import_spool(record.id, root) == []
 
 
 def test_the_round_is_left_beside_its_trials(tmp_path: Path) -> None:

@@ -90,7 +90,10 @@ def damaged(path: Path, found: str) -> Damaged:
     if newest is None:
         way = f"There is no backup; {default_root(path)} may hold what is needed to rebuild it."
     else:
-        way = f"The newest backup is {newest}: `tunewright restore` puts it back."
+        way = (
+            f"The newest backup is {newest}: `tunewright restore` puts it back, and the next run "
+            "takes over results that reached the trial folders since."
+        )
     return Damaged(f"the store {path} is damaged ({found}). Nothing was opened. {way}")
 
 

@@ -12,14 +12,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, or_, select, update
+from sqlalchemy import ColumnElement, Connection, insert, or_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
+from tunewright.record import plain_json
 from tunewright.record.database import Database
 from tunewright.record.schema import attempt, curve, trial, worker
-from tunewright.record.spool import SpooledResult, results_in
+from tunewright.record.spool import TRIAL_FILE, SpooledResult, read_trial, results_in
 from tunewright.record.text import LONGEST_TEXT, storable
 from tunewright.record.trial import ENDED, Status
+
+UNKNOWN = 0  # the owner of an attempt that the record has forgotten
 
 
 @dataclass(frozen=True)
@@ -36,28 +39,58 @@ def import_spool(
     database: Database, round_id: int, root: Path, only: Collection[int] | None = None
 ) -> list[Imported]:
     """Take over the results of a round's trial folders; with `only`, of these trials."""
-    chosen = select(trial.c.id, trial.c.number, trial.c.folder, trial.c.attempt).where(
-        trial.c.round == round_id, trial.c.attempt > 0, _unowned()
-    )
+    chosen = select(
+        trial.c.id, trial.c.number, trial.c.folder, trial.c.attempt, trial.c.configuration
+    ).where(trial.c.round == round_id, _unowned())
     with database.reading() as connection:
         rows = connection.execute(chosen).all()
     taken: list[Imported] = []
     for row in rows:
         if only is not None and row.id not in only:
             continue
-        for result in results_in(root / row.folder):
-            if (result.trial, result.attempt) == (row.id, row.attempt):
-                with database.writing() as connection:
-                    if _take_over(database, connection, result):
-                        taken.append(Imported(row.id, row.number, result.attempt, result.status))
+        folder = root / row.folder
+        for result in results_in(folder):
+            # later attempts than the record knows: it was restored from a backup since
+            if result.trial != row.id or result.attempt < row.attempt:
+                continue
+            with database.writing() as connection:
+                _know_attempts(database, connection, row, folder, result.attempt)
+                if _take_over(database, connection, result):
+                    taken.append(Imported(row.id, row.number, result.attempt, result.status))
     return taken
 
 
 def _unowned() -> ColumnElement[bool]:
     """Nobody alive runs the trial."""
     retired = select(worker.c.id).where(worker.c.retired.is_not(None))
-    taken = (trial.c.status == "running") & trial.c.worker.in_(retired)
-    return or_(trial.c.status == "pending", taken)
+    lost = (trial.c.status == "running") & trial.c.worker.in_(retired)
+    return or_(trial.c.status == "pending", lost)
+
+
+def _know_attempts(
+    database: Database, connection: Connection, row: Any, folder: Path, newest: int
+) -> None:
+    """Add the attempts a restored record has forgotten, and the configuration they tried."""
+    current = select(trial.c.attempt).where(trial.c.id == row.id, _unowned()).with_for_update()
+    known = connection.execute(current).scalar()
+    if known is None or newest <= known:
+        return
+    now = database.revision()
+    connection.execute(
+        insert(attempt),
+        [
+            {"trial": row.id, "n": n, "worker": UNKNOWN, "outcome": "lost", "revision": now}
+            for n in range(known + 1, newest + 1)
+        ],
+    )
+    change: dict[str, Any] = {"attempt": newest, "revision": now}
+    if row.configuration is None:
+        told = read_trial(folder / TRIAL_FILE)
+        change |= {
+            "configuration": plain_json.dumps(dict(told.configuration)),
+            "unit": plain_json.dumps(dict(told.unit)),
+        }
+    connection.execute(update(trial).where(trial.c.id == row.id).values(change))
 
 
 def _take_over(database: Database, connection: Connection, result: SpooledResult) -> bool:
@@ -88,9 +121,10 @@ def _take_over(database: Database, connection: Connection, result: SpooledResult
     )
     if connection.execute(change).rowcount != 1:
         return False
-    end = update(attempt).where(end_unknown)
     connection.execute(
-        end.values(
+        update(attempt)
+        .where(end_unknown)
+        .values(
             outcome=_outcome(result),
             cause=storable(result.reason),
             seconds=result.seconds,
