@@ -1,0 +1,113 @@
+"""Is the best learning rate at the edge of divergence? Then instability may be holding it down.
+
+Weak in real, many-dimensional studies: with fewer than 100 trials its silence means nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tunewright.checks.finding import Finding, said_once
+from tunewright.checks.infeasible import Found, find_infeasible
+from tunewright.checks.instability import ADVICE, SECTION
+from tunewright.checks.noise import Floats
+from tunewright.checks.positions import Settled, losses_of, settled
+from tunewright.checks.region import Region
+from tunewright.checks.unstable import diverged
+from tunewright.record.results import Results
+
+NEAR = 0.75  # decades below the threshold; 1.0 called 12 % of a set whose best lies 1.5 below
+FEWEST = 6  # feasible trials
+DRAWS = 299
+P = 0.05
+
+
+@dataclass(frozen=True)
+class Nearness:
+    """How near the best trials lie to where trials diverge."""
+
+    p: float  # that random feasible trials lie as near
+    decades: float  # between the best trial and the threshold
+    near: bool
+
+
+def nearness(own: Region, losses: Floats, rows: Sequence[int]) -> Nearness | None:
+    """Whether the best feasible trials of these rows lie just below the region's threshold."""
+    sign = 1.0 if own.above else -1.0
+    feasible = np.isfinite(losses[list(rows)])
+    y = losses[list(rows)][feasible]
+    below = sign * (own.threshold - own.feature.values[feasible])  # distance in decades
+    if len(y) < FEWEST or not own.feature.logarithmic:
+        return None
+    k = max(3, math.ceil(0.15 * len(y)))
+    top = np.argsort(y, kind="stable")[:k]
+    towards = -np.maximum(below, 0.0)
+    random = np.random.default_rng([0xED0E, len(y)])
+    picked = np.argsort(random.random((DRAWS, len(y))), axis=1)[:, :k]
+    drawn = towards[picked].mean(axis=1)
+    p = float((1 + (drawn >= towards[top].mean() - 1e-12).sum()) / (DRAWS + 1))
+    near = p < P and below[top[0]] < NEAR and (below[top[:3]] < NEAR).sum() >= 2
+    return Nearness(p, float(below[top[0]]), bool(near))
+
+
+def edge_of_divergence(results: Results) -> list[Finding]:
+    """Ask each study whether its best trials lie just below where training diverges."""
+    findings = [_ask(results, study) for study in settled(results)]
+    return said_once(findings, results.round.name)
+
+
+def _ask(results: Results, study: Settled) -> Finding:
+    found = find_infeasible(results, study)
+    about = study.study.label
+    rate = results.meaning.name("learning_rate")
+    own = [part for part in found.regions if part[1].clear and _of_rate(part[1], rate)]
+    if not own:
+        if not any(h.name == rate for h in study.study.space):
+            says = (
+                f'{rate} was not searched; if it has another name, means={{"learning_rate": ...}}'
+            )
+            return Finding("edge_of_divergence", about, "cannot_judge", says, {}, (), SECTION)
+        says = f"no {rate} was found above which trials diverge"
+        return Finding("edge_of_divergence", about, "ok", says, {}, (), SECTION)
+    losses = losses_of(results, study.trials)
+    losses[[row for row, t in enumerate(study.trials) if t.number in found.far]] = np.inf
+    worst = None
+    for branch, where, rows in own:
+        near = nearness(where, losses, rows)
+        if near is not None and (worst is None or near.near):
+            worst = branch, where, near
+    if worst is None:
+        says = f"fewer than {FEWEST} feasible trials beside the diverged ones"
+        return Finding("edge_of_divergence", about, "cannot_judge", says, {}, (), SECTION)
+    branch, where, near = worst
+    evidence = {
+        "feature": where.feature.name,
+        "between": list(where.between),
+        "decades_below": near.decades,
+        "p": near.p,
+    }
+    low, high = where.between
+    says = (
+        f"{branch}the best trial lies {max(near.decades, 0.0):.1f} decades below the "
+        f"{where.feature.name} ({low:.3g} to {high:.3g}) above which trials diverge"
+    )
+    if near.near and _diverge(results, found):
+        says += ", and the next best lie there too: instability may be holding the rate down"
+        return Finding("edge_of_divergence", about, "warn", says, evidence, ADVICE, SECTION)
+    return Finding("edge_of_divergence", about, "ok", says, evidence, (), SECTION)
+
+
+def _of_rate(own: Region, rate: str) -> bool:
+    """Whether the region is one of high learning rates."""
+    return own.above and own.feature.name.startswith(rate)
+
+
+def _diverge(results: Results, found: Found) -> bool:
+    """Whether most of the infeasible trials diverged, rather than broke a constraint."""
+    bad = [t for t in found.study.trials if t.number in found.bad]
+    known = [t for t in bad if t.number in found.far or not t.curves or diverged(results, t)]
+    return 2 * len(known) >= len(bad)

@@ -1,0 +1,208 @@
+"""Where do trials diverge? One threshold that separates the infeasible from the feasible.
+
+Every log-scaled hyperparameter is a candidate, in decades; so is learning_rate / (1 - momentum),
+the effective rate, and then products and ratios of pairs. The statistic is the largest rank
+separation (AUC) over all candidates, its chance found by permuting who is infeasible.
+16 trials show that the learning rate matters, 30 to 50 that it is the ratio, 10 nothing.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tunewright.checks.noise import Floats
+from tunewright.checks.positions import Settled, as_number
+from tunewright.design.condition import Hyperparameter
+from tunewright.design.meaning import Meaning
+from tunewright.design.space import Integers, Log, LogFromOne, Value
+from tunewright.record.trial import Trial
+
+FEWEST = 3  # of each kind
+DRAWS = 299
+P = 0.01
+PURITY, RECALL = 0.85, 0.7
+SAVED = 2  # errors a pair must save to be named in place of a single hyperparameter
+LARGEST = 400  # trials: the first so many of a sequence cover the space well enough
+
+Bools = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Feature:
+    """A quantity that may decide whether a trial diverges."""
+
+    name: str
+    values: Floats  # one for each trial; decades on a log scale
+    logarithmic: bool
+    of_one_minus: bool = False  # the values are decades of 1 - x
+
+    def natural(self, value: float) -> float:
+        """A value as people write it."""
+        natural = 10.0**value if self.logarithmic else value
+        return 1 - natural if self.of_one_minus else natural
+
+
+@dataclass(frozen=True, eq=False)
+class Region:
+    """The threshold that separates best, and how well it does."""
+
+    feature: Feature
+    above: bool  # whether trials above the threshold are the infeasible ones
+    threshold: float  # in the feature's own units
+    between: tuple[float, float]  # as people write it: the two trials it lies between
+    purity: float  # share of infeasible trials beyond it
+    recall: float  # share of the infeasible trials that lie beyond it
+    p: float
+
+    @property
+    def clear(self) -> bool:
+        """Whether it is a region rather than a tendency."""
+        return self.purity >= PURITY and self.recall >= RECALL
+
+    @property
+    def rises(self) -> bool:
+        """Whether larger values of the named quantity are the infeasible ones."""
+        return self.above != self.feature.of_one_minus
+
+    @property
+    def words(self) -> str:
+        """The region as people say it."""
+        low, high = self.between
+        side = "above" if self.rises else "below"
+        return f"{self.feature.name} {side} {low:.3g} to {high:.3g}"
+
+
+def region(features: Sequence[Feature], infeasible: Bools, singles: int) -> Region | None:
+    """The region of infeasible trials, or None if chance explains where they lie.
+
+    The first `singles` features are taken unless a later one saves two errors.
+    """
+    count, bad = len(infeasible), int(infeasible.sum())
+    if bad < FEWEST or count - bad < FEWEST or not features:
+        return None
+    values = np.stack([f.values for f in features], axis=1)
+    ranks = values.argsort(axis=0, kind="stable").argsort(axis=0).astype(np.float64) + 1
+    random = np.random.default_rng([0x1FEA, count, bad])
+    drawn = np.zeros((DRAWS, count))
+    picked = np.argsort(random.random((DRAWS, count)), axis=1)[:, :bad]
+    drawn[np.arange(DRAWS)[:, None], picked] = 1.0
+    seen = _separation(infeasible[None].astype(float), ranks)[0]
+    by_chance = _separation(drawn, ranks)
+    splits = [_split(values[:, column], infeasible) for column in range(len(features))]
+
+    def fewest(columns: range) -> int:
+        return min(columns, key=lambda column: (splits[column].errors, -seen[column]))
+
+    chosen, within = fewest(range(singles)), singles
+    if len(features) > singles:
+        any_of_all = fewest(range(len(features)))
+        if any_of_all >= singles and splits[any_of_all].errors <= splits[chosen].errors - SAVED:
+            chosen, within = any_of_all, len(features)
+    highest = by_chance[:, :within].max(axis=1)
+    p = float((1 + (highest >= seen[:within].max() - 1e-12).sum()) / (DRAWS + 1))
+    if p >= P:
+        return None
+    split, feature = splits[chosen], features[chosen]
+    beyond = (feature.values > split.threshold) == split.above
+    low, high = sorted(feature.natural(x) for x in split.between)
+    purity = float(infeasible[beyond].mean()) if beyond.any() else 0.0
+    recall = float(beyond[infeasible].mean())
+    return Region(feature, split.above, split.threshold, (low, high), purity, recall, p)
+
+
+def features_of(study: Settled, rows: Sequence[int], meaning: Meaning) -> tuple[list[Feature], int]:
+    """The candidates of these trials of a study, and how many of them are single quantities."""
+    trials = [study.trials[row] for row in rows]
+    singles = []
+    for h in study.study.space:
+        if all(h.column in study.units[row] for row in rows):
+            made = _single(h, trials)
+            if made is not None:
+                singles.append(made)
+    pairs = []
+    for one, other in itertools.combinations([f for f in singles if f.logarithmic], 2):
+        for sign, word in ((1.0, "*"), (-1.0, "/")):
+            # decades of 1 - x stand for 1 - x itself
+            name = f"{_plain(one)} {word} {_plain(other)}"
+            pairs.append(Feature(name, one.values + sign * other.values, True))
+    effective = _effective_rate([t.configuration for t in trials], meaning)
+    if effective is not None:
+        singles.append(effective)
+    return singles + pairs, len(singles)
+
+
+def _plain(feature: Feature) -> str:
+    return f"(1 - {feature.name})" if feature.of_one_minus else feature.name
+
+
+def _single(h: Hyperparameter, trials: Sequence[Trial]) -> Feature | None:
+    read = [as_number(trial.configuration.get(h.name)) for trial in trials]
+    found = [x for x in read if x is not None]
+    if len(found) < len(read) or len(set(found)) < 2:
+        return None
+    values = np.array(found)
+    if isinstance(h.range, LogFromOne):
+        return Feature(h.name, np.log10(1 - values), True, True)
+    is_log = isinstance(h.range, Log) or (isinstance(h.range, Integers) and h.range.log)
+    return Feature(h.name, np.log10(values) if is_log else values, is_log)
+
+
+def _effective_rate(
+    configurations: Sequence[Mapping[str, Value]], meaning: Meaning
+) -> Feature | None:
+    """learning_rate / (1 - momentum) in decades, where both vary."""
+    rate_name = meaning.name("learning_rate")
+    for momentum in ("momentum", "beta1"):
+        name = meaning.name(momentum)
+        rates = [as_number(c.get(rate_name)) for c in configurations]
+        momenta = [as_number(c.get(name)) for c in configurations]
+        pairs = [
+            (r, m)
+            for r, m in zip(rates, momenta, strict=True)
+            if r is not None and m is not None and r > 0 and m < 1
+        ]
+        if len(pairs) == len(configurations) and len({m for _, m in pairs}) > 1:
+            values = np.array([math.log10(r / (1 - m)) for r, m in pairs])
+            return Feature(f"{rate_name} / (1 - {name})", values, True)
+    return None
+
+
+def _separation(labels: Floats, ranks: Floats) -> Floats:
+    """How well each column separates the labelled, |AUC - 1/2| + 1/2; one row a labelling."""
+    bad = labels.sum(axis=1, keepdims=True)
+    pairs = bad * (labels.shape[1] - bad)
+    return np.asarray(np.abs((labels @ ranks - bad * (bad + 1) / 2) / pairs - 0.5) + 0.5)
+
+
+@dataclass(frozen=True)
+class _Split:
+    errors: int
+    above: bool
+    threshold: float
+    between: tuple[float, float]
+
+
+def _split(values: Floats, infeasible: Bools) -> _Split:
+    """The threshold with the fewest trials on the wrong side."""
+    order = np.argsort(values, kind="stable")
+    ordered, bad = values[order], infeasible[order]
+    below = np.concatenate([[0], np.cumsum(bad)])  # infeasible ones among the first i
+    places = np.arange(len(values) + 1)
+    total = int(below[-1])
+    wrong_if_above = below + (len(values) - places - (total - below))
+    wrong_if_below = (places - below) + (total - below)
+    above = wrong_if_above.min() <= wrong_if_below.min()
+    place = int((wrong_if_above if above else wrong_if_below).argmin())
+    low = ordered[max(place - 1, 0)]
+    high = ordered[min(place, len(values) - 1)]
+    middle = (low + high) / 2
+    if place in (0, len(values)):
+        middle += -1e-9 if place == 0 else 1e-9
+    errors = int(min(wrong_if_above.min(), wrong_if_below.min()))
+    return _Split(errors, bool(above), float(middle), (float(low), float(high)))
