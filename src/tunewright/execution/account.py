@@ -15,6 +15,7 @@ from tunewright.record.store import Store
 
 FLUSH_S = 2.0  # curves wait this long for company ...
 FLUSH_SHARE = 0.01  # ... or this share of the attempt's age, whichever is longer
+SAVED_S = 0.1  # a snapshot counts once it is recorded, with all the points before it
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,9 @@ class Account:
         return now >= self.due_at(now)
 
     def due_at(self, now: float) -> float:
-        """When points that are told now should be committed."""
+        """When what is told now should be committed."""
+        if self._snapshots:
+            return self._flushed_at + SAVED_S
         return self._flushed_at + max(FLUSH_S, FLUSH_SHARE * (now - self.began_at))
 
     def unsaid(self) -> tuple[tuple[bytes, ...], int]:

@@ -9,21 +9,25 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
+from tunewright import snapshot
 from tunewright.errors import Damaged, NotFound, OutOfDate, StoreError
 from tunewright.execution.account import Account
+from tunewright.execution.handle import FOLDER as SNAPSHOTS
 from tunewright.record import backup
 from tunewright.record.claims import Claim
 from tunewright.record.reserve import short_of_space
-from tunewright.record.spool import SpooledResult, write_result, write_trial
+from tunewright.record.spool import TRIAL_FILE, SpooledResult, write_result, write_trial
 from tunewright.record.store import Store
 
 PATIENCE_S = 600.0  # with a store that cannot be reached
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.2, 10.0
+REDONE_S = 60.0  # training done again rather than leave a hole in its curves
 SPACE_S = 5.0  # how often the free space is looked at
 log = logging.getLogger(__name__)
 
@@ -102,8 +106,28 @@ class Ledger:
     def open_folder(self, claim: Claim) -> Path:
         """The trial's folder, with what is being tried."""
         folder = self._root / claim.folder
+        if claim.attempt > 1:
+            self._forget_unrecorded(claim, folder)
         write_trial(folder, claim)
         return folder
+
+    def _forget_unrecorded(self, claim: Claim, folder: Path) -> None:
+        """Drop snapshots newer than the newest recorded one, so that no curve gets a hole.
+
+        A supervisor that was killed between a snapshot and its commit took the points before it
+        along. If none on the disk is recorded, a hole is better than much training done again.
+        """
+        known = {PurePosixPath(saved.path).name for saved in self._store.snapshots(claim.trial)}
+        found = snapshot.listed(folder / SNAPSHOTS)
+        recorded = [at for at, saved in enumerate(found) if saved.path.name in known]
+        if recorded:
+            unrecorded = found[: recorded[0]]
+        elif found and _seconds_between(folder / TRIAL_FILE, found[0].path) < REDONE_S:
+            unrecorded = found
+        else:
+            unrecorded = []
+        for each in unrecorded:
+            snapshot.remove(each)
 
     def commit(self, accounts: Sequence[Account], now: float) -> Committed:
         """Write what is new of these accounts in one transaction; nothing if that fails for now."""
@@ -166,6 +190,14 @@ class Ledger:
             backup.make(path)
         except StoreError as error:
             self._say(str(error))
+
+
+def _seconds_between(begin: Path, end: Path) -> float:
+    """How much later one file was written than another; endless when that cannot be told."""
+    try:
+        return end.stat().st_mtime - begin.stat().st_mtime
+    except OSError:
+        return math.inf
 
 
 def spool(account: Account, root: Path) -> None:

@@ -123,8 +123,8 @@ class Supervisor:
         self._wish = wish
         why: Why = "terminated" if self._interrupts.terminated else "interrupted"
         if wish == Wish.FINISH:
-            again = "Ctrl-C again: they save and stop, to be resumed later"
-            self._end(why, f"no new trials: {self._finishing()}. {again}")
+            again = ". Ctrl-C again: they save and stop, to be resumed later"
+            self._end(why, f"no new trials; {self._finishing()}{again if self._accounts else ''}")
         elif wish == Wish.STOP:
             self._end(why, f"{self._running()} asked to save and stop, within {GRACE_S:.0f} s")
             self._stop_all(GRACE_S)
@@ -174,9 +174,12 @@ class Supervisor:
             self._claim_at = now + LOOK_S
             return
         with self._ledger.patiently(now):
-            self._unsure, sure = True, self._unsure
-            claims = self._own.claim(free)
-            self._unsure = sure
+            self._unsure, before = True, self._unsure
+            with self._own.store.transaction():
+                claims = self._own.claim(free)
+                for claim in claims:
+                    self._own.store.add_provenance(claim, self._own.provenance)
+            self._unsure = before
             self._drained = len(claims) < free
             self._claim_at = now + LOOK_S if self._drained else now
             try:
@@ -190,9 +193,6 @@ class Supervisor:
         ready = filled(own.store, own.record, own.search, claims)
         if len(ready) < len(claims):
             self._end("no suggestion", f"{own.search.name} has nothing more to suggest")
-        with own.store.transaction():
-            for claim in ready:
-                own.store.add_provenance(claim, own.provenance)
         assignments = [self._assignment(claim) for claim in ready]
         for claim in ready:
             command = reproduce(own.workload, claim.configuration or {}, claim.seed)

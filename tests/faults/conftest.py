@@ -1,0 +1,29 @@
+"""Lets the fault tests use the misbehaving training programs and drivers of tests/execution."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+for folder in (Path(__file__).parent, Path(__file__).parents[1] / "execution"):
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
+
+
+@pytest.fixture
+def endurance(store_url: str, tmp_path: Path) -> Iterator[Callable]:
+    """Makes a round that can be killed and started again, on each kind of store."""
+    from endurance import Endurance
+
+    made = []
+
+    def make(trials: int, **more) -> Endurance:
+        made.append(Endurance(store_url, tmp_path, trials, **more))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()

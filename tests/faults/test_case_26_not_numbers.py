@@ -1,0 +1,23 @@
+"""RELIABILITY 26: what is no number fails with one line; an objective never logged, too."""
+
+from __future__ import annotations
+
+import misbehaving
+from bad_days import bad_day, check_three_zeros
+
+
+def test_case_26(tmp_path):
+    kinds = [f"not a number: {what}" for what in misbehaving.NOT_NUMBERS]
+    day = bad_day(tmp_path, [*kinds, "never logs"])
+    check_three_zeros(day)
+    for kind in kinds:
+        trial = day.of(kind)
+        assert trial.status == "failed"
+        assert trial.reason.startswith("valid_error: ")
+        assert "\n" not in trial.reason
+        assert trial.attempts == 1
+    assert "say .item()" in day.of("not a number: matrix").reason
+    assert "float('0.5')" in day.of("not a number: numeric text").reason
+    silent = day.of("never logs")
+    assert silent.status == "failed"
+    assert "the objective valid_error was never logged" in silent.reason

@@ -1,0 +1,31 @@
+"""RELIABILITY 27: scalars of NumPy and torch, and large integers, are numbers."""
+
+from __future__ import annotations
+
+import bad_days
+import misbehaving
+import pytest
+
+from tunewright.execution.inline import Inline
+
+
+def test_case_27(tmp_path):
+    day = bad_days.bad_day(tmp_path, [f"number: {what}" for what in misbehaving.NUMBERS])
+    for what, (_, value) in misbehaving.NUMBERS.items():
+        trial = day.of(f"number: {what}")
+        assert (trial.status, trial.value) == ("completed", value)
+        assert trial.number in day.ended
+
+
+@pytest.mark.torch
+def test_case_27_torch(tmp_path, monkeypatch):
+    torch = pytest.importorskip("torch")
+
+    def tensor(run):
+        run.log(1, valid_error=torch.tensor(0.25, requires_grad=True))
+        run.log(2, valid_error=torch.tensor(3))
+
+    monkeypatch.setitem(bad_days.KINDS, "tensor", tensor)
+    day = bad_days.bad_day(tmp_path, ["tensor"], executor=Inline())  # workers do not know it
+    assert day.of("tensor").curves["valid_error"].values.tolist() == [0.25, 3.0]
+    assert day.of("tensor").value == 0.25

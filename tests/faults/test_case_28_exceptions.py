@@ -1,0 +1,18 @@
+"""RELIABILITY 28: an exception fails its trial with the traceback; the round goes on."""
+
+from __future__ import annotations
+
+from bad_days import bad_day, check_three_zeros
+
+
+def test_case_28(tmp_path):
+    day = bad_day(tmp_path, ["raises", "raises strange text", "infeasible"])
+    check_three_zeros(day)
+    trial = day.of("raises")
+    assert (trial.status, trial.reason) == ("failed", "ValueError: the data are gone")
+    assert "misbehaving.py" in trial.detail and "Traceback" in trial.detail
+    strange = day.of("raises strange text")
+    assert strange.status == "failed"
+    assert "half a character" in strange.reason
+    said_so = day.of("infeasible")
+    assert (said_so.status, said_so.reason) == ("infeasible", "heads do not divide width")

@@ -1,0 +1,55 @@
+"""RELIABILITY 10 and 38: the same round continues and says so; a different one is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from watching import Kept, Scripted
+
+import tunewright as tw
+from tunewright.errors import RoundChanged
+from tunewright.execution.verbs import supervise
+
+ROUND = tw.Round(
+    "depth",
+    goal="Do more layers help?",
+    scientific={"layers": [1, 2]},
+    nuisance={"learning_rate": tw.log(1e-4, 1e-1)},
+    fixed={"width": 8},
+    trials_per_study=2,
+)
+
+
+def train(run, learning_rate, layers, width):
+    pass
+
+
+def test_case_10_and_38(store_url, tmp_path):
+    executor = Scripted()
+    workload = tw.Workload(
+        train, tw.minimize("valid_error"), store=store_url, folder=tmp_path, executor=executor
+    )
+    first = supervise(ROUND, workload, trials=3)
+    watch, records = Kept(), []
+    watch.began = lambda record, total, done: records.append((record.continued, total, done))
+    same = supervise(replace(ROUND, goal="Do they really?"), workload, watch=watch)
+    assert records == [(True, 4, 3)], "it continues, and says so"
+    assert same.round.goal == "Do they really?"
+    assert same.trials[:3] == first.trials[:3]
+    trained = len(executor.started)
+    for change, says in [
+        ({"nuisance": {"learning_rate": tw.log(1e-4, 1.0)}}, r"learning_rate"),
+        ({"scientific": {"layers": [1, 2, 3]}}, r"layers"),
+        ({"fixed": {"width": 9}}, r"width"),
+        ({"seed": 1}, r"seed"),
+    ]:
+        with pytest.raises(RoundChanged, match=says) as refused:
+            tw.run(replace(ROUND, **change), workload)
+        assert "a name of its own" in str(refused.value)
+    with pytest.raises(RoundChanged, match="objective"):
+        tw.run(ROUND, replace(workload, objective=tw.maximize("valid_error")))
+    with pytest.raises(RoundChanged, match="search"):
+        tw.run(ROUND, workload, search=tw.Listed([{"learning_rate": 0.1}, {"learning_rate": 0.01}]))
+    assert len(executor.started) == trained, "nothing was trained"
+    assert tw.load(store_url, "depth").trials == same.trials, "nothing was changed"
