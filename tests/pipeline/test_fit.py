@@ -375,6 +375,7 @@ def test_capture_on_a_cpu_falls_back_with_the_reason() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # torch's own, while it compiles
 def test_compiled_is_close_to_eager() -> None:
     plain, compiled = mlp(), mlp()
     one = fit(plain, loss, (X, Y), config())
