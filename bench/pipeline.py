@@ -159,7 +159,9 @@ def ours(work: Workload, device: torch.device, pace: Any, steps: int, **changes:
 
 def with_accelerate(work: Workload, device: torch.device, pace: Paced) -> None:
     from accelerate import Accelerator
+    from accelerate.state import AcceleratorState
 
+    AcceleratorState._reset_state(reset_partial_state=True)  # one model's precision at a time
     accelerator = Accelerator(mixed_precision="bf16" if work.precision == "bf16" else "no")
     model = fresh(work, device)
     optimizer = torch.optim.AdamW(model.parameters(), RATE, fused=device.type == "cuda" or None)
@@ -187,8 +189,9 @@ def with_lightning(work: Workload, device: torch.device, pace: Paced) -> None:
             return work.loss(self.inner, batch)
 
         def configure_optimizers(self) -> Any:
-            fused = device.type == "cuda" or None
-            return torch.optim.AdamW(self.inner.parameters(), RATE, fused=fused)
+            # Lightning refuses to clip under mixed precision when the optimizer is fused.
+            fused = device.type == "cuda" and work.precision != "bf16"
+            return torch.optim.AdamW(self.inner.parameters(), RATE, fused=fused or None)
 
     class Feed(torch.utils.data.IterableDataset):
         def __iter__(self) -> Iterator[Any]:
