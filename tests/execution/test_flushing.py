@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import time
+from dataclasses import replace
 
 import pytest
 
+from tunewright import snapshot
 from tunewright.design.meaning import Meaning
 from tunewright.design.objective import minimize
 from tunewright.design.round import Round
@@ -255,3 +259,62 @@ def test_backups_are_made_when_due(desk, tmp_path):
     assert len(list((tmp_path / "tuning.db.backups").glob("*.db"))) == 1
     ledger.back_up(at_once=True)
     assert len(list((tmp_path / "tuning.db.backups").glob("*.db"))) == 2
+
+
+# ---- snapshots that the record does not know of
+
+
+def again(claim):
+    return replace(claim, attempt=claim.attempt + 1)
+
+
+def saved(ledger, account, *steps):
+    """Take snapshots of these steps, and tell the account of them."""
+    folder = ledger.open_folder(account.claim)
+    for step in steps:
+        written = snapshot.save(folder / "snapshots", {"step": step}, step=step, keep=None)
+        path = written.path.relative_to(folder).as_posix()
+        claim = account.claim
+        account.take(Saved(claim.trial, claim.attempt, step, path, written.sha256))
+    return folder / "snapshots"
+
+
+def steps_in(folder):
+    return [found.step for found in snapshot.listed(folder)]
+
+
+def test_a_snapshot_is_committed_soon_with_the_points_before_it(desk):
+    _, _, ledger, accounts, _ = desk
+    account = accounts[0]
+    account.settle(1000.0)
+    log_points(account, [1])
+    assert not account.due(1000.2)
+    saved(ledger, account, 1)
+    assert account.due(1000.2)
+
+
+def test_unrecorded_snapshots_are_forgotten_so_that_no_curve_gets_a_hole(desk):
+    _, _, ledger, accounts, _ = desk
+    account = accounts[0]
+    folder = saved(ledger, account, 1, 2)
+    ledger.commit([account], 1.0)
+    saved(ledger, account, 3, 4)
+    ledger.open_folder(again(account.claim))
+    assert steps_in(folder) == [2, 1]
+
+
+def test_of_a_young_trial_nothing_recorded_means_a_fresh_start(desk):
+    _, _, ledger, accounts, _ = desk
+    folder = saved(ledger, accounts[0], 1, 2)
+    ledger.open_folder(again(accounts[0].claim))
+    assert steps_in(folder) == []
+
+
+def test_much_training_is_not_thrown_away_for_a_hole(desk):
+    """The store was out of reach for long: no snapshot on the disk is recorded."""
+    _, _, ledger, accounts, _ = desk
+    folder = saved(ledger, accounts[0], 1000, 2000)
+    hours_ago = time.time() - 7200
+    os.utime(folder.parent / "trial.json", (hours_ago, hours_ago))
+    ledger.open_folder(again(accounts[0].claim))
+    assert steps_in(folder) == [2000, 1000]

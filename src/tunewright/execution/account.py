@@ -106,7 +106,10 @@ class Account:
         batches, first = self.unsaid()
         if self._began is not None:
             began = self._began
-            store.began(self.claim, began.start_step, began.worker, self._command)
+            where = (
+                f"{began.worker} on {','.join(began.devices)}" if began.devices else began.worker
+            )
+            store.began(self.claim, began.start_step, where, self._command)
         for snapshot in self._snapshots:
             store.saved(self.claim, snapshot.step, snapshot.path, snapshot.sha256)
         if self.ending is None:

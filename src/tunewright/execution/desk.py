@@ -91,7 +91,7 @@ class Desk:
             claims = self.store.claim(self.record.id, self._heartbeat.worker, count)
             for claim in claims:
                 self.store.add_provenance(claim, self._provenance)
-        return filled(self.store, self.record, self._search, claims)
+        return filled(self.store, self.record, self._search, claims)[0]
 
     def add(self, configuration: Mapping[str, Value]) -> Claim:
         """A trial for a configuration of one's own, which must lie within the round."""

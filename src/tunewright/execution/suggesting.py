@@ -15,11 +15,15 @@ NO_MORE = "the search has no more configurations"
 
 def filled(
     store: Store, record: RoundRecord, search: Search, claims: Sequence[Claim]
-) -> list[Claim]:
-    """These claims with a configuration each; those the search has none for are given back."""
+) -> tuple[list[Claim], bool]:
+    """These claims with a configuration each, and whether the search had enough for all.
+
+    Those it has none for are given back.
+    """
     empty = [claim for claim in claims if claim.configuration is None]
     if not empty:
-        return list(claims)
+        return list(claims), True
+    enough = True
     results = store.results(record.name)
     known: dict[int, Claim] = {}
     for study in results.studies:
@@ -39,8 +43,10 @@ def filled(
             )
         for claim in own[len(suggested) :]:
             store.release(claim, NO_MORE, died=False)
-    return [
+            enough = False
+    ready = [
         known.get(claim.trial, claim)
         for claim in claims
         if claim.configuration is not None or claim.trial in known
     ]
+    return ready, enough

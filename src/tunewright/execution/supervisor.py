@@ -86,7 +86,7 @@ class Supervisor:
             while True:
                 self._heed(time.monotonic())
                 self._refill(time.monotonic())
-                if not self._accounts and (why := self._over()):
+                if not self._busy() and (why := self._over()):
                     return why
                 self._hear()
                 self._flush(time.monotonic())
@@ -190,8 +190,8 @@ class Supervisor:
 
     def _start(self, claims: Sequence[Claim]) -> None:
         own = self._own
-        ready = filled(own.store, own.record, own.search, claims)
-        if len(ready) < len(claims):
+        ready, enough = filled(own.store, own.record, own.search, claims)
+        if not enough:
             self._end("no suggestion", f"{own.search.name} has nothing more to suggest")
         assignments = [self._assignment(claim) for claim in ready]
         for claim in ready:
@@ -278,6 +278,12 @@ class Supervisor:
         self._own.executor.stop(account.claim.trial, 0.0)
 
     # ---- the end
+
+    def _busy(self) -> bool:
+        """Whether something of ours runs or, unless somebody is in a hurry, waits for the store."""
+        if self._wish == Wish.AT_ONCE:
+            return any(account.ending is None for account in self._accounts.values())
+        return bool(self._accounts)
 
     def _over(self) -> Why | None:
         """Why there is nothing more to do, now that nothing of ours runs."""

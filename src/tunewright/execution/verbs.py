@@ -121,6 +121,8 @@ def supervised(
         notes = () if record.continued else advice(own, workload)
         for text in notes:
             store.note(record, text)
+        if workload.folder is not None and root != Path(workload.folder).expanduser().absolute():
+            notes = (*notes, f"this round keeps its trial folders where it began: {root}")
         kind: Kind = "worker" if join else "supervisor"
         with on_duty(store, record.id, kind, exclusive=not join) as heartbeat:
             leases = LeaseWatch(lease_s())
@@ -210,6 +212,9 @@ def _summary(own: Undertaking, why: Why, seconds: float, ended: int) -> Summary:
     summary = Summary(why, SAYS[why], counts, seconds, ended)
     if why == "limit" and summary.whole:
         return replace(summary, why="finished", says=SAYS["finished"])
+    if why == "finished" and own.waits and not summary.whole:
+        says = "every trial but those asked to stop has come to an end; the same call again goes on"
+        return replace(summary, says=says)
     return summary
 
 
