@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from tunewright.checks.best_of_k import BestOf, best_of, best_of_each
-from tunewright.checks.finding import Finding, Verdict, said_once
+from tunewright.checks.finding import Finding, said_once
 from tunewright.checks.noise import Floats
 from tunewright.checks.positions import Settled, losses_of, settled
 from tunewright.checks.trial_sd import trial_sd
@@ -73,28 +73,32 @@ class Reference:
     source: str
 
 
-def reference(results: Results, study: Settled) -> Reference | None:
+def gap_of_settings(results: Results, studies: Sequence[Settled]) -> float | None:
+    """How far apart the bests of the two best scientific settings are."""
+    bests = [losses_of(results, own.trials).min(initial=np.inf) for own in studies]
+    ordered = sorted(float(best) for best in bests if np.isfinite(best))
+    return ordered[1] - ordered[0] if len(ordered) >= 2 else None
+
+
+def reference(results: Results, study: Settled, gap: float | None) -> Reference | None:
     """What the round wants to detect, else the gap between its two best settings, else noise."""
     if results.round.detect is not None:
         return Reference(results.round.detect, "the difference to detect")
-    bests = sorted(
-        min(found)
-        for own in results.studies
-        if (found := [x for x in losses_of(results, results.of(own)) if np.isfinite(x)])
-    )
-    if len(bests) >= 2 and bests[1] > bests[0]:
-        return Reference(bests[1] - bests[0], "between the two best settings")
+    if gap:
+        return Reference(gap, "between the two best settings")
     sd = trial_sd(results, study.study)
     return None if not sd else Reference(sd, "the trial standard deviation")
 
 
 def density(results: Results) -> list[Finding]:
-    """Ask each study whether more trials would have changed its best by a difference that matters."""
-    findings = [_ask(results, study) for study in settled(results)]
+    """Ask each study whether more trials would have changed its best by what matters."""
+    studies = settled(results)
+    gap = gap_of_settings(results, studies)
+    findings = [_ask(results, study, gap) for study in studies]
     return said_once(findings, results.round.name)
 
 
-def _ask(results: Results, study: Settled) -> Finding:
+def _ask(results: Results, study: Settled, gap: float | None) -> Finding:
     losses = losses_of(results, study.trials)
     losses = losses[np.isfinite(losses)]
     about, name = study.study.label, results.round.name
@@ -103,7 +107,7 @@ def _ask(results: Results, study: Settled) -> Finding:
     if len(losses) < FEWEST:
         says = f"{len(losses)} feasible trials; this question needs {FEWEST}"
         return Finding("density", about, "cannot_judge", says, {}, (double,), SECTION)
-    seen, matters = sampling(losses), reference(results, study)
+    seen, matters = sampling(losses), reference(results, study, gap)
     evidence: dict[str, Any] = {
         "feasible": seen.feasible,
         "gain_of_last_half": seen.last_gain,
@@ -135,5 +139,4 @@ def _ask(results: Results, study: Settled) -> Finding:
             says += f"; {good} of them came near the best"
         advice = (double, "after two doublings narrow the ranges instead")
         return Finding("density", about, "warn", says, evidence, advice, SECTION)
-    verdict: Verdict = "ok"
-    return Finding("density", about, verdict, f"{gains} {versus}", evidence, (), SECTION)
+    return Finding("density", about, "ok", f"{gains} {versus}", evidence, (), SECTION)

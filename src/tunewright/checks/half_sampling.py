@@ -180,8 +180,6 @@ def _choose_share(count: int, k: int, taken: Floats, picks: npt.NDArray[np.int64
 def _interval(differences: Floats, weights: Floats, full: float) -> tuple[float, float]:
     order = np.argsort(differences)
     along = np.cumsum(weights[order])
-    low, high = (
-        float(differences[order][min(np.searchsorted(along, q), len(order) - 1)])
-        for q in (0.05, 0.95)
-    )
+    places = np.minimum(np.searchsorted(along, np.array([0.05, 0.95])), len(order) - 1)
+    low, high = differences[order][places].tolist()
     return min(low, full), max(high, full)

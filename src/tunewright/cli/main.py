@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 import tunewright
-from tunewright.cli import demo, keeping, project, reading, running
+from tunewright.cli import checking, demo, keeping, project, reading, running
 from tunewright.cli.problems import FINE, INTERRUPTED, tell
 from tunewright.cli.screen import sidelines
 
@@ -24,14 +24,15 @@ VERBS: dict[str, tuple[Any, ...]] = {
         reading.note,
         reading.export,
     ),
+    "Can it be trusted?": (checking.check,),
     "Keep the record": (keeping.backup, keeping.restore),
 }
 
 app = typer.Typer(
     name="tunewright",
     help="The Deep Learning Tuning Playbook, executable.",
-    epilog="Exit codes: 0 fine, 2 wrong use, 3 the round could not be finished or every trial "
-    "failed, 130 interrupted.",
+    epilog="Exit codes: 0 fine, 1 check warns, 2 wrong use, 3 the round could not be finished or "
+    "every trial failed, 130 interrupted.",
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
 )

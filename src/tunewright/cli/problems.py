@@ -30,6 +30,7 @@ from tunewright.errors import (
 )
 
 FINE = 0  # infeasible and failed trials included
+WARNED = 1  # from `check` alone: something of the checklist warns
 WRONG_USE = 2  # a misspelt option, round file, name or workload
 UNFINISHED = 3  # the round could not be finished, or every trial failed
 INTERRUPTED = 130  # Ctrl-C, SIGTERM, or `tunewright stop`

@@ -94,7 +94,7 @@ def capture(
 
 def add(database: Database, claim: Claim, provenance: Provenance) -> None:
     """Keep the provenance of an attempt; equal ones are stored once."""
-    with database.writing() as connection:
+    with database.writing(durable=False) as connection:
         key = connection.execute(_KNOWN, {"sum": provenance.sha256}).scalar()
         if key is None:
             dialect = sqlite if database.sqlite else postgresql
@@ -116,8 +116,11 @@ def of_trial(database: Database, trial: int) -> Provenance | None:
     )
     with database.reading() as connection:
         payload = connection.execute(newest).scalars().first()
-    if payload is None:
-        return None
+    return None if payload is None else from_payload(payload)
+
+
+def from_payload(payload: str) -> Provenance:
+    """The provenance that was written as this JSON."""
     stored = plain_json.loads(payload, "a provenance of the store")
     data: dict[str, Any] = {
         name: tuple(item) if isinstance(item, list) else item for name, item in stored.items()

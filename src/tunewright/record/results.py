@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     import pandas
     import polars
 
+    from tunewright.record.provenance import Provenance
+
 
 @dataclass(frozen=True)
 class Results:
@@ -44,6 +46,8 @@ class Results:
     store: str = ""  # where it was read from
     root: str = ""  # the folder of trials, to which every trial's folder is relative
     notes: tuple[str, ...] = ()  # oldest first
+    # where trials and repeats come from, by their identity in the record
+    origins: Mapping[int, Provenance] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def from_parts(

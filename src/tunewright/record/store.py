@@ -43,6 +43,7 @@ from tunewright.record import (
 from tunewright.record.claims import Claim
 from tunewright.record.leases import LEASE_S, Kind, LeaseWatch, Reclaimed, Worker
 from tunewright.record.notes import Document, DocumentKind, Note, Stops
+from tunewright.record.origins import read_origins
 from tunewright.record.provenance import Provenance
 from tunewright.record.reading import Attempt, Changes, Snapshot
 from tunewright.record.recovery import Imported
@@ -115,7 +116,7 @@ class Store:
 
         A fenced write that raises OutOfDate has written nothing, and may be caught in the block.
         """
-        with self._database.writing():
+        with self._database.writing(durable=False):  # the writes inside say whether they are
             yield
 
     def trial_root(self, folder: Path | None = None) -> Path:
@@ -304,6 +305,7 @@ class Store:
             record = self.round(name)
             trials, repeats = reading.read_trials(self._database, record)
             written = tuple(note.text for note in self.notes(record))
+            origins = read_origins(self._database, record.id)
         path = self._database.address.path
         return Results(
             round=record.round,
@@ -315,6 +317,7 @@ class Store:
             store=self.url,
             root=record.folder or ("" if path is None else str(opening.default_root(path))),
             notes=written,
+            origins=origins,
         )
 
     def batches(self, claim: Claim) -> list[bytes]:

@@ -1,0 +1,87 @@
+"""The checklist: every question of the playbook about a round, in its order.
+
+Each rule for a single trial or study is calibrated to be wrong in at most about 2 to 3 % of
+healthy cases. Where one question is put to many studies some of them warn by chance: as many as
+chance explains become notes, unless they are about the best setting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from tunewright.checks.baseline import baseline
+from tunewright.checks.boundary import boundary
+from tunewright.checks.comparison import comparison
+from tunewright.checks.density import density
+from tunewright.checks.edge_of_divergence import edge_of_divergence
+from tunewright.checks.fairness import fairness
+from tunewright.checks.finding import Finding
+from tunewright.checks.infeasible import infeasible
+from tunewright.checks.instability import instability
+from tunewright.checks.overfitting import overfitting
+from tunewright.checks.periodicity import periodicity
+from tunewright.checks.same_code import same_code
+from tunewright.checks.saturated import saturated
+from tunewright.checks.sensitivity import sensitivity
+from tunewright.checks.step_variance import step_variance
+from tunewright.checks.still_improving import still_improving
+from tunewright.checks.study_rule import expected_flags
+from tunewright.checks.training_bug import training_bug
+from tunewright.checks.variance import variance
+from tunewright.record.results import Results
+
+QUESTIONS: tuple[Callable[[Results], list[Finding]], ...] = (
+    # is there anything to look at?
+    baseline,
+    same_code,
+    # the search space
+    boundary,
+    density,
+    infeasible,
+    # optimization failures
+    edge_of_divergence,
+    instability,
+    training_bug,
+    # training curves
+    overfitting,
+    step_variance,
+    still_improving,
+    saturated,
+    periodicity,
+    # what the round asked
+    fairness,
+    comparison,
+    sensitivity,
+    variance,
+)
+MANY = 10  # studies: with fewer, a warning of one is worth looking at
+
+
+def check(results: Results) -> list[Finding]:
+    """Ask every question of the checklist about a round, in the playbook's order."""
+    best = results.top(1)
+    label = results.studies[best[0].study].label if best else ""
+    return [f for ask in QUESTIONS for f in by_chance(ask(results), label)]
+
+
+def by_chance(findings: Iterable[Finding], best: str) -> list[Finding]:
+    """The answers to one question, where as many warnings as chance explains become notes.
+
+    >>> found = [Finding("boundary", f"width={n}", "ok", "inside") for n in range(30)]
+    >>> found[7] = replace(found[7], verdict="warn")
+    >>> by_chance(found, "width=3")[7].verdict, by_chance(found, "width=7")[7].verdict
+    ('note', 'warn')
+    """
+    kept = list(findings)
+    warned = [f for f in kept if f.verdict == "warn" and not f.about.startswith("round ")]
+    asked = sum(f.verdict != "cannot_judge" for f in kept)
+    if asked < MANY or len(warned) > expected_flags(asked):
+        return kept
+    words = f" (no more than chance explains among {asked} studies)"
+    return [
+        replace(f, verdict="note", says=f.says + words)
+        if f.verdict == "warn" and f.about != best and not f.about.startswith("round ")
+        else f
+        for f in kept
+    ]
