@@ -1,0 +1,24 @@
+"""Figures that say what they show: data first (tested, and free of matplotlib), drawing second.
+
+`plots.axis(results)` and the others return a `Figure` with `.data`, `.says` and `.save(path)`.
+"""
+
+from __future__ import annotations
+
+from tunewright.plots.axis import axis as axis
+from tunewright.plots.best_of_k import best_of_k as best_of_k
+from tunewright.plots.best_step import best_step as best_step
+from tunewright.plots.curves import curves as curves
+from tunewright.plots.figure import Figure as Figure
+from tunewright.plots.gradient_norm import gradient_norm as gradient_norm
+from tunewright.plots.isolation import isolation as isolation
+
+__all__ = [
+    "Figure",
+    "axis",
+    "best_of_k",
+    "best_step",
+    "curves",
+    "gradient_norm",
+    "isolation",
+]
