@@ -6,6 +6,7 @@ misbehaving trial never ends a round.
 
 from __future__ import annotations
 
+import errno
 import time
 import traceback
 from collections.abc import Callable
@@ -99,6 +100,8 @@ def judge(error: BaseException) -> tuple[Outcome, str, str]:
     ('infeasible', 'out of memory: MemoryError')
     >>> judge(SystemExit(2))[:2]
     ('failed', 'the training program called sys.exit(2)')
+    >>> judge(OSError(errno.ENOSPC, "No space left on device"))[:2]
+    ('died', 'no space left: OSError: [Errno 28] No space left on device')
     """
     text = _text(error)
     first, _, rest = text.partition("\n")
@@ -118,6 +121,8 @@ def judge(error: BaseException) -> tuple[Outcome, str, str]:
     line = f"{type(error).__name__}: {first}" if first else type(error).__name__
     if _is_out_of_memory(error, text):
         return "infeasible", f"out of memory: {line}", _traceback(error)
+    if _is_full_disk(error):  # not the trial's fault: tried again once there is space
+        return "died", f"no space left: {line}", _traceback(error)
     return "failed", line, _traceback(error)
 
 
@@ -141,6 +146,18 @@ def _is_out_of_memory(error: BaseException, text: str) -> bool:
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
         return True
     return isinstance(error, RuntimeError) and any(words in text for words in OUT_OF_MEMORY)
+
+
+def _is_full_disk(error: BaseException | None) -> bool:
+    """Whether a full disk, or a used-up quota, is behind an exception."""
+    while error is not None:
+        # libraries that write files themselves may say it in words alone
+        if isinstance(error, OSError) and (
+            error.errno in (errno.ENOSPC, errno.EDQUOT) or "No space left" in str(error)
+        ):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _traceback(error: BaseException) -> str:

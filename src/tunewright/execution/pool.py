@@ -190,7 +190,7 @@ class Pool:
                 self._hire(seat, load)
         except OSError as error:  # no such folder, no more processes: not this trial's fault
             cause = f"it could not be started: {error}"
-            self._events.put(Ended(assignment.trial, assignment.attempt, "failed", cause))
+            self._events.put(Ended(assignment.trial, assignment.attempt, "died", cause))
             return
         now = time.monotonic()
         kills = memory.OomKills()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
@@ -12,6 +13,7 @@ from tunewright.record.trial import Status
 if TYPE_CHECKING:
     from tunewright.record.store import RoundRecord
 
+log = logging.getLogger(__name__)
 Why = Literal[
     "finished",  # no trial is left to run
     "interrupted",  # Ctrl-C: once, the running trials finished; twice, they went back to pending
@@ -96,7 +98,10 @@ class Watcher(Protocol):
 
 
 class Silent:
-    """The watcher that tells nobody."""
+    """The watcher of those who have none: only messages are passed on, as warnings of the log.
+
+    A round that is paused, or waits for its store, must not look like one that hangs.
+    """
 
     def began(self, record: RoundRecord, total: int, done: int) -> None:
         """Say nothing."""
@@ -111,7 +116,8 @@ class Silent:
         """Say nothing."""
 
     def message(self, text: str) -> None:
-        """Say nothing."""
+        """Log it."""
+        log.warning("%s", text)
 
     def closed(self, summary: Summary) -> None:
         """Say nothing."""
