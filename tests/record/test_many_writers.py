@@ -37,7 +37,7 @@ print(json.dumps(done))
 """
 
 
-def write_together(url: str, processes: int, trials_per_study: int) -> None:
+def check_writing_together(url: str, processes: int, trials_per_study: int) -> None:
     with Store.open(url) as store:
         begin(store, a_round(trials_per_study=trials_per_study))
     command = [sys.executable, "-c", WRITER, url, str(Path(__file__).parent)]
@@ -67,10 +67,10 @@ def write_together(url: str, processes: int, trials_per_study: int) -> None:
 
 @pytest.mark.parametrize("processes", [2, 4])
 def test_writers_share_a_round(store_url: str, processes: int) -> None:
-    write_together(store_url, processes, trials_per_study=30)
+    check_writing_together(store_url, processes, trials_per_study=30)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("processes", [8, 16])
 def test_many_writers_share_a_round(store_url: str, processes: int) -> None:
-    write_together(store_url, processes, trials_per_study=500)
+    check_writing_together(store_url, processes, trials_per_study=500)

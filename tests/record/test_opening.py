@@ -53,7 +53,7 @@ def test_it_is_written_ahead_and_flushed(tmp_path: Path) -> None:
         }
     assert pragmas == {
         "journal_mode": "wal",
-        "synchronous": 2,
+        "synchronous": 1,
         "busy_timeout": 60_000,
         "foreign_keys": 1,
     }

@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import (
+    ColumnElement,
     Connection,
     ScalarSelect,
     Select,
     bindparam,
     func,
     insert,
+    literal_column,
     null,
     select,
     update,
@@ -31,6 +33,8 @@ from tunewright.record.rounds import trial_folder
 from tunewright.record.schema import attempt, round_table, stop, trial
 from tunewright.record.seed import added_seed, repeat_seed
 
+# in the text of the statement, so that the database knows that its partial index will do
+PENDING: ColumnElement[str] = literal_column("'pending'")
 ADDED = "added"  # the search of a trial whose configuration somebody gave
 
 
@@ -94,7 +98,7 @@ _CLAIM = _moving(
     select(trial.c.id)
     .where(
         trial.c.round == bindparam("of_round"),
-        trial.c.status == "pending",
+        trial.c.status == PENDING,
         trial.c.number.is_not(None),
         ~_stopped.exists(),
     )
@@ -103,7 +107,7 @@ _CLAIM = _moving(
 )
 _CLAIM_REPEATS = _moving(
     select(trial.c.id)
-    .where(trial.c.parent == bindparam("of_parent"), trial.c.status == "pending")
+    .where(trial.c.parent == bindparam("of_parent"), trial.c.status == PENDING)
     .order_by(trial.c.repeat)
     .limit(bindparam("count"))
 )
@@ -112,7 +116,7 @@ _OPEN_ATTEMPT = insert(attempt)
 
 def claim(database: Database, round_id: int, worker: Worker, count: int) -> list[Claim]:
     """Take up to `count` pending trials, lowest numbers first; fewer when no more are left."""
-    with database.writing() as connection:
+    with database.writing(durable=False) as connection:
         parameters = {"of_round": round_id, "count": count}
         return _taken(database, connection, _CLAIM, parameters, worker)
 
@@ -121,7 +125,7 @@ def claim_repeats(
     database: Database, round_id: int, worker: Worker, parent_number: int, count: int
 ) -> list[Claim]:
     """Take up to `count` pending repeats of a trial."""
-    with database.writing() as connection:
+    with database.writing(durable=False) as connection:
         parent = _parent(connection, round_id, parent_number)
         parameters = {"of_parent": parent.id, "count": count}
         return _taken(database, connection, _CLAIM_REPEATS, parameters, worker)

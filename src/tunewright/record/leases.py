@@ -98,7 +98,7 @@ def register(
     """
     watch = LeaseWatch(lease_s)
     while True:
-        with database.writing() as connection:
+        with database.writing(durable=False) as connection:
             database.alone(connection)
             rivals = _rivals(database, connection, round_id) if exclusive else []
             expired = watch.expired((row.id, row.beat, row.age) for row in rivals)
@@ -113,7 +113,7 @@ def register(
 
 def beat(database: Database, worker: Worker) -> None:
     """Say that this worker lives; OutOfDate if it was taken for dead meanwhile."""
-    with database.writing() as connection:
+    with database.writing(durable=False) as connection:
         at = time.time() if database.sqlite else _SERVER_TIME
         done = connection.execute(_BEAT.values(beaten=at), {"own": worker.id})
         if done.rowcount != 1:
@@ -125,7 +125,7 @@ def beat(database: Database, worker: Worker) -> None:
 
 def retire(database: Database, worker: Worker) -> None:
     """Take this worker off the list; trials it still holds can be reclaimed at once."""
-    with database.writing() as connection:
+    with database.writing(durable=False) as connection:
         _retire(connection, [worker.id])
 
 
@@ -146,7 +146,7 @@ def dead_owners(database: Database, round_id: int, watch: LeaseWatch) -> dict[in
 
 def take_back(database: Database, round_id: int, dead: Mapping[int, int]) -> list[Reclaimed]:
     """Put the trials of dead owners back to pending; whoever has beaten since keeps its own."""
-    with database.writing() as connection:
+    with database.writing(durable=False) as connection:
         owners = {row.id: row for row in _owners(database, connection, round_id)}
         certain = [key for key, beat in dead.items() if key in owners and owners[key].beat == beat]
         _retire(connection, certain)
@@ -206,7 +206,8 @@ def _rivals(database: Database, connection: Connection, round_id: int | None) ->
 
 
 def _owners(database: Database, connection: Connection, round_id: int) -> list[Any]:
-    holding = select(trial.c.worker).where(trial.c.round == round_id, trial.c.status == "running")
+    running = trial.c.status == literal_column("'running'")  # by its partial index
+    holding = select(trial.c.worker).where(trial.c.round == round_id, running)
     return list(
         connection.execute(
             select(worker_table, _age(database)).where(worker_table.c.id.in_(holding))

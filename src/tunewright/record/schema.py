@@ -25,6 +25,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    text,
 )
 
 SCHEMA_VERSION = 1
@@ -102,11 +103,20 @@ trial = Table(
     Column("worker", _Key),  # who runs it, or ran it last
     Column("seconds", Double, nullable=False, server_default="0"),
     Column("peak_memory_mb", Double),
-    Column("revision", BigInteger, nullable=False, index=True),
+    Column("revision", BigInteger, nullable=False),
     UniqueConstraint("round", "number"),
     UniqueConstraint("parent", "repeat"),
-    Index("trial_by_status", "round", "status", "number"),
 )
+# only of those that can be claimed or reclaimed: an ended trial costs no index its place
+_pending, _running = (text(f"status = '{status}'") for status in ("pending", "running"))
+Index(
+    "trial_pending",
+    trial.c.round,
+    trial.c.number,
+    sqlite_where=_pending,
+    postgresql_where=_pending,
+)
+Index("trial_running", trial.c.round, sqlite_where=_running, postgresql_where=_running)
 provenance = Table(
     "provenance",
     metadata,
@@ -129,7 +139,7 @@ attempt = Table(
     Column("cause", Text, nullable=False, server_default=""),
     Column("seconds", Double, nullable=False, server_default="0"),
     Column("provenance", _Key, ForeignKey("provenance.id")),
-    Column("revision", BigInteger, nullable=False, index=True),
+    Column("revision", BigInteger, nullable=False),
     UniqueConstraint("trial", "n"),
 )
 curve = Table(

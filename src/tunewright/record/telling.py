@@ -80,7 +80,7 @@ def fill(
     database: Database, claim: Claim, configuration: Mapping[str, Value], unit: Mapping[str, float]
 ) -> None:
     """Give a claimed trial the configuration an adaptive search suggested."""
-    with database.writing() as connection:
+    with database.writing(durable=False) as connection:
         written = {
             "configuration": plain_json.dumps(dict(configuration)),
             "unit": plain_json.dumps(dict(unit)),
@@ -90,7 +90,7 @@ def fill(
 
 def began(database: Database, claim: Claim, start_step: int, place: str, command: str) -> None:
     """The training program starts, or resumes after `start_step` updates."""
-    with database.writing() as connection:
+    with database.writing(durable=False) as connection:
         now = _pass_fence(database, connection, _BEGIN, claim, {"command": storable(command)})
         connection.execute(
             _ATTEMPT_BEGAN,
