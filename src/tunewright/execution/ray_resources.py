@@ -1,0 +1,120 @@
+"""What a trial asks of a Ray cluster, how many fit on its nodes, and what to say when none does."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tunewright.errors import WorkloadError
+
+STANDARD = ("CPU", "GPU", "memory")  # what Ray has arguments of its own for; memory is in bytes
+GIGABYTE = 1000**3
+SLACK = 1e-9  # 0.1 + 0.2 GPUs must still fit beside 0.7
+
+
+@dataclass(frozen=True)
+class Node:
+    """One machine of a cluster, as Ray lists it."""
+
+    id: str
+    address: str
+    resources: Mapping[str, float]  # in all, whoever uses them now
+
+    @property
+    def name(self) -> str:
+        """Its address and what it has, for people."""
+        own = {n: a for n, a in self.resources.items() if not n.startswith(("node:", "object_"))}
+        return f"{self.address}: {described(own) or 'nothing'}"
+
+
+def checked(resources: Mapping[str, float] | None) -> dict[str, float]:
+    """The resources of a trial, one CPU unless told otherwise; refuses what Ray would not take.
+
+    >>> checked({"GPU": 0.5})
+    {'CPU': 1, 'GPU': 0.5}
+    """
+    problems = []
+    for name, amount in (resources or {}).items():
+        number = isinstance(amount, int | float) and not isinstance(amount, bool)
+        if not isinstance(name, str) or not name.strip():
+            problems.append(f"resources: {name!r} is no name of a resource.")
+        elif name not in STANDARD and name.upper() in ("CPU", "GPU"):
+            problems.append(f"resources: {name!r} is written {name.upper()!r}.")
+        elif not number or not 0 <= amount < math.inf:
+            problems.append(f"resources: {name}={amount!r} is not a number of at least 0.")
+        elif name == "GPU" and amount > 1 and amount != int(amount):
+            problems.append(f"resources: GPU={amount!r}: more than one GPU must be a whole number.")
+    if problems:
+        raise WorkloadError("\n".join(problems))
+    return {"CPU": 1, **(resources or {})}
+
+
+def as_options(needs: Mapping[str, float]) -> dict[str, Any]:
+    """The same as the options of a Ray actor.
+
+    >>> as_options({"CPU": 2, "GPU": 0.5, "fast_disk": 1})
+    {'num_cpus': 2, 'num_gpus': 0.5, 'resources': {'fast_disk': 1}}
+    """
+    options: dict[str, Any] = {"num_cpus": needs.get("CPU", 0), "num_gpus": needs.get("GPU", 0)}
+    if "memory" in needs:
+        options["memory"] = needs["memory"]
+    custom = {name: amount for name, amount in needs.items() if name not in STANDARD}
+    return {**options, "resources": custom} if custom else options
+
+
+def room(needs: Mapping[str, float], nodes: Sequence[Node]) -> int:
+    """How many trials these nodes can train at once, if nobody else uses them.
+
+    >>> room({"CPU": 1, "GPU": 0.5}, [Node("a", "10.0.0.1", {"CPU": 8, "GPU": 2})])
+    4
+    """
+    return sum(_fit(needs, node.resources) for node in nodes)
+
+
+def _fit(needs: Mapping[str, float], has: Mapping[str, float]) -> int:
+    # a trial that asks for nothing is still a process: one per CPU
+    asked = {name: amount for name, amount in needs.items() if amount > 0} or {"CPU": 1.0}
+    counts = []
+    for name, amount in asked.items():
+        have = has.get(name, 0.0)
+        if name == "GPU" and amount < 1:  # a part of one device, never parts of two
+            counts.append(int(have) * int(1 / amount + SLACK))
+        else:
+            counts.append(int(have / amount + SLACK))
+    return min(counts)
+
+
+def no_room(needs: Mapping[str, float], nodes: Sequence[Node]) -> str:
+    """Why no node can train a trial, with what the cluster has and the nearest name.
+
+    >>> print(no_room({"GPU": 1}, [Node("a", "10.0.0.1", {"CPU": 8.0})]))
+    a trial needs GPU 1, and no node of the Ray cluster has that. It has 10.0.0.1: CPU 8. Ask for \
+less (resources=), or add a node that has it.
+    """
+    known = {name for node in nodes for name in node.resources}
+    hints = []
+    for name in needs:
+        near = difflib.get_close_matches(name, known, n=1)
+        if name not in known and name not in STANDARD and near:
+            hints.append(f" Did you mean {near[0]}?")
+    has = "; ".join(node.name for node in nodes) or "no node at all"
+    return (
+        f"a trial needs {described(needs)}, and no node of the Ray cluster has that. It has {has}."
+        f"{''.join(hints)} Ask for less (resources=), or add a node that has it."
+    )
+
+
+def described(resources: Mapping[str, float]) -> str:
+    """Resources in words.
+
+    >>> described({"CPU": 2.0, "memory": 8e9})
+    'CPU 2, memory 8 GB'
+    """
+    words = []
+    for name, amount in resources.items():
+        shown = f"{amount / GIGABYTE:.3g} GB" if name == "memory" else f"{amount:g}"
+        words.append(f"{name} {shown}")
+    return ", ".join(words)
