@@ -13,10 +13,11 @@ from tunewright.design.meaning import Meaning
 from tunewright.design.objective import Objective
 from tunewright.design.round import Round
 from tunewright.design.space import Value
-from tunewright.errors import Damaged, DesignError, NotFound, OutOfDate, StoreError
+from tunewright.errors import DesignError, OutOfDate, StoreError
 from tunewright.execution.account import Account
-from tunewright.execution.flushing import FIRST_PAUSE_S, LONGEST_PAUSE_S, PATIENCE_S, spool
+from tunewright.execution.flushing import spool
 from tunewright.execution.heartbeat import lease_s, on_duty
+from tunewright.execution.patience import FINAL, from_server, persist
 from tunewright.execution.preparing import suggestions
 from tunewright.execution.suggesting import filled
 from tunewright.record.claims import Claim
@@ -48,14 +49,18 @@ class Desk:
         with contextlib.ExitStack() as stack:
             self.store = stack.enter_context(Store.open(store))
             chosen = None if folder is None else self.store.trial_root(Path(folder))
-            self.record = self.store.begin(
-                round,
-                objective,
-                meaning,
-                search=search.name,
-                suggestions=suggestions(search),
-                command="ask and tell",
-                folder="" if chosen is None else str(chosen),
+            self.record = from_server(
+                self.store,
+                lambda: self.store.begin(
+                    round,
+                    objective,
+                    meaning,
+                    search=search.name,
+                    suggestions=suggestions(search),
+                    command="ask and tell",
+                    folder="" if chosen is None else str(chosen),
+                ),
+                log.warning,
             )
             self.root: Path | None = None  # PostgreSQL may go without: then nothing is spooled
             if self.store.path is not None or self.record.folder:
@@ -66,13 +71,19 @@ class Desk:
             self._leases = LeaseWatch(lease_s())
             self._search = search
             self._provenance = capture()
-            self.store.reclaim(self.record.id, self._leases, self.root)
-            if not self.store.round(round.name).counts.get("running"):
-                # nobody is at work: wishes to stop were meant for those who were
-                self.store.clear_stops(self.record.id)
-            if self.root is not None:
-                self.store.import_spool(self.record.id, self.root)
+            self._held: set[int] = set()  # trials given out and not ended
+            self._unsure = False  # a claim failed half-way: a trial may be ours unknown to us
+            from_server(self.store, self._take_over, log.warning)
             self._stack = stack.pop_all()
+
+    def _take_over(self) -> None:
+        """Take back what dead owners held, and take in what they left in the trial folders."""
+        self.store.reclaim(self.record.id, self._leases, self.root)
+        if self.root is not None:
+            self.store.import_spool(self.record.id, self.root)
+        if not self.store.round(self.record.name).counts.get("running"):
+            # nobody is at work: wishes to stop were meant for those who were
+            self.store.clear_stops(self.record.id)
 
     def close(self) -> None:
         """Go off duty and close the store."""
@@ -80,18 +91,28 @@ class Desk:
 
     def claim(self, count: int) -> list[Claim]:
         """Up to `count` trials with their configurations; none when none is left."""
-        self._be_known()
-        claims = self._claim(count)
-        if not claims and self.store.reclaim(self.record.id, self._leases, self.root):
-            claims = self._claim(count)
-        return claims
+        return persist(lambda: self._claim(count), log.warning)
 
     def _claim(self, count: int) -> list[Claim]:
+        self._be_known()
+        claims = self._taken(count)
+        if not claims and self._unsure and not self._held:
+            self._heartbeat.renew()  # what the old name holds is nobody's
+            self._unsure = False
+        if not claims and self.store.reclaim(self.record.id, self._leases, self.root):
+            claims = self._taken(count)
+        return claims
+
+    def _taken(self, count: int) -> list[Claim]:
+        before, self._unsure = self._unsure, True
         with self.store.transaction():
             claims = self.store.claim(self.record.id, self._heartbeat.worker, count)
             for claim in claims:
                 self.store.add_provenance(claim, self._provenance)
-        return filled(self.store, self.record, self._search, claims)[0]
+        ready, _ = filled(self.store, self.record, self._search, claims)
+        self._unsure = before
+        self._held |= {claim.trial for claim in ready}
+        return ready
 
     def add(self, configuration: Mapping[str, Value]) -> Claim:
         """A trial for a configuration of one's own, which must lie within the round."""
@@ -121,41 +142,44 @@ class Desk:
                 point.unit,
             )
             self.store.add_provenance(claim, self._provenance)
+        self._held.add(claim.trial)
         return claim
 
     def commit(self, account: Account) -> None:
         """Bring what is new into the record; an end is tried again for ten minutes."""
-        since, pause_s = time.monotonic(), FIRST_PAUSE_S
-        while True:
-            try:
-                with self.store.transaction():
-                    account.write(self.store)
-                account.settle(time.monotonic())
-                return
-            except OutOfDate as error:
-                log.warning("%s", error)  # another has the trial: its result will count
-                return
-            except (Damaged, NotFound):
-                raise
-            except StoreError as error:
-                if account.ending is None:
-                    log.info("points wait: %s", error)
-                    return
-                self._survive(account, error, time.monotonic() - since)
-            time.sleep(pause_s)
-            pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
+        try:
+            if account.ending is None:
+                self._write(account)
+            else:
+                persist(lambda: self._write(account), lambda said: self._keep(account, said))
+        except OutOfDate as error:
+            log.warning("%s", error)  # another has the trial: its result will count
+        except FINAL:
+            raise
+        except StoreError as error:
+            if account.ending is not None:
+                raise self._lost(account, error) from error
+            log.info("points wait: %s", error)
+        if account.ending is not None:
+            self._held.discard(account.claim.trial)
 
-    def _survive(self, account: Account, error: StoreError, waited_s: float) -> None:
-        """Keep an end that cannot be told yet; give up after ten minutes."""
+    def _write(self, account: Account) -> None:
+        with self.store.transaction():
+            account.write(self.store)
+        account.settle(time.monotonic())
+
+    def _keep(self, account: Account, said: str) -> None:
+        """Leave an end that cannot be told yet in the trial folder, if there is one."""
+        log.warning("the end of trial %s waits: %s", account.claim.number, said)
         if self.root is not None and not account.spooled:
             spool(account, self.root)
-        if waited_s > PATIENCE_S:
-            kept = "nowhere" if self.root is None else f"in {self.root / account.claim.folder}"
-            raise StoreError(
-                f"the end of trial {account.claim.number} could not be recorded for "
-                f"{PATIENCE_S / 60:.0f} min: {error} It is kept {kept}."
-            ) from error
-        log.warning("the end of trial %s waits: %s", account.claim.number, error)
+
+    def _lost(self, account: Account, error: StoreError) -> StoreError:
+        kept = "nowhere" if self.root is None else f"in {self.root / account.claim.folder}"
+        return StoreError(
+            f"the end of trial {account.claim.number} could not be recorded: {error} It is kept "
+            f"{kept}."
+        )
 
     def _be_known(self) -> None:
         """Register anew after others took this process for dead: it slept longer than its lease."""

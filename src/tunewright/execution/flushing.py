@@ -11,24 +11,23 @@ import contextlib
 import logging
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from tunewright import snapshot
-from tunewright.errors import Damaged, NotFound, OutOfDate, StoreError
+from tunewright.errors import OutOfDate, StoreError
 from tunewright.execution.account import Account
 from tunewright.execution.handle import FOLDER as SNAPSHOTS
+from tunewright.execution.patience import Patience
 from tunewright.record import backup
 from tunewright.record.claims import Claim
 from tunewright.record.reserve import short_of_space
 from tunewright.record.spool import TRIAL_FILE, SpooledResult, write_result, write_trial
 from tunewright.record.store import Store
 
-PATIENCE_S = 600.0  # with a store that cannot be reached
-FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.2, 10.0
 REDONE_S = 60.0  # training done again rather than leave a hole in its curves
-SPACE_S = 5.0  # how often the free space is looked at
+BACKUP_AGAIN_S = 60.0  # after one that failed
 log = logging.getLogger(__name__)
 
 
@@ -38,49 +37,6 @@ class Committed:
 
     settled: list[Account] = field(default_factory=list)
     lost: list[Account] = field(default_factory=list)
-
-
-class Patience:
-    """How long to go on with a store that cannot be reached, and when to try next."""
-
-    def __init__(self, say: Callable[[str], None]) -> None:
-        """`say` is told once when the trouble begins, and once when it is over."""
-        self._say = say
-        self._since: float | None = None
-        self._pause_s = FIRST_PAUSE_S
-        self._again_at = 0.0
-
-    def holds_off(self, now: float) -> bool:
-        """Whether it is too early to try again."""
-        return self._since is not None and now < self._again_at
-
-    @contextlib.contextmanager
-    def trying(self, now: float, full_disk: Callable[[], bool]) -> Iterator[None]:
-        """A use of the store that may fail; raises what is final, or has lasted too long."""
-        try:
-            yield
-        except (OutOfDate, NotFound, Damaged):
-            raise
-        except StoreError as error:
-            self._failed(error, now, full_disk)
-        else:
-            if self._since is not None:
-                self._say(f"the store is back after {now - self._since:.0f} s")
-            self._since, self._pause_s = None, FIRST_PAUSE_S
-
-    def _failed(self, error: StoreError, now: float, full_disk: Callable[[], bool]) -> None:
-        if self._since is None:
-            self._since = now
-            self._say(f"{error} Trying again for {PATIENCE_S / 60:.0f} min; training goes on.")
-        elif full_disk():
-            self._since = now  # somebody has to free space, however long it takes
-        elif now - self._since > PATIENCE_S:
-            raise StoreError(
-                f"the store could not be reached for {PATIENCE_S / 60:.0f} min: {error} What has "
-                "ended is kept in the trial folders, and is taken over when the round is run again."
-            ) from error
-        self._again_at = time.monotonic() + self._pause_s
-        self._pause_s = min(2 * self._pause_s, LONGEST_PAUSE_S)
 
 
 class Ledger:
@@ -93,7 +49,7 @@ class Ledger:
         self._say = say
         self._patience = Patience(say)
         self._shortage: str | None = None
-        self._space_at = 0.0
+        self._backup_at = 0.0  # not before, by the monotonic clock
 
     def holds_off(self, now: float) -> bool:
         """Whether the store could not be reached a moment ago."""
@@ -162,17 +118,15 @@ class Ledger:
 
     # ---- space and backups
 
-    def has_space(self, now: float) -> bool:
+    def has_space(self) -> bool:
         """Whether there is room for new trials; says so once when there is not, and once when."""
-        if now >= self._space_at:
-            self._space_at = now + SPACE_S
-            shortage = self._short()
-            if shortage and not self._shortage:
-                self._say(f"paused: {shortage}")
-            elif self._shortage and not shortage:
-                self._say("there is space again: going on")
-            self._shortage = shortage
-        return self._shortage is None
+        shortage = self._short()
+        if shortage and not self._shortage:
+            self._say(f"paused: {shortage}")
+        elif self._shortage and not shortage:
+            self._say("there is space again: going on")
+        self._shortage = shortage
+        return shortage is None
 
     def _short(self) -> str | None:
         places = [self._root, self._store.path and self._store.path.parent]
@@ -183,9 +137,12 @@ class Ledger:
 
     def back_up(self, at_once: bool = False) -> None:
         """Make a backup of a SQLite store if one is due; a failure is said and passed over."""
-        path = self._store.path
-        if path is None or not (at_once or backup.due(path)):
+        path, now = self._store.path, time.monotonic()
+        if path is None or not (at_once or (now >= self._backup_at and backup.due(path))):
             return
+        self._backup_at = now + BACKUP_AGAIN_S
+        if self._disk_is_full():
+            return  # the reserve is for what trials still tell
         try:
             backup.make(path)
         except StoreError as error:

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from types import TracebackType
 
 from tunewright.errors import OutOfDate, StoreError
+from tunewright.execution.patience import from_server
 from tunewright.record.leases import LEASE_S, Kind, Worker
 from tunewright.record.store import Store
 
@@ -52,17 +53,21 @@ class Heartbeat:
     def renew(self) -> None:
         """Register anew: what the old worker still holds, known or not, can be reclaimed."""
         old = self.worker
-        self._store.retire(old)
         exclusive = old.kind == "supervisor"
-        self.worker = self._store.register(old.round, old.kind, exclusive, lease_s())
+        with self._store.transaction():  # half of it would leave nobody on duty
+            self._store.retire(old)
+            fresh = self._store.register(old.round, old.kind, exclusive, lease_s())
+        self.worker = fresh
         self.lost = None
 
     def _beat(self) -> None:
         while not self._over.wait(self._every_s):
+            worker = self.worker
             try:
-                self._store.beat(self.worker)
+                self._store.beat(worker)
             except OutOfDate as error:
-                self.lost = error
+                if worker is self.worker:  # else it was renewed meanwhile
+                    self.lost = error
             except StoreError as error:
                 log.debug("a beat did not reach the store: %s", error)
 
@@ -85,7 +90,9 @@ def lease_s() -> float:
 def on_duty(store: Store, round_id: int, kind: Kind, exclusive: bool) -> Iterator[Heartbeat]:
     """Be a worker of a round for a block: registered, beating, and off the list afterwards."""
     lease = lease_s()
-    worker = store.register(round_id, kind, exclusive, lease)
+    worker = from_server(
+        store, lambda: store.register(round_id, kind, exclusive, lease), log.warning
+    )
     heartbeat = Heartbeat(store, worker, lease / BEATS_PER_LEASE)
     try:
         with heartbeat:

@@ -10,8 +10,9 @@ from tunewright.errors import DesignError, NotFound, WorkloadError
 from tunewright.execution.command import Command
 from tunewright.execution.heartbeat import lease_s, on_duty
 from tunewright.execution.interrupts import Wish
+from tunewright.execution.patience import from_server
 from tunewright.execution.supervisor import Undertaking
-from tunewright.execution.verbs import carry_out, executor_of, heed
+from tunewright.execution.verbs import carry_out, executor_of, heed, take_over
 from tunewright.execution.watcher import Silent, Summary, Watcher
 from tunewright.execution.workload import Workload
 from tunewright.record.leases import LeaseWatch
@@ -47,8 +48,7 @@ def repeated(
         workload = replace(workload, objective=record.objective)
         with on_duty(store, record.id, "supervisor", exclusive=True) as heartbeat:
             leases = LeaseWatch(lease_s())
-            store.reclaim(record.id, leases, root)
-            store.import_spool(record.id, root)
+            take_over(store, record, leases, root, watch)
             store.add_repeats(record.id, number, times)
             known = store.results(record.name).repeats(number)
             undertaking = Undertaking(
@@ -67,7 +67,7 @@ def repeated(
             )
             done = sum(own.ended for own in known)
             summary, wish = carry_out(undertaking, len(known), done)
-        results = store.results(record.name)
+        results = from_server(store, lambda: store.results(record.name), watch.message)
     return Repeats(results.trial(number), results.repeats(number), results), summary, wish
 
 

@@ -170,7 +170,7 @@ class Supervisor:
             free = min(free, self._own.limit - self.progress.ended - len(self._accounts))
         if self._why or free <= 0 or now < self._claim_at or self._ledger.holds_off(now):
             return
-        if not self._ledger.has_space(now):
+        if not self._ledger.has_space():
             self._claim_at = now + LOOK_S
             return
         with self._ledger.patiently(now):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import logging
 import math
 import os
@@ -15,6 +17,7 @@ from tunewright.execution.executor import Executor
 from tunewright.execution.heartbeat import lease_s, on_duty
 from tunewright.execution.interrupts import Interrupts, Wish
 from tunewright.execution.local import Local
+from tunewright.execution.patience import from_server
 from tunewright.execution.preparing import advice, ready, suggestions
 from tunewright.execution.supervisor import Supervisor, Undertaking
 from tunewright.execution.watcher import Silent, Summary, Watcher, Why
@@ -116,21 +119,18 @@ def supervised(
     own = ready(round, workload, search)
     deadline = None if max_hours is None else time.monotonic() + max_hours * SECONDS_PER_HOUR
     with Store.open(workload.store) as store:
-        record = _begin(store, own, workload, search)
+        record = _begin(store, own, workload, search, watch)
         root = store.trial_root(Path(record.folder) if record.folder else None)
         notes = () if record.continued else advice(own, workload)
-        for text in notes:
-            store.note(record, text)
-        if workload.folder is not None and root != Path(workload.folder).expanduser().absolute():
-            notes = (*notes, f"this round keeps its trial folders where it began: {root}")
+        from_server(store, lambda: _keep_notes(store, record, notes), watch.message)
         kind: Kind = "worker" if join else "supervisor"
         with on_duty(store, record.id, kind, exclusive=not join) as heartbeat:
             leases = LeaseWatch(lease_s())
-            store.reclaim(record.id, leases, root)
-            store.import_spool(record.id, root)
+            take_over(store, record, leases, root, watch)
             if retry_failed:
-                store.reopen(record.id)
-            record = replace(store.round(record.name), continued=record.continued)
+                from_server(store, lambda: store.reopen(record.id), watch.message)
+            now = from_server(store, lambda: store.round(record.name), watch.message)
+            record = replace(now, continued=record.continued)
             undertaking = Undertaking(
                 store=store,
                 record=record,
@@ -143,13 +143,14 @@ def supervised(
                 provenance=capture(),
                 heartbeat=heartbeat,
                 leases=leases,
-                notes=notes,
+                notes=(*notes, *_about_folder(workload, root)),
                 limit=trials,
                 deadline=deadline,
             )
             ended = sum(record.counts.get(status, 0) for status in ENDED)
             summary, wish = carry_out(undertaking, sum(record.counts.values()), ended)
-        return store.results(record.name), summary, wish
+        results = from_server(store, lambda: store.results(record.name), watch.message)
+    return results, summary, wish
 
 
 def carry_out(own: Undertaking, total: int, done: int) -> tuple[Summary, Wish]:
@@ -190,25 +191,52 @@ def executor_of(workload: Workload) -> Executor:
     return Local() if workload.executor is None else workload.executor
 
 
-def _begin(store: Store, round: Round, workload: Workload, search: Search) -> RoundRecord:
+def take_over(
+    store: Store, record: RoundRecord, leases: LeaseWatch, root: Path, watch: Watcher
+) -> None:
+    """Take back what dead owners held, and take in what they left in the trial folders."""
+    from_server(store, lambda: store.reclaim(record.id, leases, root), watch.message)
+    from_server(store, lambda: store.import_spool(record.id, root), watch.message)
+
+
+def _begin(
+    store: Store, round: Round, workload: Workload, search: Search, watch: Watcher
+) -> RoundRecord:
     chosen = None if workload.folder is None else Path(workload.folder)
     root = store.trial_root(chosen)
-    return store.begin(
-        round,
-        workload.objective,
-        workload.meaning,
-        search=search.name,
-        suggestions=suggestions(search),
-        command=workload.name,
-        folder="" if chosen is None else str(root),
-    )
+
+    def begin() -> RoundRecord:
+        return store.begin(
+            round,
+            workload.objective,
+            workload.meaning,
+            search=search.name,
+            suggestions=suggestions(search),
+            command=workload.name,
+            folder="" if chosen is None else str(root),
+        )
+
+    return from_server(store, begin, watch.message)
+
+
+def _keep_notes(store: Store, record: RoundRecord, notes: tuple[str, ...]) -> None:
+    with store.transaction():
+        for text in notes:
+            store.note(record, text)
+
+
+def _about_folder(workload: Workload, root: Path) -> tuple[str, ...]:
+    if workload.folder is None or root == Path(workload.folder).expanduser().absolute():
+        return ()
+    return (f"this round keeps its trial folders where it began: {root}",)
 
 
 def _summary(own: Undertaking, why: Why, seconds: float, ended: int) -> Summary:
-    try:
-        counts = own.store.round(own.record.name).counts
-    except StoreError:  # it is what ended the round: say what was known
-        counts = own.record.counts
+    counts = own.record.counts
+    with contextlib.suppress(StoreError):  # perhaps what ended the round: then what was known
+        read = functools.partial(own.store.round, own.record.name)
+        now = read() if why == "error" else from_server(own.store, read, own.watch.message)
+        counts = now.counts
     summary = Summary(why, SAYS[why], counts, seconds, ended)
     if why == "limit" and summary.whole:
         return replace(summary, why="finished", says=SAYS["finished"])
