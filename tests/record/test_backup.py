@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from record_parts import begin, begun, complete
 
-from tunewright.errors import Damaged, NotFound
+from tunewright.errors import Damaged, NotFound, StoreError
 from tunewright.record import backup
 from tunewright.record.store import Store
 
@@ -71,6 +71,17 @@ def test_a_backup_that_is_damaged_itself_is_not_put_back(tmp_path: Path) -> None
 def test_nothing_to_restore_is_said_so(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match="no backup"):
         backup.restore(tmp_path / "tuning.db")
+
+
+def test_a_backup_that_would_fill_the_disk_is_not_made_and_stops_no_round(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(backup, "RESERVE_MB", 10**12)  # no disk has so much
+    with Store.open(tmp_path / "tuning.db") as store:
+        with pytest.raises(StoreError, match="too few for a copy"):
+            store.back_up()
+        assert not begin(store).continued
+    assert "no backup" in caplog.text and backup.backups(tmp_path / "tuning.db") == []
 
 
 @pytest.mark.postgres

@@ -54,6 +54,15 @@ def test_an_objective_never_logged_is_failed() -> None:
     assert found == Judged("failed", "the objective e was never logged")
 
 
+def test_a_misspelt_objective_costs_no_training() -> None:
+    reason = "the objective e was never logged, only error. Did you mean error?"
+    logged = curves(error=[0.5, 0.3])
+    assert judge(minimize("e"), "failed", reason, logged) == Judged("failed", reason)
+    assert judge(minimize("error"), "failed", reason, logged).value == 0.3
+    crashed = judge(minimize("error"), "failed", "ValueError: e was never logged", logged)
+    assert crashed.status == "failed"
+
+
 def test_constraints_are_judged_at_the_selected_step() -> None:
     logged = curves(e=[0.5, 0.2, 0.4], latency_ms=[10.0, 30.0, 10.0])
     broken = judge(minimize("e", subject_to={"latency_ms": ("<=", 20)}), "completed", "", logged)

@@ -96,6 +96,19 @@ def test_torn_files_are_passed_over_and_named_and_the_old_file_is_kept(tmp_path:
         assert store.round("depth").counts == {"pending": 5, "completed": 1}
 
 
+def test_a_folder_elsewhere_is_remembered(tmp_path: Path) -> None:
+    path, folder = tmp_path / "tuning.db", tmp_path / "elsewhere"
+    with Store.open(path) as store:
+        record = begin(store, folder=str(folder))
+        worker = store.register(record.id, "session", exclusive=False)
+        (claim,) = store.claim(record.id, worker, 1)
+        leave(store, folder, claim, SpooledResult(claim.trial, 1, "failed", "why"))
+    path.unlink()
+    assert rebuild(path, folder).ended == 1
+    with Store.open(path) as store:
+        assert store.results("depth").root == str(folder)
+
+
 def test_without_folders_there_is_nothing_to_rebuild_from(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match="no rounds to rebuild"):
         rebuild(tmp_path / "tuning.db")

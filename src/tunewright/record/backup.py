@@ -6,6 +6,7 @@ PostgreSQL has its own (`pg_dump`, or the server's administrator); this file lea
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 import time
 from contextlib import closing
@@ -14,6 +15,7 @@ from pathlib import Path
 
 from tunewright.errors import Damaged, NotFound, StoreError
 from tunewright.record.database import Database, beside
+from tunewright.record.reserve import RESERVE_MB
 
 KEPT = 3
 EVERY_S = 600.0
@@ -43,6 +45,11 @@ def due(path: Path) -> bool:
 
 def make(path: Path) -> Path:
     """Write a backup of a store that may be in use, check it, and drop all but the newest three."""
+    free_mb = shutil.disk_usage(path.parent).free / 2**20
+    if free_mb < path.stat().st_size / 2**20 + RESERVE_MB:
+        raise StoreError(
+            f"no backup of {path}: only {free_mb:.0f} MB are free, too few for a copy."
+        )
     folder = folder_of(path)
     folder.mkdir(exist_ok=True)
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")

@@ -163,7 +163,10 @@ def translated(error: exc.SQLAlchemyError, address: Address) -> StoreError:
     if address.path is None:
         return StoreError(f"the store {where} could not be used: {said}")
     if "malformed" in said or "not a database" in said:
-        return Damaged(f"the store {where} is damaged ({said}).")
+        return Damaged(
+            f"the store {where} is damaged ({said}). `tunewright restore` puts back the newest "
+            "backup."
+        )
     if "full" in said:
         return StoreError(f"no space left for the store {where}: free some, then go on. ({said})")
     if "locked" in said or "busy" in said:

@@ -15,6 +15,8 @@ from tunewright.design.objective import Objective
 from tunewright.record.curve import Curve, Curves
 from tunewright.record.trial import Status, Trial
 
+UNLOGGED = "was never logged"  # in the reason of a trial that failed for nothing else
+
 
 @dataclass(frozen=True)
 class Judged:
@@ -27,12 +29,17 @@ class Judged:
 
 
 def judge(objective: Objective, recorded: Status, reason: str, curves: Curves) -> Judged:
-    """Judge a trial that the record has under this status and reason."""
-    if recorded != "completed":
+    """Judge a trial that the record has under this status and reason.
+
+    A trial that failed only because its objective was never logged came to its end all the same:
+    under an objective that it did log, it is judged like any other.
+    """
+    unlogged = recorded == "failed" and reason.startswith("the objective ") and UNLOGGED in reason
+    if recorded != "completed" and not unlogged:
         return Judged(recorded, reason)
     curve = curves.only(objective.metric)
     if curve is None or not len(curve):
-        return Judged("failed", f"the objective {objective.metric} was never logged")
+        return Judged("failed", reason or f"the objective {objective.metric} {UNLOGGED}")
     finite = np.isfinite(curve.values)
     if not finite.all():
         at = int(np.argmin(finite))

@@ -59,7 +59,7 @@ def rebuild(store: str | os.PathLike[str], root: Path | None = None) -> Rebuilt:
         with database.writing() as connection:
             if connection.execute(select(round_table.c.id)).first() is not None:
                 raise StoreError(f"{address.shown} holds rounds already; nothing was rebuilt.")
-            return _fill(database, connection, files)
+            return _fill(database, connection, files, "" if root is None else str(folder))
     finally:
         database.close()
 
@@ -79,7 +79,7 @@ def _identity(folder: Path) -> str | None:
     return found if isinstance(found, str) else None
 
 
-def _fill(database: Database, connection: Connection, files: list[Path]) -> Rebuilt:
+def _fill(database: Database, connection: Connection, files: list[Path], folder: str) -> Rebuilt:
     unreadable: list[Path] = []
     rounds = trials = ended = 0
     keeper = connection.execute(insert(worker).values(_keeper())).inserted_primary_key or (0,)
@@ -96,7 +96,7 @@ def _fill(database: Database, connection: Connection, files: list[Path]) -> Rebu
             found.meaning,
             found.search,
             found.command,
-            folder="",
+            folder=folder,
             directory=file.parent.name,
         )
         rounds += 1

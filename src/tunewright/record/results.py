@@ -79,6 +79,24 @@ class Results:
         sign = self.objective.sign
         return tuple(sorted(completed, key=lambda t: (-sign * (t.value or 0.0), t.number or 0)))
 
+    @cached_property
+    def _by_number(self) -> dict[int | None, Trial]:
+        return {trial.number: trial for trial in self.trials}
+
+    @cached_property
+    def _by_study(self) -> dict[int, list[Trial]]:
+        grouped: dict[int, list[Trial]] = {}
+        for trial in self.trials:
+            grouped.setdefault(trial.study, []).append(trial)
+        return grouped
+
+    @cached_property
+    def _by_parent(self) -> dict[int | None, list[Trial]]:
+        grouped: dict[int | None, list[Trial]] = {}
+        for own in self.recorded_repeats:
+            grouped.setdefault(own.parent, []).append(judged(self.objective, own))
+        return grouped
+
     def best(self, **scientific: Value) -> Trial:
         """The best completed trial, over all studies or under these scientific values."""
         allowed = {study.number for study in self._chosen(scientific)}
@@ -98,21 +116,19 @@ class Results:
         number = study if isinstance(study, int) else study.number
         if not 0 <= number < len(self.studies):
             raise NotFound(f"{self.round.name} has studies 0 to {len(self.studies) - 1}.")
-        return tuple(trial for trial in self.trials if trial.study == number)
+        return tuple(self._by_study.get(number, ()))
 
     def trial(self, number: int) -> Trial:
         """The trial of this number."""
-        for trial in self.trials:
-            if trial.number == number:
-                return trial
-        raise NotFound(f"{self.round.name} has no trial {number}; it has {len(self.trials)}.")
+        found = self._by_number.get(number)
+        if found is None:
+            raise NotFound(f"{self.round.name} has no trial {number}; it has {len(self.trials)}.")
+        return found
 
     def repeats(self, trial: Trial | int) -> tuple[Trial, ...]:
         """The repeats of a trial, in the order they were asked for."""
         number = trial if isinstance(trial, int) else trial.number
-        return tuple(
-            judged(self.objective, own) for own in self.recorded_repeats if own.parent == number
-        )
+        return tuple(self._by_parent.get(number, ()))
 
     def curves(self, trial: Trial | int, metric: str) -> Curve:
         """One metric of one trial."""

@@ -15,6 +15,7 @@ NotFound and Damaged are final; any other StoreError of a write may pass and is 
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -27,6 +28,7 @@ from tunewright.design.meaning import Meaning
 from tunewright.design.objective import Objective
 from tunewright.design.round import Round
 from tunewright.design.space import Value
+from tunewright.errors import StoreError
 from tunewright.record import (
     backup,
     claims,
@@ -51,6 +53,7 @@ from tunewright.record.results import Results
 from tunewright.record.rounds import RoundRecord, Suggestions
 from tunewright.record.trial import Status
 
+log = logging.getLogger(__name__)
 __all__ = ["Changes", "Claim", "LeaseWatch", "Reclaimed", "RoundRecord", "Stops", "Store", "Worker"]
 
 
@@ -149,7 +152,10 @@ class Store:
             root = self.trial_root(Path(record.folder) if record.folder else None)
             spool.write_round(root / record.directory, record)
         if not record.continued:
-            self.back_up()
+            try:
+                self.back_up()
+            except StoreError as error:  # a round can be run without: better than not at all
+                log.warning("%s", error)
         return record
 
     def rounds(self) -> list[RoundRecord]:
