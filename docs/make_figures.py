@@ -115,6 +115,7 @@ def figures() -> Iterator[tuple[str, Figure]]:
     yield "best_step", plots.best_step(asked)
     yield "best_of_k", plots.best_of_k(asked)
     yield "gradient_norm", plots.gradient_norm(asked)
+    yield "sensitivity", plots.sensitivity(asked)
 
 
 def main(folder: Path = HERE) -> None:

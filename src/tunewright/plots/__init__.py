@@ -12,6 +12,7 @@ from tunewright.plots.curves import curves as curves
 from tunewright.plots.figure import Figure as Figure
 from tunewright.plots.gradient_norm import gradient_norm as gradient_norm
 from tunewright.plots.isolation import isolation as isolation
+from tunewright.plots.sensitivity import sensitivity as sensitivity
 
 __all__ = [
     "Figure",
@@ -21,4 +22,5 @@ __all__ = [
     "curves",
     "gradient_norm",
     "isolation",
+    "sensitivity",
 ]

@@ -92,7 +92,10 @@ class Figure(Generic[Data]):
             written = io.BytesIO()
             dated = {"png": "Software", "svg": "Date", "pdf": "CreationDate"}[kind]
             canvas.savefig(written, format=kind, dpi=DOTS_PER_INCH, metadata={dated: None})
-        return written.getvalue()
+        if kind != "svg":
+            return written.getvalue()
+        # not every machine has the font; these are as wide
+        return written.getvalue().replace(b"'DejaVu Sans'", b"'DejaVu Sans', Verdana, sans-serif")
 
 
 @contextmanager
