@@ -23,6 +23,7 @@ from driving import DEADLINE_S, OBJECTIVE, alive, assignment, drive, gone
 from watching import Kept
 
 import tunewright as tw
+from tunewright.cli.main import main
 from tunewright.errors import WorkloadError
 from tunewright.execution.executor import Began, Ended, Logged
 from tunewright.execution.ray import Ray
@@ -289,6 +290,40 @@ def test_a_lost_node_costs_an_attempt_and_no_step(
     assert first.outcome == "died" and "was lost" in first.cause
     assert second.start_step == resumed
     assert [one.reason for one in kept.all("ended") if one.status == "pending"] == [first.cause]
+
+
+TRAIN = """
+def train(run, learning_rate, max_train_steps=3):
+    for step in run.steps(max_train_steps):
+        run.log(step, valid_error=learning_rate / step)
+"""
+ROUND = """
+goal = "Which learning rate?"
+trials_per_study = 3
+[nuisance]
+learning_rate = { log = [1e-3, 1.0] }
+"""
+
+
+def test_the_command_line(
+    cluster: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    (tmp_path / "train.py").write_text(TRAIN)
+    assert main(["init", "train.py:train", "--minimize", "valid_error"]) == 0
+    (tmp_path / "rounds").mkdir()
+    (tmp_path / "rounds" / "rate.toml").write_text(ROUND)
+    on_ray = ["--on", "ray", "--ray-address", cluster.address, "--resources", "fast_disk=1"]
+    assert main(["run", "rate", *on_ray]) == 0
+    assert "3 trials: 3 completed" in capsys.readouterr().out
+    assert main(["repeat", "rate", "--times", "2", *on_ray]) == 0
+    assert "its repeats" in capsys.readouterr().out
+    assert main(["run", "rate", "--trials", "9", *on_ray[:-1], "GPU=3"]) == 2
+    assert "no node of the Ray cluster has that" in capsys.readouterr().err
 
 
 DRIVER = """

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from tunewright.cli import words
+from tunewright.cli import where, words
 from tunewright.cli.next_step import REPEATS, next_steps
 from tunewright.cli.options import HoursOption, RoundName, StoreOption, WorkersOption, chosen
 from tunewright.cli.plan_page import plan, print_plan, recorded
@@ -21,7 +21,6 @@ from tunewright.cli.round_page import counts_line, studies_table
 from tunewright.cli.screen import say, screen, sidelines
 from tunewright.design.round import Round
 from tunewright.execution.executor import Executor
-from tunewright.execution.inline import Inline
 from tunewright.execution.local import Local
 from tunewright.execution.repeat import repeated
 from tunewright.execution.verbs import supervise
@@ -32,10 +31,6 @@ from tunewright.record.store import Store
 from tunewright.search.halton import Halton
 from tunewright.search.search import Search
 
-EXECUTORS: Mapping[str, Callable[[int | None], Executor]] = {
-    "local": lambda workers: Local(workers=workers),
-    "inline": lambda workers: Inline(),
-}
 SEARCHES: Mapping[str, Callable[[], Search]] = {"halton": Halton}
 SAYS: Mapping[Why, str] = {
     "finished": "finished",
@@ -72,9 +67,9 @@ def run(
     search: Annotated[
         str, typer.Option(metavar="SEARCH", help="Which configurations: halton (quasi-random).")
     ] = "halton",
-    on: Annotated[
-        str, typer.Option(metavar="EXECUTOR", help="Where: local, or inline (in this process).")
-    ] = "local",
+    on: where.OnOption = "local",
+    ray_address: where.AddressOption = None,
+    resources: where.ResourcesOption = None,
     store: StoreOption = None,
 ) -> None:
     """Run a round, or continue it: only what is missing runs.
@@ -87,7 +82,7 @@ def run(
     asked = project.round(round)
     if trials is not None:
         asked = replace(asked, trials_per_study=trials)
-    executor = chosen(on, EXECUTORS, "--on")(workers)
+    executor = where.executor(on, workers, ray_address, resources)
     if dry_run:
         with project.entered():
             workload = project.workload(store, executor)
@@ -249,6 +244,9 @@ def repeat(
         typer.Option("--trial", metavar="N", help="The trial to repeat; the best one by default."),
     ] = None,
     workers: WorkersOption = None,
+    on: where.OnOption = "local",
+    ray_address: where.AddressOption = None,
+    resources: where.ResourcesOption = None,
     store: StoreOption = None,
 ) -> None:
     """Train a trial's configuration again under new seeds: how much of its value is luck?
@@ -260,9 +258,10 @@ def repeat(
     with Store.open(project.store(store), create=False) as opened:
         results = opened.results(round)
     trial = results.best() if number is None else results.trial(number)
+    executor = where.executor(on, workers, ray_address, resources)
     watch = watcher(sidelines())
     with project.entered():
-        workload = project.workload(store, Local(workers=workers))
+        workload = project.workload(store, executor)
         repeats, summary, _ = repeated(trial, workload, times, watch)
     print_repeats(repeats)
     raise typer.Exit(exit_code(repeats, summary))

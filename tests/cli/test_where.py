@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from small_project import Tunewright
+
+from tunewright.cli.where import amounts, executor
+from tunewright.execution.inline import Inline
+from tunewright.execution.local import Local
+from tunewright.execution.ray import Ray
+
+
+def test_the_options_say_who_trains() -> None:
+    assert executor("local", 3) == Local(workers=3)
+    assert executor("inline", None) == Inline()
+    made = executor("ray", 4, "10.0.0.1:6379", "CPU=2, GPU=0.5")
+    assert made == Ray("10.0.0.1:6379", {"CPU": 2.0, "GPU": 0.5}, workers=4)
+    assert executor("ray", None) == Ray()
+
+
+def test_resources_are_names_with_amounts() -> None:
+    assert amounts("fast_disk=1") == {"fast_disk": 1.0}
+    assert amounts(None) is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--on", "rya"), "--on ray"),
+        (("--resources", "GPU=1"), "--resources GPU=1 --on ray"),
+        (("--ray-address", "10.0.0.1:6379"), "--ray-address 10.0.0.1:6379 --on ray"),
+        (("--on", "ray", "--resources", "GPU"), "'GPU' is not a name and an amount"),
+        (("--on", "ray", "--resources", "GPU=many"), "'GPU=many' is not a name and an amount"),
+        (("--on", "ray", "--resources", "=1"), "'=1' is not a name and an amount"),
+        (("--on", "ray", "--resources", "gpu=1"), "'gpu' is written 'GPU'"),
+        (("--on", "ray", "--resources", "GPU=-1"), "GPU=-1.0 is not a number of at least 0"),
+    ],
+)
+def test_wrong_use_is_answered_with_the_right_one(
+    tunewright: Tunewright, project: Path, arguments: tuple[str, ...], says: str
+) -> None:
+    for command in ("run", "repeat"):
+        if command == "repeat":
+            tunewright("run", "layers", "--on", "inline", "--trials", "1")
+        answer = tunewright(command, "layers", *arguments)
+        assert answer.code == 2
+        assert says in answer.err
