@@ -406,3 +406,29 @@ def test_under_a_process_group_rank_0_asks_and_writes_for_all(store, tmp_path):
     with Store.open(store) as opened, opened._database.reading() as connection:
         workers = connection.exec_driver_sql("SELECT count(*) FROM worker").scalar()
     assert workers == 1
+
+
+@pytest.mark.postgres
+def test_on_a_server_without_a_folder_of_trials(new_postgres_url):
+    store = new_postgres_url()
+    with open_round(rounds(), OBJECTIVE, store) as session:
+        trials = session.ask(6)
+        with pytest.raises(WorkloadError, match="folder="):
+            _ = trials[0].folder
+        for trial in trials[:5]:
+            finish(trial)
+    assert load(store, "depth").counts == {"completed": 5, "pending": 1}
+    with open_round(rounds(), OBJECTIVE, store) as session:
+        trial = session.ask()
+        assert (trial.number, trial.attempt) == (5, 2)
+        finish(trial)
+    assert load(store, "depth").counts == {"completed": 6}
+
+
+@pytest.mark.postgres
+def test_on_a_server_with_a_folder_of_trials(new_postgres_url, tmp_path):
+    store = new_postgres_url()
+    with open_round(rounds(), OBJECTIVE, store, folder=tmp_path / "trials") as session:
+        assert (session.ask().folder / "trial.json").exists()
+    with open_round(rounds(), OBJECTIVE, store) as session:
+        assert session.ask().folder.is_relative_to(tmp_path / "trials"), "it stays where it began"

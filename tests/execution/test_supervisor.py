@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import time
+from dataclasses import replace
 
 import pytest
 from watching import Kept, Scripted, completed
@@ -510,3 +511,13 @@ def test_load_refuses_what_is_not_there(tmp_path, workload):
     run(rounds(), workload())
     with pytest.raises(StoreError, match="Did you mean 'depth'"):
         load(tmp_path / "tuning.db", "dept")
+
+
+@pytest.mark.postgres
+def test_on_a_server_trial_folders_must_be_named(new_postgres_url, tmp_path):
+    store, executor = new_postgres_url(), Scripted()
+    bare = Workload(train, minimize("valid_error"), store=store, executor=executor)
+    with pytest.raises(StoreError, match=r"Workload\(folder="):
+        run(rounds(), bare)
+    assert executor.started == []
+    assert run(rounds(), replace(bare, folder=tmp_path)).counts == {"completed": 6}
