@@ -51,10 +51,21 @@ class Turns:
         self.times: dict[str, list[float]] = {name: [] for name in names}
         self.failed: dict[str, str] = {}
         self._order, self._now, self._change = list(names), 0, threading.Condition()
+        self._ready: set[str] = set()
+
+    def settled(self, name: str) -> None:
+        """Wait until this contender has built everything, or has failed to."""
+        with self._change:
+            self._change.wait_for(lambda: name in self._ready or name not in self._order)
 
     def window(self, name: str, steps: Callable[[], Iterator[int]]) -> Iterator[int]:
         with self._change:
-            self._change.wait_for(lambda: self._order[self._now] == name)
+            self._ready.add(name)
+            self._change.notify_all()
+            # Nobody begins before all are built: a capture bears no set-up beside it.
+            self._change.wait_for(
+                lambda: self._ready >= set(self._order) and self._order[self._now] == name
+            )
         wait(self.device)
         started = time.perf_counter()
         yield from steps()
@@ -71,9 +82,9 @@ class Turns:
         with self._change:
             if reason:
                 self.failed[name] = reason
-            if len(self._order) > 1:
-                mine = self._order.index(name)
-                self._order.pop(mine)
+            mine = self._order.index(name)
+            self._order.pop(mine)
+            if self._order:
                 self._now = (self._now - (mine < self._now)) % len(self._order)
             self._change.notify_all()
 
@@ -246,11 +257,12 @@ def race(work: Workload, device: torch.device, windows: int, compiled: bool) -> 
             reason = f"{type(error).__name__}: {error}"
         turns.leave(name, reason)
 
-    with Tf32():
-        threads = [threading.Thread(target=run, args=(name,)) for name in contenders]
-        for thread in threads:
+    with SameSettings():
+        threads = {name: threading.Thread(target=run, args=(name,)) for name in contenders}
+        for name, thread in threads.items():
             thread.start()
-        for thread in threads:
+            turns.settled(name)
+        for thread in threads.values():
             thread.join()
 
     base = turns.times["bare loop"][WARMING:]
@@ -279,17 +291,18 @@ def quartiles(times: list[float]) -> tuple[float, float]:
     return low, high
 
 
-class Tf32:
-    """The same rounding of float32 products for all contenders."""
+class SameSettings:
+    """For all contenders: float32 products rounded alike, convolutions chosen by trial."""
 
     def __enter__(self) -> None:
-        self.before = torch.get_float32_matmul_precision(), torch.backends.cudnn.allow_tf32
+        cudnn = torch.backends.cudnn
+        self.before = torch.get_float32_matmul_precision(), cudnn.allow_tf32, cudnn.benchmark
         torch.set_float32_matmul_precision("high")
-        torch.backends.cudnn.allow_tf32 = True
+        cudnn.allow_tf32 = cudnn.benchmark = True
 
     def __exit__(self, *_: object) -> None:
         torch.set_float32_matmul_precision(self.before[0])
-        torch.backends.cudnn.allow_tf32 = self.before[1]
+        torch.backends.cudnn.allow_tf32, torch.backends.cudnn.benchmark = self.before[1:]
 
 
 def evaluation(work: Workload, device: torch.device) -> list[str]:
