@@ -1,0 +1,1 @@
+"""Rounds that other people's tools recorded, read as results of ours."""

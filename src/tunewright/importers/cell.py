@@ -1,0 +1,68 @@
+"""The value a cell of a table means, given what the round declares for its column.
+
+Tables lose types: a column of several kinds becomes text, one with gaps becomes fractions, and a
+CSV file has text alone. The declaration knows what was meant.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from tunewright.design.space import Choice, Integers, Range, Value, same_value
+from tunewright.importers.foreign import number_or_none, whole_or_none
+
+
+class _Missing:
+    """No value, where None may be one."""
+
+
+MISSING: Final = _Missing()
+
+
+def as_value(declared: Range | Value, cell: Any) -> Any:
+    """The value of the declared range (or fixed value) that a cell means; MISSING if none.
+
+    >>> as_value(Choice((1, "auto")), "1"), as_value(Integers(1, 9), 3.0)
+    (1, 3)
+    """
+    if isinstance(declared, Choice):
+        return _among(declared.values, cell)
+    if not isinstance(declared, Range):  # fixed at this value
+        return _among((declared,), cell)
+    if cell is None or isinstance(cell, bool):
+        return MISSING
+    number: float | int | None
+    number = whole_or_none(cell) if isinstance(declared, Integers) else number_or_none(cell)
+    if number is None or not declared.low <= number <= declared.high:
+        return MISSING
+    return number
+
+
+def _among(values: tuple[Value, ...], cell: Any) -> Any:
+    for own in values:
+        if same_value(own, cell):
+            return own
+    if cell is None:
+        return MISSING
+    for own in values:
+        if str(own) == str(cell) or _same_number(own, cell):
+            return own
+    return MISSING
+
+
+def _same_number(own: Value, cell: Any) -> bool:
+    """Whether text is another spelling of a number, or 1 stands for True."""
+    if isinstance(own, str) or own is None:
+        return False
+    if isinstance(own, bool):
+        return (
+            str(cell).lower() in ("true", "1", "1.0")
+            if own
+            else str(cell).lower()
+            in (
+                "false",
+                "0",
+                "0.0",
+            )
+        )
+    return isinstance(cell, str) and number_or_none(cell) == own

@@ -1,0 +1,57 @@
+"""A frame as columns of plain values, whichever library made it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tunewright.design.space import as_plain
+from tunewright.errors import DesignError
+
+Columns = Mapping[str, Sequence[Any]]
+
+
+def columns_in(frame: Any, what: str) -> dict[str, list[Any]]:
+    """The columns of a polars or pandas frame, a mapping of lists, or a list of mappings.
+
+    >>> columns_in([{"trial": 0, "lr": 0.1}, {"trial": 1}], "trials")
+    {'trial': [0, 1], 'lr': [0.1, None]}
+    """
+    if hasattr(frame, "collect") and hasattr(frame, "lazy"):  # a lazy polars frame
+        frame = frame.collect()
+    if hasattr(frame, "get_columns"):  # polars
+        found = {column.name: column.to_list() for column in frame.get_columns()}
+    elif hasattr(frame, "iloc"):  # pandas; by place, since two columns may have one name
+        names = [str(name) for name in frame.columns]
+        _refuse_doubled(names, what)
+        found = {name: frame.iloc[:, place].tolist() for place, name in enumerate(names)}
+    elif isinstance(frame, Mapping):
+        found = {str(name): list(values) for name, values in frame.items()}
+    elif isinstance(frame, Sequence) and all(isinstance(row, Mapping) for row in frame):
+        names = list(dict.fromkeys(str(name) for row in frame for name in row))
+        found = {name: [row.get(name) for row in frame] for name in names}
+    else:
+        raise DesignError(
+            f"{what}: a {type(frame).__name__} is no frame. Give a polars or pandas frame, a "
+            "mapping of columns, or a list of rows."
+        )
+    if len({len(values) for values in found.values()}) > 1:
+        raise DesignError(f"{what}: the columns have different lengths.")
+    return found
+
+
+def _refuse_doubled(names: Sequence[str], what: str) -> None:
+    doubled = sorted({name for name in names if names.count(name) > 1})
+    if doubled:
+        raise DesignError(f"{what}: several columns are called {', '.join(doubled)}.")
+
+
+def plain_cell(cell: Any) -> Any:
+    """A cell as Python's own value; what stands for a missing one in some library is None."""
+    cell = as_plain(cell)
+    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
+        return None
+    if type(cell).__name__ in ("NAType", "NaTType"):  # pandas
+        return None
+    return cell

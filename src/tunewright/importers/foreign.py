@@ -1,0 +1,185 @@
+"""Trials as another system recorded them, made plain: before they have a round or roles.
+
+Nothing that is read here is trusted: names and values become text, numbers, True, False or None of
+a bounded size, nested settings become dotted names, and nothing is ever executed or unpickled.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tunewright.design.condition import LONGEST_NAME
+from tunewright.design.space import LARGEST_INTEGER, Range, Value, as_plain
+from tunewright.record.text import storable
+from tunewright.record.trial import Status
+
+LONGEST_VALUE = 500  # characters of a hyperparameter's text
+MOST_SETTINGS = 5_000  # hyperparameters of one trial; more is a file of something else
+Points = Mapping[str, tuple[Sequence[int], Sequence[float]]]  # metric -> steps and values
+
+
+@dataclass(frozen=True)
+class ForeignTrial:
+    """One trial of another system."""
+
+    name: str  # what the other system calls it
+    configuration: Mapping[str, Value]
+    status: Status
+    reason: str = ""
+    points: Points = field(default_factory=dict)
+    seconds: float = 0.0
+    number: int | None = None  # None: numbered in the order found
+    seed: int | None = None
+    detail: str = ""  # a traceback
+
+
+@dataclass(frozen=True)
+class Source:
+    """Everything a foreign record told us."""
+
+    origin: str  # in words, such as "the Optuna study 'width'"
+    name: str  # what to call the round when nobody says
+    trials: tuple[ForeignTrial, ...]  # those that ended
+    ranges: Mapping[str, Range] = field(default_factory=dict)  # what the source declares
+    search: str = ""  # which search suggested the trials; empty: laid out beforehand, or unknown
+    notes: tuple[str, ...] = ()  # what could not be taken over
+
+
+def plain_name(name: Any) -> str:
+    r"""A name that a round can hold: printable, not empty, not too long.
+
+    >>> plain_name("lr\x1b[2J"), plain_name(""), len(plain_name("a" * 1000))
+    ('lr\\x1b[2J', '?', 200)
+    """
+    text = storable(str(name), longest=10 * LONGEST_NAME)
+    text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    return text.strip()[:LONGEST_NAME] or "?"
+
+
+def plain_value(value: Any) -> Value:
+    """A value that a configuration can hold; lists and other objects become their text.
+
+    >>> plain_value([64, 32]), plain_value(float("inf")), plain_value(2**60)
+    ('[64, 32]', 'inf', '1152921504606846976')
+    """
+    value = as_plain(value)
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int):
+        return value if abs(value) <= LARGEST_INTEGER else str(value)[:LONGEST_VALUE]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if not isinstance(value, str):
+        try:
+            value = json.dumps(value, sort_keys=True, default=str)
+        except (TypeError, ValueError, RecursionError):
+            value = type(value).__name__
+    return storable(value, LONGEST_VALUE)
+
+
+def flattened(settings: Mapping[Any, Any]) -> dict[str, Value]:
+    """Nested settings under dotted names, with plain names and values.
+
+    >>> flattened({"optimizer": {"lr": 0.1, "betas": [0.9, 0.99]}, "seed": 1})
+    {'optimizer.lr': 0.1, 'optimizer.betas': '[0.9, 0.99]', 'seed': 1}
+    """
+    found: dict[str, Value] = {}
+    waiting: list[tuple[str, Any]] = [("", settings)]
+    while waiting and len(found) < MOST_SETTINGS:
+        prefix, value = waiting.pop(0)
+        if isinstance(value, Mapping) and (value or not prefix):
+            inner = [(f"{prefix}.{key}" if prefix else str(key), own) for key, own in value.items()]
+            waiting = [*inner[:MOST_SETTINGS], *waiting]
+        else:
+            found[_free(found, plain_name(prefix))] = plain_value(value)
+    return found
+
+
+def _free(found: Mapping[str, Any], name: str) -> str:
+    while name in found:
+        name = name[: LONGEST_NAME - 1] + "_"
+        if name in found and len(name) == LONGEST_NAME:
+            name = name[:-8] + f"{len(found):08d}"
+    return name
+
+
+def parsed(text: str) -> Value:
+    """The value a text stands for, in a file that holds nothing but text.
+
+    >>> [parsed(t) for t in ("0.1", "12", "True", "adam", "", "None", "nan")]
+    [0.1, 12, True, 'adam', None, None, 'nan']
+    """
+    bare = text.strip()
+    if bare in ("", "None", "null"):
+        return None
+    if bare in ("True", "true", "False", "false"):
+        return bare in ("True", "true")
+    if len(bare) <= 40 and "_" not in bare:  # Python reads 1_000 as a number; nobody writes it so
+        for kind in (int, float):
+            try:
+                return plain_value(kind(bare))
+            except ValueError:
+                continue
+    return storable(text, LONGEST_VALUE)
+
+
+def number_or_none(value: Any) -> float | None:
+    """A float, nan and infinities included; None for anything that is no number.
+
+    >>> number_or_none("NaN"), number_or_none(True), number_or_none("adam")
+    (nan, None, None)
+    """
+    value = as_plain(value)
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        return float(value)
+    except (ValueError, OverflowError):
+        return None
+
+
+def whole_or_none(value: Any) -> int | None:
+    """A whole number that a step or a seed can be; None for anything else."""
+    number = number_or_none(value)
+    if number is None or not math.isfinite(number) or number != int(number):
+        return None
+    return int(number) if abs(number) <= LARGEST_INTEGER else None
+
+
+class PointsInOrder:
+    """Collects single points into the curves of a trial."""
+
+    def __init__(self) -> None:
+        """Begin without any."""
+        self._found: dict[str, tuple[list[int], list[float]]] = {}
+
+    def add(self, metric: str, step: int, value: float) -> None:
+        """Add one point; of several at one step the last counts."""
+        steps, values = self._found.setdefault(plain_name(metric), ([], []))
+        steps.append(step)
+        values.append(value)
+
+    def add_at_end(self, metrics: Iterable[tuple[str, float]]) -> None:
+        """Add final values at the last step of all curves, for metrics without a curve."""
+        last = max((max(steps) for steps, _ in self._found.values()), default=1)
+        for metric, value in metrics:
+            if plain_name(metric) not in self._found:
+                self.add(metric, last, value)
+
+    def points(self) -> Points:
+        """What was collected."""
+        return self._found
+
+
+def first_non_finite(points: Points, names: Iterable[str]) -> str:
+    """Where one of these metrics was first not finite, in words; empty if never."""
+    for metric in names:
+        steps, values = points.get(metric, ((), ()))
+        for step, value in zip(steps, values, strict=True):
+            if not math.isfinite(value):
+                return f"{metric} is {value:+} at step {step}".replace("+nan", "nan")
+    return ""

@@ -1,0 +1,273 @@
+"""Trials in two tables of any origin: one row per trial, one row per logged point.
+
+`trials` has the columns `trial`, `status` and one for each hyperparameter of the round, under its
+name or, for a conditional one, its column (`optimizer.adam.learning_rate`). Optional: `reason`,
+`seed`, `seconds`, `index`. `curves` has the columns `trial`, `step`, `metric`, `value`. What
+`results.to_polars()` and `.to_pandas()` give is read back as it was.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, get_args
+
+from tunewright.design.condition import Fixed, Hyperparameter, holds
+from tunewright.design.meaning import Meaning
+from tunewright.design.objective import Objective
+from tunewright.design.round import Round
+from tunewright.design.space import Value, same_value
+from tunewright.design.study import Study
+from tunewright.errors import DesignError
+from tunewright.importers.cell import MISSING, as_value
+from tunewright.importers.columns import Columns, columns_in, plain_cell
+from tunewright.importers.foreign import PointsInOrder, number_or_none, whole_or_none
+from tunewright.importers.nearest import did_you_mean
+from tunewright.importers.problems import Problems
+from tunewright.importers.taking_over import position
+from tunewright.record.curve import Batch, Curves, pack
+from tunewright.record.results import Results
+from tunewright.record.text import storable
+from tunewright.record.trial import Status, Trial
+
+HEAD = ("number", "study", "status", "value", "best_step")  # of an exported table, in this order
+TAIL = ("reason", "index", "seed", "attempts", "seconds", "command")
+POINT = ("trial", "step", "metric", "value")
+
+
+def import_frames(
+    round: Round,
+    objective: Objective,
+    trials: Any,
+    curves: Any,
+    means: Mapping[str, Any] | None = None,
+) -> Results:
+    """Results of trials in two frames (polars, pandas, or columns as lists).
+
+    Every problem of the frames is said at once.
+
+    >>> from tunewright.design.objective import minimize
+    >>> from tunewright.design.space import log
+    >>> results = import_frames(
+    ...     Round("lr", goal="?", nuisance={"lr": log(1e-3, 1)}, trials_per_study=2),
+    ...     minimize("error"),
+    ...     {"trial": [0, 1], "status": ["completed"] * 2, "lr": [0.01, 0.1]},
+    ...     {"trial": [0, 1], "step": [9, 9], "metric": ["error"] * 2, "value": [0.5, 0.4]},
+    ... )
+    >>> results.best().configuration
+    {'lr': 0.1}
+    """
+    problems = Problems()
+    points = _points(columns_in(curves, "curves"), problems)
+    metrics = {metric for own in points.values() for metric in own.points()}
+    layout = _layout(round, columns_in(trials, "trials"), metrics, problems)
+    if layout is None:  # without the columns, the rows mean nothing
+        problems.refuse()
+        raise AssertionError("a frame without its columns was not refused")
+    numbers = _numbers(layout.identities, problems)
+    for identity in points:
+        if identity not in numbers:
+            problems.add(f"curves: trial {identity!r} is not among the trials.", "stranger")
+    made = []
+    for row, identity in enumerate(layout.identities):
+        logged = points.get(identity)
+        made.append(_trial(round, layout, row, numbers[identity], logged, problems))
+    problems.refuse()
+    kept = [trial for trial in made if trial is not None]
+    return Results.from_parts(round, objective, kept, meaning=Meaning(means or {}))
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """Which column of the trials' frame is what."""
+
+    identities: list[Any]
+    settings: Mapping[str, list[Any]]  # column of the round -> cells
+    known: Mapping[str, list[Any]]  # status, reason, seed and so on
+
+    def cell(self, name: str, row: int) -> Any:
+        return plain_cell(self.known[name][row]) if name in self.known else None
+
+
+def _layout(round: Round, frame: Columns, metrics: set[str], problems: Problems) -> _Layout | None:
+    """What the columns are; None when one that is needed is not there."""
+    dimensions = _dimensions(round)
+    columns = {column for column, _ in dimensions} | set(round.scientific)
+    identity = "trial" if "trial" in frame and "trial" not in columns else "number"
+    needed = {"trial": identity, "status": "status"}
+    missing = [name for name, column in needed.items() if column not in frame]
+    for name in missing:
+        problems.add(f"trials: no column {name!r}.{did_you_mean(name, frame)}")
+    settings: dict[str, list[Any]] = {}
+    used = {identity}
+    for column in (*round.scientific, *(c for c, _ in dimensions)):
+        name = dict(dimensions).get(column, column)
+        # an exported table marks a hyperparameter whose name one of its own columns has
+        candidates = ([f"{column}_"] if column in HEAD else []) + [column, name]
+        found = next((c for c in candidates if c in frame and c != identity), None)
+        if found is not None:
+            settings[column] = list(frame[found])
+            used.add(found)
+    # a conditional one that no trial had has no column; a fixed value is known without one
+    needless = {h.column for study in round.studies for h in study.space if h.when}
+    needless |= {f.column for study in round.studies for f in study.fixed}
+    free = [c for c in frame if c not in used]
+    for column in sorted(columns - set(settings) - needless):
+        missing.append(column)
+        problems.add(f"trials: no column for {column!r}.{did_you_mean(column, free)}")
+    known = {n: list(frame[n]) for n in HEAD if n in frame and n not in used}
+    for name in TAIL:
+        marked = name
+        while marked in columns | metrics:
+            marked += "_"
+        if marked in frame:
+            known[name] = list(frame[marked])
+            used.add(marked)
+    for name in frame:
+        if name not in used | metrics | set(HEAD) and name.rstrip("_") not in metrics:
+            hint = did_you_mean(name, sorted(columns - set(settings))) if columns else ""
+            problems.add(
+                f"trials: the column {name!r} is no hyperparameter of the round and no metric. "
+                f"Give it a role, or drop the column.{hint if 'Did' in hint else ''}"
+            )
+    if missing:
+        return None
+    return _Layout([plain_cell(cell) for cell in frame[identity]], settings, known)
+
+
+def _dimensions(round: Round) -> list[tuple[str, str]]:
+    """(column, name) of everything but scientific lists, each once."""
+    found: dict[str, str] = {}
+    for study in round.studies:
+        own: tuple[Hyperparameter | Fixed, ...] = (*study.space, *study.fixed)
+        found |= {dimension.column: dimension.name for dimension in own}
+    return list(found.items())
+
+
+def _numbers(identities: list[Any], problems: Problems) -> dict[Any, int]:
+    """A number for each trial: its own where all have one, else its row."""
+    if None in identities:
+        problems.add(f"trials: row {identities.index(None)} names no trial.")
+    for identity, times in Counter(identities).items():
+        if times > 1 and identity is not None:
+            problems.add(f"trials: trial {identity!r} stands in {times} rows.", "twice")
+    whole = [whole_or_none(i) if not isinstance(i, str) else None for i in identities]
+    if all(number is not None and number >= 0 for number in whole):
+        return {
+            i: number for i, number in zip(identities, whole, strict=True) if number is not None
+        }
+    return {identity: row for row, identity in enumerate(identities)}
+
+
+def _points(frame: Columns, problems: Problems) -> dict[Any, PointsInOrder]:
+    missing = [name for name in POINT if name not in frame]
+    for name in missing:
+        problems.add(f"curves: no column {name!r}.{did_you_mean(name, frame)}")
+    found: dict[Any, PointsInOrder] = {}
+    if missing:
+        return found
+    for trial, step, metric, value in zip(*(frame[name] for name in POINT), strict=True):
+        at = whole_or_none(step)
+        # null stands for nan in files that cannot hold one
+        number = math.nan if plain_cell(value) is None else number_or_none(value)
+        identity = plain_cell(trial)
+        if at is None:
+            problems.add(f"curves: step {step!r} of trial {trial!r} is no whole number.", "step")
+        elif number is None:
+            problems.add(f"curves: {value!r} of trial {trial!r} is no number.", "value")
+        elif not isinstance(metric, str) or not metric:
+            problems.add(f"curves: {metric!r} of trial {trial!r} names no metric.", "metric")
+        else:
+            found.setdefault(identity, PointsInOrder()).add(metric, at, number)
+    return found
+
+
+def _trial(
+    round: Round,
+    layout: _Layout,
+    row: int,
+    number: int,
+    logged: PointsInOrder | None,
+    problems: Problems,
+) -> Trial | None:
+    status = layout.cell("status", row)
+    if status not in get_args(Status):
+        problems.add(
+            f"trials: trial {number} has the status {status!r}."
+            f"{did_you_mean(str(status), get_args(Status))}",
+            f"status {status}",
+        )
+        return None
+    study = _study(round, layout, row, number, status, problems)
+    if study is None:
+        return None
+    try:
+        configuration = _configuration(study, layout, row, status)
+    except DesignError as error:
+        problems.add(f"trials: trial {number}: {error}", str(error).split("=")[0])
+        return None
+    points = logged.points() if logged is not None else {}
+    return Trial(
+        number=number,
+        study=study.number,
+        index=whole_or_none(layout.cell("index", row)),
+        configuration=configuration,
+        unit=position(study, configuration),
+        status=status,
+        # judged again on reading, which finds its own reason where the curves have one
+        reason=storable(str(layout.cell("reason", row) or "")),
+        curves=Curves([Batch(1, 0, pack(points))] if points else []),
+        seed=whole_or_none(layout.cell("seed", row)) or 0,
+        attempts=whole_or_none(layout.cell("attempts", row)) or 0,
+        seconds=number_or_none(layout.cell("seconds", row)) or 0.0,
+        command=storable(str(layout.cell("command", row) or "")),
+    )
+
+
+def _study(
+    round: Round, layout: _Layout, row: int, number: int, status: str, problems: Problems
+) -> Study | None:
+    """The study of the row's scientific values."""
+    setting = {}
+    for name in round.studies[0].scientific:
+        cell = plain_cell(layout.settings[name][row])
+        setting[name] = as_value(round.scientific[name], cell)
+    for study in round.studies:
+        if all(
+            own is not MISSING and same_value(own, study.scientific[name])
+            for name, own in setting.items()
+        ):
+            return study
+    said = whole_or_none(layout.cell("study", row))
+    if status in ("pending", "running") and said is not None and 0 <= said < len(round.studies):
+        return round.studies[said]  # an adaptive search has not filled it yet
+    shown = ", ".join(f"{name} = {layout.settings[name][row]!r}" for name in setting)
+    problems.add(f"trials: trial {number}: no study of the round has {shown}.", f"study {shown}")
+    return None
+
+
+def _configuration(study: Study, layout: _Layout, row: int, status: Status) -> dict[str, Value]:
+    """The row's values under the names of the training function."""
+    cells = {column: plain_cell(values[row]) for column, values in layout.settings.items()}
+    settings: dict[str, Value] = dict(study.scientific)
+    chosen: dict[str, Value] = {}
+    for h in study.space:
+        if not h.active(settings):
+            continue
+        value = as_value(h.range, cells.get(h.column))
+        if value is not MISSING:
+            settings[h.column] = chosen[h.name] = value
+        elif status in ("completed", "infeasible"):
+            raise DesignError(f"{h.column} = {cells.get(h.column)!r} is not of {h.range}.")
+    if study.space and not chosen and status in ("pending", "running"):
+        return {}  # an adaptive search has not filled it yet
+    for f in study.fixed:
+        if not holds(f.when, settings):
+            continue
+        cell = cells.get(f.column)
+        if cell is not None and as_value(f.value, cell) is MISSING:
+            raise DesignError(f"{f.column} = {cell!r}, but the round fixes it at {f.value!r}.")
+        chosen[f.name] = f.value
+    return {**study.scientific, **chosen}

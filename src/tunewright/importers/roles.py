@@ -1,0 +1,251 @@
+"""Which hyperparameters of foreign trials have which role, and which depend on another?
+
+A guess that the user can overrule: what varies is a nuisance hyperparameter, what does not is
+fixed, a seed is neither. One that only some trials have is taken to depend on the choice that says
+which trials these are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+from tunewright.design.condition import Given
+from tunewright.design.guards import is_seed
+from tunewright.design.meaning import Meaning
+from tunewright.design.space import Choice, Range, Value, as_range
+from tunewright.errors import DesignError
+from tunewright.importers.foreign import ForeignTrial
+from tunewright.importers.nearest import did_you_mean
+from tunewright.importers.scale import distinct, guessed_range, listed
+
+Role = Literal["scientific", "nuisance", "fixed", "left_out"]
+ROLES: tuple[Role, ...] = get_args(Role)
+MANY = 8  # text that differs in each of more trials than this is a label: a name, a path, a date
+
+
+@dataclass(frozen=True)
+class Roles:
+    """A role for every hyperparameter of a foreign record, as a round declares them."""
+
+    scientific: Mapping[str, Any]
+    nuisance: Mapping[str, Any]
+    fixed: Mapping[str, Any]
+    left_out: tuple[str, ...]  # seeds, labels, and what the user left out
+    notes: tuple[str, ...]  # what was guessed and may be wrong
+
+
+def guess_roles(
+    trials: Sequence[ForeignTrial],
+    roles: Mapping[str, Role],
+    ranges: Mapping[str, Any],
+    declared: Mapping[str, Range],
+    meaning: Meaning,
+) -> Roles:
+    """Roles for the hyperparameters of these trials; `roles` and `ranges` are the user's word."""
+    names = list(dict.fromkeys(name for trial in trials for name in trial.configuration))
+    _refuse(names, roles, ranges)
+    guessing = _Guessing(roles, {n: _range(n, r) for n, r in ranges.items()}, declared)
+    # a trial that broke early may lack hyperparameters that all others have
+    known = [t for t in trials if t.status in ("completed", "infeasible")] or list(trials)
+    left_out = [name for name in names if guessing.leaves_out(name, known)]
+    kept = [name for name in names if name not in left_out]
+    scientific = {}
+    for name in kept:
+        if roles.get(name) == "scientific":
+            scientific[name] = guessing.scientific(name, known)
+    searched, fixed = guessing.declare(known, kept, frozenset(scientific))
+    return Roles(scientific, searched, fixed, tuple(left_out), guessing.notes(meaning, left_out))
+
+
+@dataclass
+class _Guessing:
+    roles: Mapping[str, Role]
+    chosen: Mapping[str, Range]  # the user's ranges
+    declared: Mapping[str, Range]  # the source's
+    seen: list[str] = field(default_factory=list)  # whose range was guessed from the values
+    unexplained: list[str] = field(default_factory=list)  # of some trials, nothing says which
+    varied: list[str] = field(default_factory=list)
+
+    def leaves_out(self, name: str, trials: Sequence[ForeignTrial]) -> bool:
+        """Whether a name is none of the round's."""
+        if name in self.roles:
+            return self.roles[name] == "left_out"
+        if name in self.chosen or name in self.declared:
+            return False
+        if is_seed(name):
+            return True
+        values = _values(name, trials)
+        texts = all(isinstance(value, str) for value in values)
+        return texts and len(values) > MANY and len(distinct(values)) == len(values)
+
+    def scientific(self, name: str, trials: Sequence[ForeignTrial]) -> Range:
+        """A list of the values tried, unless a range was asked for."""
+        if name in self.chosen:
+            return self.chosen[name]
+        values = _values(name, trials)
+        found = self.declared.get(name)
+        if found is not None and not isinstance(found, Choice) and len(distinct(values)) > MANY:
+            return found
+        return listed(values)
+
+    def declare(
+        self, trials: Sequence[ForeignTrial], names: Sequence[str], settled: frozenset[str]
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What these trials searched and what was fixed for them all, conditionals nested."""
+        searched: dict[str, Any] = {}
+        fixed: dict[str, Any] = {}
+        everywhere = [n for n in names if all(n in t.configuration for t in trials)]
+        for name in everywhere:
+            if name in settled:
+                continue
+            values = _values(name, trials)
+            if self._searches(name, values):
+                searched[name] = self._range_of(name, values)
+            else:
+                fixed[name] = values[0]
+        choices = {n: distinct(_values(n, trials)) for n in everywhere if n in settled}
+        choices |= {n: list(d.values) for n, d in searched.items() if isinstance(d, Choice)}
+        families: dict[str, list[str]] = {}
+        for name in names:
+            if name in everywhere:
+                continue
+            parent = _parent(name, choices, trials)
+            if parent is None:
+                self.unexplained += [name] if name not in self.unexplained else []
+            else:
+                families.setdefault(parent, []).append(name)
+        for parent, children in families.items():
+            self._nest(parent, choices[parent], children, trials, searched, fixed)
+        return searched, fixed
+
+    def _nest(
+        self,
+        parent: str,
+        values: Sequence[Value],
+        children: Sequence[str],
+        trials: Sequence[ForeignTrial],
+        searched: dict[str, Any],
+        fixed: dict[str, Any],
+    ) -> None:
+        """Put the children under the values of their parent at which trials have them."""
+        under: list[tuple[Value, dict[str, Any], dict[str, Any]]] = []
+        for value in values:
+            own = [t for t in trials if _key(t.configuration[parent]) == _key(value)]
+            have = [c for c in children if any(c in t.configuration for t in own)]
+            found = self.declare(own, have, frozenset()) if own else ({}, {})
+            under.append((value, *found))
+        if any(below for _, below, _ in under):
+            searched[parent] = Given(tuple((value, below) for value, below, _ in under))
+        if any(below for _, _, below in under):
+            fixed[parent] = Given(tuple((value, below) for value, _, below in under))
+
+    def _searches(self, name: str, values: Sequence[Value]) -> bool:
+        several = len(distinct(values)) > 1
+        if self.roles.get(name) == "fixed":
+            if several:
+                raise DesignError(
+                    f"roles {name}: fixed, but the trials have {len(distinct(values))} values of "
+                    'it. Make it nuisance or scientific, or "left_out" of the round.'
+                )
+            return False
+        found = self.chosen.get(name) or self.declared.get(name)
+        if isinstance(found, Choice):
+            return len(found.values) > 1 or several
+        return found is not None or several
+
+    def _range_of(self, name: str, values: Sequence[Value]) -> Range:
+        self.varied.append(name)
+        found = self.chosen.get(name)
+        if found is None and name in self.declared:
+            found = self.declared[name]
+        if found is None:
+            found = guessed_range(values)
+            if not isinstance(found, Choice):
+                self.seen.append(name)
+        return found
+
+    def notes(self, meaning: Meaning, left_out: Sequence[str]) -> tuple[str, ...]:
+        """What was guessed, in sentences."""
+        said = []
+        if self.seen:
+            said.append(
+                f"the range of {_listing(self.seen)} was guessed from the values tried; say "
+                "ranges= if you know it: what is said about edges depends on it."
+            )
+        if self.unexplained:
+            said.append(
+                f"{_listing(self.unexplained)}: only some trials have it, and no other "
+                "hyperparameter says which; it has no role in this round."
+            )
+        labels = [name for name in left_out if name not in self.roles]
+        if labels:
+            said.append(
+                f"{_listing(labels)}: left out as a seed or a label, since it is no "
+                "hyperparameter; say roles= to take it in."
+            )
+        steps = meaning.name("max_train_steps")
+        if steps in self.varied:
+            said.append(f"{steps} varies: trials of different length are compared with each other.")
+        return tuple(said)
+
+
+def _refuse(names: Sequence[str], roles: Mapping[str, Any], ranges: Mapping[str, Any]) -> None:
+    problems = []
+    for what, named in (("roles", roles), ("ranges", ranges)):
+        for name in named:
+            if name not in names:
+                problems.append(
+                    f"{what} {name!r}: no trial has a hyperparameter of this name."
+                    f"{did_you_mean(name, names)}"
+                )
+    for name, role in roles.items():
+        if role not in ROLES:
+            problems.append(
+                f"roles {name}: {role!r} is not one of {', '.join(ROLES)}."
+                f"{did_you_mean(str(role), ROLES)}"
+            )
+    if problems:
+        raise DesignError("\n".join(problems))
+
+
+def _range(name: str, given_range: Any) -> Range:
+    found = as_range(given_range)
+    if found is None:
+        raise DesignError(
+            f"ranges {name}: {given_range!r} is no range, such as log(1e-4, 1e-1), and no list."
+        )
+    return found
+
+
+def _values(name: str, trials: Iterable[ForeignTrial]) -> list[Value]:
+    return [t.configuration[name] for t in trials if name in t.configuration]
+
+
+def _parent(child: str, choices: Iterable[str], trials: Sequence[ForeignTrial]) -> str | None:
+    """The choice whose value says which trials have the child, or at least which have it not.
+
+    In the second case the rest depends on a choice that is itself a child.
+    """
+    partial = None
+    for parent in choices:
+        having: set[Any] = set()
+        lacking: set[Any] = set()
+        for trial in trials:
+            has = child in trial.configuration
+            (having if has else lacking).add(_key(trial.configuration[parent]))
+        if not having & lacking:
+            return parent
+        if partial is None and lacking - having:
+            partial = parent
+    return partial
+
+
+def _key(value: Value) -> tuple[bool, Value]:
+    return isinstance(value, bool), value
+
+
+def _listing(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:8])
+    return shown if len(names) <= 8 else f"{shown} and {len(names) - 8} more"

@@ -1,0 +1,140 @@
+"""Trials in files: CSV, Parquet or JSON, with curves in a second file or without any."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any, Unpack, get_args
+
+from tunewright.design.objective import Objective
+from tunewright.design.space import as_plain
+from tunewright.errors import DesignError
+from tunewright.importers.columns import Columns, plain_cell
+from tunewright.importers.files import existing, table_columns
+from tunewright.importers.foreign import (
+    ForeignTrial,
+    PointsInOrder,
+    Source,
+    number_or_none,
+    parsed,
+    plain_name,
+    plain_value,
+    whole_or_none,
+)
+from tunewright.importers.frames import HEAD, POINT, TAIL, import_frames
+from tunewright.importers.metric_names import looks_like_metric
+from tunewright.importers.nearest import did_you_mean
+from tunewright.importers.taking_over import Options, take_over
+from tunewright.record.results import Results
+from tunewright.record.trial import Status
+
+STEP = 1  # of final values in a table without curves
+
+
+def import_tables(
+    trials: str | os.PathLike[str],
+    curves: str | os.PathLike[str] | None = None,
+    *,
+    objective: Objective,
+    metrics: Sequence[str] = (),
+    **options: Unpack[Options],
+) -> Results:
+    """Results of trials in a .csv, .parquet, .json or .jsonl file, one row each.
+
+    `curves` is a file with the columns trial, step, metric and value. Without it, the columns that
+    are metrics hold final values: the objective's, those named in `metrics`, and those that read
+    like one (`valid_loss`). Every other column is a hyperparameter, with a guessed role.
+    """
+    path = existing(trials, "table")
+    frame = table_columns(path)
+    points = table_columns(existing(curves, "table")) if curves is not None else None
+    round = options.get("round")
+    if round is not None and points is not None:
+        frame.setdefault("status", ["completed"] * _rows(frame))
+        return import_frames(round, objective, frame, points, options.get("means"))
+    measured = _metrics(frame, points, objective, metrics)
+    source = Source(
+        origin=f"the table {path.name}",
+        name=path.stem,
+        trials=tuple(_trials(frame, points, measured)),
+    )
+    return take_over(source, objective, options)
+
+
+def _metrics(
+    frame: Columns, points: Columns | None, objective: Objective, metrics: Sequence[str]
+) -> list[str]:
+    """The columns that hold something measured."""
+    if points is not None:
+        missing = [name for name in POINT if name not in points]
+        if missing:
+            raise DesignError(f"curves: no column {', '.join(map(repr, missing))}.")
+        return [str(metric) for metric in dict.fromkeys(points["metric"])]
+    for name in (objective.metric, *objective.subject_to, *metrics):
+        if name not in frame:
+            raise DesignError(f"the table has no column {name!r}.{did_you_mean(name, frame)}")
+    named = {objective.metric, *objective.subject_to, *metrics}
+    return [name for name in frame if name in named or looks_like_metric(name)]
+
+
+def _trials(frame: Columns, points: Columns | None, metrics: Sequence[str]) -> list[ForeignTrial]:
+    identity = next((name for name in ("trial", "number", "id") if name in frame), None)
+    of_ours = {*HEAD, *TAIL} if "status" in frame and "number" in frame else {"status", "reason"}
+    settings = [n for n in frame if n not in of_ours | {identity} | set(metrics)]
+    logged = {} if points is None else _logged(points)
+    found = []
+    for row in range(_rows(frame)):
+        name = str(plain_cell(frame[identity][row])) if identity else str(row)
+        own = logged.get(name, PointsInOrder())
+        if points is None:
+            for metric in metrics:
+                cell = number_or_none(frame[metric][row])
+                if cell is not None:
+                    own.add(metric, STEP, cell)
+        configuration = {
+            plain_name(setting): _value(cell)
+            for setting in settings
+            if (cell := plain_cell(frame[setting][row])) is not None and cell != ""
+        }
+        found.append(
+            ForeignTrial(
+                name,
+                configuration,
+                _status(frame, row),
+                reason=str(plain_cell(frame["reason"][row]) or "") if "reason" in frame else "",
+                points=own.points(),
+                number=whole_or_none(name),
+            )
+        )
+    return found
+
+
+def _status(frame: Columns, row: int) -> Status:
+    if "status" not in frame:
+        return "completed"
+    status = plain_cell(frame["status"][row])
+    if status not in get_args(Status):
+        raise DesignError(
+            f"row {row + 1} has the status {status!r}.{did_you_mean(str(status), get_args(Status))}"
+        )
+    return status  # type: ignore[no-any-return]
+
+
+def _logged(points: Columns) -> dict[str, PointsInOrder]:
+    found: dict[str, PointsInOrder] = {}
+    for trial, step, metric, value in zip(*(points[name] for name in POINT), strict=True):
+        at, number = whole_or_none(step), number_or_none(value)
+        if value is None or value == "":
+            number = float("nan")
+        if at is None or number is None:
+            raise DesignError(f"curves: step {step!r}, value {value!r} of trial {trial!r}.")
+        found.setdefault(str(trial), PointsInOrder()).add(str(metric), at, number)
+    return found
+
+
+def _value(cell: Any) -> Any:
+    return parsed(cell) if isinstance(cell, str) else plain_value(as_plain(cell))
+
+
+def _rows(frame: Columns) -> int:
+    return len(next(iter(frame.values()), ()))

@@ -1,0 +1,172 @@
+"""From a foreign record to results: a round, an objective, and trials that belong to its studies.
+
+Every importer takes the same options (`Options`), so that whatever was guessed can be overruled in
+the same words whichever tool the trials come from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypedDict
+
+from tunewright.design.guards import is_seed
+from tunewright.design.meaning import Meaning
+from tunewright.design.objective import Objective
+from tunewright.design.round import Round
+from tunewright.design.space import Value, same_value
+from tunewright.design.study import Study
+from tunewright.errors import DesignError, NotFound
+from tunewright.importers.foreign import ForeignTrial, Source, plain_name
+from tunewright.importers.nearest import did_you_mean
+from tunewright.importers.roles import Role, guess_roles
+from tunewright.record.curve import Batch, Curves, pack
+from tunewright.record.results import Results
+from tunewright.record.text import LONGEST_TEXT, storable
+from tunewright.record.trial import Trial
+
+
+class Options(TypedDict, total=False):
+    """What every importer can be told, where its guess is wrong."""
+
+    name: str  # of the round
+    round: Round  # the whole round, in place of any guess
+    roles: Mapping[str, Role]  # {"optimizer": "scientific", "host": "left_out"}
+    ranges: Mapping[str, Any]  # {"learning_rate": log(1e-5, 1e-1)}
+    means: Mapping[str, Any]  # as in Workload(means=)
+    search: str  # "random" or "grid" when points were laid out beforehand, "tpe" and so on if not
+
+
+def take_over(source: Source, objective: Objective, options: Options) -> Results:
+    """The results of a foreign record, under the round given or a guessed one."""
+    if not source.trials:
+        raise NotFound(f"{source.origin} holds no trial that has ended.")
+    meaning = Meaning(options.get("means") or {})
+    trials = _numbered(source.trials)
+    _check_logged(source, objective, trials)
+    given_round = options.get("round")
+    search = options.get("search", source.search)
+    if given_round is not None:
+        if options.get("roles") or options.get("ranges"):
+            raise DesignError("round= says every role already; leave out roles= and ranges=.")
+        round, notes = given_round, source.notes
+        left_out = frozenset(n for t in trials for n in t.configuration) - set(round.names)
+    else:
+        round, notes, left_out = _guessed(source, trials, meaning, options)
+    placed, problems = [], []
+    for trial in trials:
+        study = _study_of(round, trial.configuration)
+        if study is not None:
+            placed.append((trial, study))
+        elif trial.status != "failed":
+            problems.append(_belongs_nowhere(round, trial))
+    if problems:
+        more = [f"and {len(problems) - 10} more"] if len(problems) > 10 else []
+        raise DesignError("\n".join([*problems[:10], *more]))
+    if len(placed) < len(trials):
+        count = len(trials) - len(placed)
+        notes = (*notes, f"{count} failed trials belong to no study and were left out.")
+    made = [_trial(t, study, search, left_out) for t, study in placed]
+    results = Results.from_parts(round, objective, made, meaning=meaning)
+    return replace(results, search=search, notes=notes)
+
+
+def position(study: Study, configuration: Mapping[str, Value]) -> dict[str, float]:
+    """Where a configuration lies, as far as its values are in the ranges of the study."""
+    settings: dict[str, Value] = dict(study.scientific)
+    found: dict[str, float] = {}
+    for h in study.space:
+        if h.active(settings) and h.name in configuration:
+            value = settings[h.column] = configuration[h.name]
+            try:
+                found[h.column] = h.range.unit(value)
+            except DesignError:
+                continue
+    return found
+
+
+def _numbered(trials: Sequence[ForeignTrial]) -> list[ForeignTrial]:
+    """Trials under the numbers of their own record, or in order where these are not unique."""
+    numbers = [trial.number for trial in trials]
+    unique = None not in numbers and len(set(numbers)) == len(numbers)
+    if unique and min(n for n in numbers if n is not None) >= 0:
+        return sorted(trials, key=lambda t: t.number or 0)
+    return [replace(trial, number=place) for place, trial in enumerate(trials)]
+
+
+def _check_logged(source: Source, objective: Objective, trials: Sequence[ForeignTrial]) -> None:
+    """Refuse an objective that no trial has: it is misspelt, and every trial would be failed."""
+    metrics = list(dict.fromkeys(metric for trial in trials for metric in trial.points))
+    if metrics and objective.metric not in metrics:
+        raise DesignError(
+            f"{source.origin} has no metric {objective.metric!r}."
+            f"{did_you_mean(objective.metric, metrics)}"
+        )
+
+
+def _guessed(
+    source: Source, trials: Sequence[ForeignTrial], meaning: Meaning, options: Options
+) -> tuple[Round, tuple[str, ...], frozenset[str]]:
+    roles = guess_roles(
+        trials,
+        options.get("roles") or {},
+        options.get("ranges") or {},
+        source.ranges,
+        meaning,
+    )
+    round = Round(
+        plain_name(options.get("name") or source.name),
+        goal=f"imported from {source.origin}",
+        scientific=roles.scientific,
+        nuisance=roles.nuisance,
+        fixed=roles.fixed,
+        trials_per_study=1,
+    )
+    counts = [0] * len(round.studies)
+    for trial in trials:
+        study = _study_of(round, trial.configuration)
+        if study is not None:
+            counts[study.number] += 1
+    round = replace(round, trials_per_study=max(*counts, 1))
+    return round, (*source.notes, *roles.notes), frozenset(roles.left_out)
+
+
+def _study_of(round: Round, configuration: Mapping[str, Value]) -> Study | None:
+    for study in round.studies:
+        if all(
+            name in configuration and same_value(configuration[name], value)
+            for name, value in study.scientific.items()
+        ):
+            return study
+    return None
+
+
+def _belongs_nowhere(round: Round, trial: ForeignTrial) -> str:
+    own = {name: trial.configuration.get(name) for name in round.scientific}
+    return f"trial {trial.number}: no study of the round has {own}."
+
+
+def _trial(trial: ForeignTrial, study: Study, search: str, left_out: frozenset[str]) -> Trial:
+    configuration = {n: v for n, v in trial.configuration.items() if n not in left_out}
+    batches = [Batch(1, 0, pack(trial.points))] if trial.points else []
+    return Trial(
+        number=trial.number,
+        study=study.number,
+        index=None,
+        configuration=configuration,
+        unit=position(study, configuration),
+        status=trial.status,
+        reason=storable(trial.reason),
+        curves=Curves(batches),
+        seed=_seed(trial, left_out),
+        attempts=1,
+        seconds=trial.seconds,
+        detail=storable(trial.detail, LONGEST_TEXT),
+        search=search,
+    )
+
+
+def _seed(trial: ForeignTrial, left_out: frozenset[str]) -> int:
+    """The trial's seed: as its record has it, or under a name such as `seed`."""
+    found = [trial.seed, *(trial.configuration.get(n) for n in sorted(left_out) if is_seed(n))]
+    return next((abs(s) for s in found if isinstance(s, int) and not isinstance(s, bool)), 0)

@@ -1,0 +1,83 @@
+"""Roles and conditionals are guessed from trials alone, and can be overruled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tunewright.design.condition import Given
+from tunewright.design.meaning import Meaning
+from tunewright.design.objective import minimize
+from tunewright.design.space import Choice, Log
+from tunewright.importers.foreign import ForeignTrial, Source
+from tunewright.importers.roles import guess_roles
+from tunewright.importers.taking_over import take_over
+
+
+def trials(*configurations: dict[str, Any]) -> tuple[ForeignTrial, ...]:
+    return tuple(
+        ForeignTrial(str(n), c, "completed", points={"loss": ([1], [n])})
+        for n, c in enumerate(configurations)
+    )
+
+
+CONDITIONAL = trials(
+    {"optimizer": "adam", "lr": 1e-3, "beta1": 0.9, "nested": True, "x": 1.0},
+    {"optimizer": "adam", "lr": 1e-2, "beta1": 0.95, "nested": False},
+    {"optimizer": "adam", "lr": 1e-1, "beta1": 0.8, "nested": True, "x": 2.0},
+    {"optimizer": "sgd", "lr": 1e-4, "momentum": 0.9},
+    {"optimizer": "sgd", "lr": 1e-0, "momentum": 0.9},
+)
+
+
+def guess(found: tuple[ForeignTrial, ...], **roles: Any) -> Any:
+    return guess_roles(found, roles, {}, {}, Meaning())
+
+
+def test_what_some_trials_have_depends_on_the_choice_that_says_which() -> None:
+    found = guess(CONDITIONAL)
+    assert isinstance(found.nuisance["lr"], Log)
+    given = found.nuisance["optimizer"]
+    assert isinstance(given, Given)
+    branches = dict(given.branches)
+    assert set(branches["adam"]) == {"beta1", "nested"} and branches["sgd"] == {}
+    assert set(dict(branches["adam"]["nested"].branches)[True]) == {"x"}
+    assert dict(found.fixed["optimizer"].branches)["sgd"] == {"momentum": 0.9}
+    assert found.notes and "x" in found.notes[0]
+
+
+def test_positions_follow_the_conditions() -> None:
+    results = take_over(Source("a test", "r", CONDITIONAL), minimize("loss"), {})
+    for trial in results.trials:
+        assert trial.unit == results.studies[0].unit(trial.configuration)
+    assert "optimizer.adam.nested.True.x" in results.trial(0).unit
+
+
+def test_a_scientific_parent_keeps_its_children() -> None:
+    source = Source("a test", "r", CONDITIONAL)
+    results = take_over(source, minimize("loss"), {"roles": {"optimizer": "scientific"}})
+    assert [s.label for s in results.studies] == ["optimizer=adam", "optimizer=sgd"]
+    assert [t.study for t in results.trials] == [0, 0, 0, 1, 1]
+    assert results.round.trials_per_study == 3
+
+
+def test_what_nothing_explains_has_no_role() -> None:
+    found = guess(trials({"a": 1.0, "b": 1.0}, {"a": 2.0}, {"a": 3.0, "b": 2.0}))
+    assert "b" not in found.nuisance
+    assert "b: only some trials have it" in " ".join(found.notes)
+
+
+def test_true_is_not_one() -> None:
+    found = guess(trials({"flag": True}, {"flag": 1}))
+    assert found.nuisance["flag"] == Choice((True, 1))
+
+
+def test_labels_and_seeds_are_no_hyperparameters() -> None:
+    found = guess(trials(*({"path": f"/runs/{n}", "seed": n, "lr": 0.1} for n in range(10))))
+    assert found.left_out == ("path", "seed") and found.fixed == {"lr": 0.1}
+    kept = guess(trials(*({"path": f"/runs/{n}"} for n in range(10))), path="nuisance")
+    assert len(kept.nuisance["path"].values) == 10
+
+
+def test_lengths_that_vary_are_noted() -> None:
+    found = guess(trials({"max_train_steps": 10}, {"max_train_steps": 20}))
+    assert "max_train_steps varies" in " ".join(found.notes)
