@@ -173,10 +173,9 @@ def test_rows_are_best_first_and_say_what_is_left_out() -> None:
 @pytest.mark.parametrize("state", ["not begun", "one trial", "all infeasible", "half done"])
 def test_any_state_of_a_round_can_be_reported(state: str) -> None:
     made = decay()
+    waiting = [replace(t, status="pending", curves=Curves(())) for t in made.recorded]
     trials = {
-        "not begun": [
-            replace(t, status="pending", curves=type(t.curves)(())) for t in made.recorded
-        ],
+        "not begun": waiting,
         "one trial": made.recorded[:1],
         "all infeasible": [replace(t, status="infeasible", reason="memory") for t in made.recorded],
         "half done": [*made.recorded[:12], *waiting[12:]],
