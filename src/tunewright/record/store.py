@@ -32,6 +32,7 @@ from tunewright.errors import StoreError
 from tunewright.record import (
     backup,
     claims,
+    foreign,
     leases,
     notes,
     opening,
@@ -157,6 +158,10 @@ class Store:
             except StoreError as error:  # a round can be run without: better than not at all
                 log.warning("%s", error)
         return record
+
+    def keep(self, results: Results, command: str = "") -> RoundRecord:
+        """Write results that were made elsewhere, so that they can be read like any round."""
+        return self.round(foreign.keep(self._database, results, command))
 
     def rounds(self) -> list[RoundRecord]:
         """All rounds, oldest first."""

@@ -1,0 +1,312 @@
+"""Optuna studies: SQLite and other databases by URL, and journal files, read by Optuna itself.
+
+How states are taken over: COMPLETE is completed; PRUNED is failed, with the step it was pruned at,
+since a trial that was cut short has no value to compare; FAIL is infeasible where a reported value
+was not finite, else failed; trials that run or wait are left out.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any, Literal, Unpack
+
+from tunewright.design.objective import Objective
+from tunewright.design.space import Choice, Integers, Linear, Log, Range, Value
+from tunewright.errors import DesignError, MissingExtra, NotFound, StoreError
+from tunewright.importers.foreign import (
+    ForeignTrial,
+    PointsInOrder,
+    Source,
+    first_non_finite,
+    number_or_none,
+    plain_name,
+    plain_value,
+)
+from tunewright.importers.nearest import did_you_mean
+from tunewright.importers.taking_over import Options, take_over
+from tunewright.record.results import Results
+
+INTERMEDIATE = "intermediate_value"  # the curve's name where it is not the objective's own
+MOST_STEPS = 24  # a grid of fewer points is a choice of them
+SEARCH = "optuna"  # the sampler is not recorded: TPE unless somebody chose another
+SAMPLER = (
+    "Optuna does not record its sampler, so these trials are taken as adaptive, and statistics of "
+    'the search space leave them out. Say search="random" if they were drawn at random.'
+)
+
+
+def import_optuna(
+    url: str, study: str | None = None, *, objective: Objective | None = None,
+    **options: Unpack[Options],
+) -> Results:  # fmt: skip
+    """Results of an Optuna study: `sqlite:///a.db`, `a.db`, `journal.log`, `postgresql://...`.
+
+    Distributions become ranges, intermediate values curves, numeric user attributes metrics. The
+    objective is the study's own unless another is given; `study` may be left out if it is alone.
+    """
+    optuna = _optuna()
+    with _storage(optuna, url) as storage:
+        name = _chosen(storage, study, url)
+        with _quietly(optuna):
+            loaded = optuna.load_study(study_name=name, storage=storage)
+        metrics = loaded.metric_names or _value_names(len(loaded.directions))
+        trials = loaded.get_trials(deepcopy=False)
+        minimized = [d == optuna.study.StudyDirection.MINIMIZE for d in loaded.directions]
+    metrics = [plain_name(metric) for metric in metrics]
+    ended = [t for t in trials if t.state.is_finished()]
+    judged_at = _judged_at(ended) if len(metrics) == 1 else None
+    taken = tuple(_trial(trial, metrics, judged_at) for trial in ended)
+    grid = bool(ended) and all("grid_id" in trial.system_attrs for trial in ended)
+    source = Source(
+        origin=f"the Optuna study {plain_name(name)!r}",
+        name=plain_name(name),
+        trials=taken,
+        ranges=_ranges(ended),
+        search="grid" if grid else SEARCH,
+        notes=tuple(_notes(trials, taken, metrics, grid or "search" in options)),
+    )
+    if objective is None:
+        objective = Objective(metrics[0], minimized[0], judged_at or "last")
+    return take_over(source, objective, options)
+
+
+def _optuna() -> Any:
+    try:
+        import optuna
+    except ImportError as error:
+        raise MissingExtra(
+            "import_optuna() reads the storage with Optuna itself: pip install optuna"
+        ) from error
+    return optuna
+
+
+@contextmanager
+def _quietly(optuna: Any) -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+        yield
+
+
+@contextmanager
+def _storage(optuna: Any, url: str) -> Iterator[Any]:
+    """An Optuna storage of something that exists; nothing is created in its place."""
+    path, is_journal = _file(str(url))
+    if is_journal:
+        journal = optuna.storages.journal
+        with _quietly(optuna), _in_our_words(url):
+            yield optuna.storages.JournalStorage(journal.JournalFileBackend(str(path)))
+        return
+    address = f"sqlite:///{path}" if path is not None else _with_driver(str(url))
+    with _quietly(optuna), _in_our_words(url):
+        storage = optuna.storages.RDBStorage(address)
+    try:
+        yield storage
+    finally:
+        storage.remove_session()
+        storage.engine.dispose()
+
+
+def _file(url: str) -> tuple[Path | None, bool]:
+    """The file a URL means and whether it is a journal; no file for a database server."""
+    if "://" in url and not url.startswith("sqlite"):
+        return None, False
+    path = Path(url.split(":///", 1)[-1]).expanduser()
+    if not path.is_file():
+        raise NotFound(f"no Optuna storage at {path}.")
+    with path.open("rb") as file:
+        if file.read(15) != b"SQLite format 3":
+            return path, True
+    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as database:
+        tables = {row[0] for row in database.execute("SELECT name FROM sqlite_master")}
+    if not {"studies", "trials", "trial_params"} <= tables:  # Optuna would add its own to it
+        raise NotFound(f"{path} is a database, but not one of Optuna's.")
+    return path, False
+
+
+def _with_driver(url: str) -> str:
+    """The address with the driver this package brings, where none is named."""
+    scheme, divider, rest = url.partition("://")
+    return f"postgresql+psycopg{divider}{rest}" if scheme in ("postgresql", "postgres") else url
+
+
+@contextmanager
+def _in_our_words(url: str) -> Iterator[None]:
+    try:
+        yield
+    except (RuntimeError, ValueError, KeyError, ImportError, OSError) as error:
+        shown = url.split("@")[-1]  # never a password
+        raise StoreError(f"Optuna cannot read {shown}: {error}") from error
+
+
+def _chosen(storage: Any, study: str | None, url: str) -> str:
+    names = [str(found.study_name) for found in storage.get_all_studies()]
+    shown = url.split("@")[-1]
+    if study is None:
+        if len(names) == 1:
+            return names[0]
+        raise NotFound(
+            f"{shown} holds {len(names)} studies: say which.{did_you_mean('', names)}"
+            if names
+            else f"{shown} holds no study."
+        )
+    if study not in names:
+        raise NotFound(f"{shown} holds no study {study!r}.{did_you_mean(study, names)}")
+    return study
+
+
+def _value_names(count: int) -> list[str]:
+    return ["value"] if count == 1 else [f"value_{place}" for place in range(count)]
+
+
+def _judged_at(trials: Sequence[Any]) -> Literal["best", "last"] | None:
+    """Whether the value of a trial is the last or the best of its intermediate ones; else None."""
+    ends: list[set[str]] = []
+    for trial in trials:
+        reported = trial.intermediate_values
+        if trial.state.name != "COMPLETE" or not reported:
+            continue
+        same = set()
+        if trial.value == reported[max(reported)]:
+            same.add("last")
+        if trial.value in (min(reported.values()), max(reported.values())):
+            same.add("best")
+        ends.append(same)
+    if not ends:
+        return None
+    if all("last" in same for same in ends):
+        return "last"
+    return "best" if all("best" in same for same in ends) else None
+
+
+def _trial(
+    trial: Any, metrics: Sequence[str], judged_at: Literal["best", "last"] | None
+) -> ForeignTrial:
+    points = PointsInOrder()
+    curve = metrics[0] if judged_at is not None else INTERMEDIATE
+    for step, value in sorted(trial.intermediate_values.items()):
+        points.add(curve, step, value)
+    complete = trial.state.name == "COMPLETE"
+    final = zip(metrics, trial.values or (), strict=False) if complete else ()
+    attributes = [
+        (str(name), number)
+        for name, value in trial.user_attrs.items()
+        if not isinstance(value, str) and (number := number_or_none(value)) is not None
+    ]
+    constraints = _constraints(trial.system_attrs)
+    attributes += constraints.items()
+    points.add_at_end([*final, *attributes])
+    status, reason = _status(trial, points, curve, constraints)
+    duration = trial.duration
+    return ForeignTrial(
+        name=str(trial.number),
+        configuration={plain_name(n): plain_value(v) for n, v in trial.params.items()},
+        status=status,
+        reason=reason,
+        points=points.points(),
+        seconds=duration.total_seconds() if duration is not None else 0.0,
+        number=trial.number,
+    )
+
+
+def _constraints(attributes: Mapping[str, Any]) -> dict[str, float]:
+    """The constraints of a trial: a list before Optuna 5, an entry each since."""
+    found = enumerate(attributes.get("constraints") or ())
+    values = {f"constraint_{place}": float(value) for place, value in found}
+    for key, value in attributes.items():
+        if key.startswith("constraints:"):
+            values[f"constraint_{key.removeprefix('constraints:')}"] = float(value)
+    return values
+
+
+def _status(
+    trial: Any, points: PointsInOrder, curve: str, constraints: Mapping[str, float]
+) -> tuple[Literal["completed", "infeasible", "failed"], str]:
+    if trial.state.name == "COMPLETE":
+        for name, value in constraints.items():
+            if value > 0:  # Optuna's rule
+                return "infeasible", f"{name} is {value:g}, above 0"
+        return "completed", ""
+    diverged = first_non_finite(points.points(), [curve])
+    if diverged:
+        return "infeasible", diverged
+    if trial.state.name == "PRUNED":
+        last = trial.last_step
+        return "failed", "pruned" if last is None else f"pruned at step {last}"
+    said = trial.system_attrs.get("fail_reason")
+    return "failed", str(said or "failed in Optuna, which keeps no reason")
+
+
+def _ranges(trials: Sequence[Any]) -> dict[str, Range]:
+    """One range for each hyperparameter, wide enough for every distribution it was drawn from."""
+    declared: dict[str, list[Any]] = {}
+    seen: dict[str, set[Value]] = {}
+    for trial in trials:
+        for name, distribution in trial.distributions.items():
+            known = declared.setdefault(plain_name(name), [])
+            if distribution not in known:
+                known.append(distribution)
+            seen.setdefault(plain_name(name), set()).add(plain_value(trial.params[name]))
+    found = {}
+    for name, distributions in declared.items():
+        try:
+            found[name] = _range(distributions, seen[name])
+        except DesignError:  # a range of one value: what the trials have decides
+            continue
+    return found
+
+
+def _range(distributions: Sequence[Any], seen: set[Value]) -> Range:
+    kinds = {type(d).__name__ for d in distributions}
+    if kinds == {"CategoricalDistribution"}:
+        values = [plain_value(v) for d in distributions for v in d.choices]
+        return Choice(tuple({(isinstance(v, bool), v): v for v in values}.values()))
+    if "CategoricalDistribution" in kinds:
+        raise DesignError("drawn from values and from a range")
+    low, high = min(d.low for d in distributions), max(d.high for d in distributions)
+    on_log = all(d.log for d in distributions)
+    grid = _grid(distributions, seen)
+    if grid is not None:
+        return Choice(grid)
+    if kinds == {"IntDistribution"}:
+        return Integers(low, high, log=on_log)
+    return Log(low, high) if on_log else Linear(low, high)
+
+
+def _grid(distributions: Sequence[Any], seen: set[Value]) -> tuple[Value, ...] | None:
+    """The points of a range with a step, as the trials have them to the last digit."""
+    (first, *others) = distributions
+    step = first.step
+    if others or step is None or (step == 1 and isinstance(step, int)):
+        return None
+    count = round((first.high - first.low) / step) + 1
+    if count > MOST_STEPS:
+        return None
+    points: list[Value] = []
+    for place in range(count):
+        exact = first.low + place * step
+        close = [v for v in seen if abs(float(v or 0) - exact) < 1e-6 * step]
+        points.append(close[0] if close else exact)
+    return tuple(points)
+
+
+def _notes(
+    trials: Sequence[Any], taken: Sequence[ForeignTrial], metrics: Sequence[str], known: bool
+) -> Iterator[str]:
+    if len(taken) < len(trials):
+        yield f"{len(trials) - len(taken)} trials had not ended and were left out."
+    counts: Mapping[str, int] = {
+        state: sum(t.state.name == state for t in trials) for state in ("PRUNED", "FAIL")
+    }
+    if counts["PRUNED"]:
+        yield f"{counts['PRUNED']} pruned trials stand as failed: cut short, they have no value."
+    unclear = sum(t.status == "failed" and "no reason" in t.reason for t in taken)
+    if unclear:
+        yield f"Optuna keeps no reason for {unclear} failed trials; a nan objective is one of them."
+    if len(metrics) > 1:
+        yield f"the study has several objectives ({', '.join(metrics)}); these results judge one."
+    if not known:
+        yield SAMPLER

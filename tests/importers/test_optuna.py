@@ -1,0 +1,208 @@
+"""Studies that Optuna itself made, in SQLite, in a journal file and in PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tunewright.design.condition import Given
+from tunewright.design.objective import maximize, minimize
+from tunewright.design.space import Choice, Integers, Linear, Log
+from tunewright.errors import DesignError, NotFound, StoreError
+from tunewright.importers.optuna import import_optuna
+from tunewright.record.results import Results
+
+optuna = pytest.importorskip("optuna")
+
+
+@pytest.fixture(autouse=True)
+def quiet() -> None:
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+
+
+def train(trial: Any) -> float:
+    """A trial that reports, may be pruned, may diverge, and may break."""
+    rate = trial.suggest_float("lr", 1e-5, 1.0, log=True)
+    trial.suggest_int("layers", 1, 4)
+    trial.suggest_float("dropout", 0.0, 0.5, step=0.1)
+    trial.suggest_int("width", 32, 256, step=32)
+    if trial.suggest_categorical("optimizer", ["adam", "sgd"]) == "sgd":
+        trial.suggest_float("momentum", 0.0, 0.99)
+    trial.set_user_attr("parameters", 1000)
+    trial.set_user_attr("note", "a text")
+    for step in (10, 20, 30):
+        trial.report(rate + 1 / step, step)
+        if trial.number == 3 and step == 20:
+            raise optuna.TrialPruned
+        if trial.number == 4 and step == 20:
+            trial.report(float("nan"), 25)
+            return float("nan")
+    if trial.number == 5:
+        raise KeyError("broken")
+    return rate + 1 / 30
+
+
+def made(storage: Any, name: str = "width", trials: int = 12) -> Any:
+    study = optuna.create_study(
+        storage=storage, study_name=name, sampler=optuna.samplers.RandomSampler(seed=0)
+    )
+    study.optimize(train, n_trials=trials, catch=(KeyError,))
+    return study
+
+
+def check_alike(found: Results, study: Any) -> None:
+    """Everything Optuna knows of the study."""
+    assert found.round.name == "width"
+    assert found.round.goal == "imported from the Optuna study 'width'"
+    assert len(found.trials) == 12
+    assert found.best().number == study.best_trial.number
+    assert found.best().value == study.best_value
+    assert dict(found.best().configuration) == study.best_params
+    nuisance = found.round.nuisance
+    assert nuisance["lr"] == Log(1e-5, 1.0)
+    assert nuisance["layers"] == Integers(1, 4)
+    assert nuisance["width"] == Choice(tuple(range(32, 257, 32)))
+    assert isinstance(nuisance["dropout"], Choice) and len(nuisance["dropout"].values) == 6
+    assert isinstance(nuisance["optimizer"], Given)
+    assert dict(nuisance["optimizer"].branches)["sgd"] == {"momentum": Linear(0.0, 0.99)}
+    for ours, theirs in zip(found.trials, study.trials, strict=True):
+        assert ours.curves["value"].steps.tolist() == sorted(theirs.intermediate_values)
+        assert ours.unit == found.studies[0].unit(ours.configuration)
+    assert found.trial(0).curves["parameters"].values.tolist() == [1000.0]
+    assert "note" not in found.metrics
+    assert found.trial(0).seconds == pytest.approx(study.trials[0].duration.total_seconds())
+
+
+def test_a_sqlite_study(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/optuna.db"
+    study = made(url)
+    for address in (url, str(tmp_path / "optuna.db")):
+        check_alike(import_optuna(address, "width"), study)
+
+
+def test_a_journal_file(tmp_path: Path) -> None:
+    path = str(tmp_path / "journal.log")
+    backend = optuna.storages.journal.JournalFileBackend(path)
+    study = made(optuna.storages.JournalStorage(backend))
+    check_alike(import_optuna(path), study)
+
+
+@pytest.mark.postgres
+def test_a_postgresql_study(new_postgres_url: Callable[[], str]) -> None:
+    url = new_postgres_url()
+    storage = optuna.storages.RDBStorage(url.replace("postgresql://", "postgresql+psycopg://", 1))
+    study = made(storage)
+    check_alike(import_optuna(url, "width"), study)
+    storage.remove_session()
+    storage.engine.dispose()
+
+
+def test_states_are_taken_over_honestly(tmp_path: Path) -> None:
+    made(f"sqlite:///{tmp_path}/optuna.db")
+    found = import_optuna(str(tmp_path / "optuna.db"))
+    pruned, diverged, broken = (found.trial(number) for number in (3, 4, 5))
+    assert (pruned.status, pruned.reason) == ("failed", "pruned at step 20")
+    assert len(pruned.curves["value"]) == 2, "what it reported is kept"
+    assert (diverged.status, diverged.reason) == ("infeasible", "value is nan at step 25")
+    assert (broken.status, broken.value) == ("failed", None)
+    assert "keeps no reason" in broken.reason
+    said = " ".join(found.notes)
+    assert "1 pruned trials stand as failed" in said
+    assert "does not record its sampler" in said
+    assert found.search == "optuna"
+    assert import_optuna(str(tmp_path / "optuna.db"), search="random").search == "random"
+
+
+def test_an_unfinished_trial_is_left_out_and_a_grid_is_known(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/optuna.db"
+    sampler = optuna.samplers.GridSampler({"x": [1.0, 2.0]})
+    study = optuna.create_study(storage=url, study_name="grid", sampler=sampler)
+    study.optimize(lambda trial: trial.suggest_float("x", 0, 3), n_trials=2)
+    study.ask()
+    found = import_optuna(url)
+    assert len(found.trials) == 2 and found.search == "grid"
+    assert found.notes == ("1 trials had not ended and were left out.",)
+
+
+def test_the_value_is_found_among_the_reported_ones(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/optuna.db"
+
+    def trained(trial: Any, pick: Callable[[list[float]], float]) -> float:
+        values = [trial.suggest_float("x", 0, 1) + abs(step - 2) for step in range(5)]
+        for step, value in enumerate(values):
+            trial.report(value, step)
+        return pick(values)
+
+    for name, pick in (("last", lambda v: v[-1]), ("best", min), ("other", lambda v: 7 * v[0])):
+        study = optuna.create_study(storage=url, study_name=name)
+        study.optimize(lambda trial, pick=pick: trained(trial, pick), n_trials=4)
+        found = import_optuna(url, name)
+        assert found.best().value == study.best_value
+        if name == "other":
+            assert set(found.metrics) == {"value", "intermediate_value"}
+            assert found.with_objective("intermediate_value").best().best_step == 2
+        else:
+            assert found.objective.at == name and found.metrics == ("value",)
+
+
+@pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
+def test_several_objectives_constraints_and_names(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/optuna.db"
+    study = optuna.create_study(storage=url, study_name="two", directions=["maximize", "minimize"])
+    study.set_metric_names(["accuracy", "latency"])
+    for x in (0.1, 0.4, 0.9):
+        study.enqueue_trial({"x": x})
+
+    def train_small(trial: Any) -> tuple[float, float]:
+        x = trial.suggest_float("x", 0, 1)
+        if hasattr(trial, "set_constraint"):
+            trial.set_constraint("size", x - 0.5)
+        else:  # before Optuna 5
+            trial.set_system_attr("constraints", [x - 0.5])
+        return x, 1.0
+
+    study.optimize(train_small, n_trials=3)
+    found = import_optuna(url)
+    assert str(found.objective) == "maximize accuracy (last)"
+    assert found.best().configuration == {"x": 0.4}
+    assert found.trial(2).status == "infeasible"
+    assert found.trial(2).reason.startswith("constraint_")
+    assert found.trial(2).reason.endswith(" is 0.4, above 0")
+    assert import_optuna(url, objective=minimize("latency")).best().value == 1.0
+    with pytest.raises(DesignError, match=r"no metric 'accuracies'\. Did you mean 'accuracy'"):
+        import_optuna(url, objective=maximize("accuracies"))
+
+
+def test_a_study_must_be_there(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/optuna.db"
+    made(url, "width", trials=1)
+    optuna.create_study(storage=url, study_name="depth")
+    with pytest.raises(NotFound, match=r"holds 2 studies: say which\. There is: width, depth"):
+        import_optuna(url)
+    with pytest.raises(NotFound, match=r"no study 'widht'\. Did you mean 'width'"):
+        import_optuna(url, "widht")
+    with pytest.raises(NotFound, match="holds no trial that has ended"):
+        import_optuna(url, "depth")
+    with pytest.raises(NotFound, match="no Optuna storage at"):
+        import_optuna(f"sqlite:///{tmp_path}/other.db")
+    assert not (tmp_path / "other.db").exists(), "nothing is created by reading"
+
+
+def test_other_files_are_left_alone(tmp_path: Path) -> None:
+    import sqlite3
+
+    path = tmp_path / "mine.db"
+    with sqlite3.connect(path) as database:
+        database.execute("CREATE TABLE mine (x)")
+    database.close()
+    before = path.read_bytes()
+    with pytest.raises(NotFound, match="not one of Optuna's"):
+        import_optuna(str(path))
+    assert path.read_bytes() == before
+    text = tmp_path / "text.log"
+    text.write_text("hello\nworld\n")
+    with pytest.raises(StoreError, match="Optuna cannot read"):
+        import_optuna(str(text))
