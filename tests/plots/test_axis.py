@@ -97,3 +97,11 @@ def test_panels_can_be_chosen() -> None:
     assert [panel.column for panel in data.panels] == ["beta1"]
     with pytest.raises(NotFound, match=r"'beta'.*beta1, hidden_layers, learning_rate"):
         axis(depth(), only=["beta"])
+
+
+def test_losses_far_apart_are_drawn_by_their_logarithm() -> None:
+    losses = [0.1 * 1.5**n for n in range(12)]
+    assert axis_data(one_study([{"valid_error": [loss]} for loss in losses])).logarithmic
+    assert not axis_data(depth()).logarithmic
+    accuracies = one_study([{"m": [loss / 10]} for loss in losses], tw.maximize("m"))
+    assert not axis_data(accuracies).logarithmic  # the good ones would be squeezed together

@@ -50,9 +50,11 @@ def test_what_is_unknown_is_not_called_fine() -> None:
 def test_what_was_found_has_the_best_the_comparison_and_the_repeats() -> None:
     compared = Finding("comparison", "round decay", "ok", "a is best with 8 trials each")
     told = answer(made(repeats=4), [compared])
-    assert told.found[0].startswith("8 trials: 8 completed. Best 0.")
-    assert told.found[1] == "a is best with 8 trials each."
-    assert told.found[2].startswith("Repeated 4 times with new seeds, the best trial has mean 0.")
+    assert told.found[0] == "8 trials: 8 completed."
+    assert told.found[1].startswith("Best valid_error: 0.")
+    assert "(learning_rate=0.0" in told.found[1]
+    assert told.found[2] == "a is best with 8 trials each."
+    assert told.found[3].startswith("Repeated 4 times with new seeds, the best trial has mean 0.")
     assert told.caveats == ("holds for max_train_steps = 1000",)
 
 

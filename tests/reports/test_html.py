@@ -90,7 +90,7 @@ def test_the_verdict_comes_first_and_every_part_follows(usual: Report) -> None:
         "Does it help?",
         made.answer.trust,
         "What it found",
-        "Best 0.2",
+        "Best valid_error: 0.2",
         "holds for max_train_steps = 1000",
         "Next",
         "Every trial along every hyperparameter",

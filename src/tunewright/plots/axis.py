@@ -17,8 +17,9 @@ from tunewright.design.condition import in_words
 from tunewright.design.space import Choice, Integers, Range, as_range
 from tunewright.design.study import Study
 from tunewright.errors import DesignError, NotFound
-from tunewright.plots.figure import Figure
+from tunewright.plots.figure import Figure, nothing
 from tunewright.plots.palette import BEST, COLOURS, EDGE, FAINT, GRID, INFEASIBLE, colour, shape
+from tunewright.plots.scale import is_wide, set_scale
 from tunewright.plots.ticks import label_of, number, on_axis, ticks
 from tunewright.record.results import Results
 from tunewright.record.trial import Trial
@@ -32,6 +33,7 @@ MANY = 1500  # points of a panel beyond which they become pixels
 FAR = 6.0  # times the distance of the median from the best: further trials stand at the margin
 SHOWN = 4.0  # of the same distance is shown, where any trial is that far
 ACROSS = 4  # panels in a row
+ROOM_LOG = 1.15  # beyond the outermost trial on a logarithmic axis
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +66,7 @@ class AxisData:
     studies: tuple[str, ...]  # their settings in words
     limit: float | None  # worst value drawn in its place; None: all of them
     beyond: int  # trials worse than that, drawn at the margin
+    logarithmic: bool = False  # whether losses that far apart are drawn by their logarithm
 
 
 def axis(results: Results, only: Sequence[str] = ()) -> Figure[AxisData]:
@@ -87,7 +90,9 @@ def axis_data(results: Results, only: Sequence[str] = ()) -> AxisData:
                 f"It has: {', '.join(sorted(known))}."
             )
         panels = tuple(panel for panel in panels if panel.column in only)
-    limit, beyond = _limit([t.value for t in trials if t.value is not None], results)
+    values = [t.value for t in trials if t.value is not None]
+    limit, beyond = _limit(values, results)
+    drawn = np.array([v for v in values if limit is None or not results.objective.better(limit, v)])
     return AxisData(
         results.objective.metric,
         results.objective.minimize,
@@ -96,6 +101,7 @@ def axis_data(results: Results, only: Sequence[str] = ()) -> AxisData:
         tuple(study.label for study in results.studies),
         limit,
         beyond,
+        results.objective.minimize and is_wide(drawn),
     )
 
 
@@ -185,29 +191,31 @@ def draw_axis(canvas: Canvas, data: AxisData) -> None:
     grid = canvas.subplots(rows, across, sharey=True, squeeze=False)
     flat = list(grid.flat)
     low, high = _extent(data)
-    top = high + 0.06 * (high - low) if data.minimize else low - 0.06 * (high - low)
-    rail = high + 0.14 * (high - low) if data.minimize else low - 0.14 * (high - low)
+    margin, rail = _margins(data, low, high)
     for panel, axes in zip(data.panels, flat, strict=False):
-        _draw_panel(axes, data, panel, top, rail)
+        _draw_panel(axes, data, panel, margin, rail)
     for axes in flat[len(data.panels) :]:
         axes.set_visible(False)
-    margin = 0.05 * (high - low)
-    has_rail = any(panel.infeasible.any() for panel in data.panels)
-    outer = rail if has_rail else (top if data.beyond else None)
-    ends = [low - margin, high + margin]
-    if outer is not None:
-        ends[1 if data.minimize else 0] = outer + (margin if data.minimize else -margin)
-    flat[0].set_ylim(*ends)
-    for row in range(rows):
-        grid[row, 0].set_ylabel(label_of(data.metric))
-        grid[row, 0].yaxis.set_major_formatter(on_axis)
     if not data.panels:
         flat[0].set_visible(True)
-        flat[0].text(0.5, 0.5, "no searched hyperparameter", ha="center")
+        nothing(flat[0], "no searched hyperparameter")
+        return
+    has_rail = any(panel.infeasible.any() for panel in data.panels)
+    drawn = [low, high, *([margin] if data.beyond else []), *([rail] if has_rail else [])]
+    if set_scale(flat[0], "y", [low, high]) if data.logarithmic else False:
+        flat[0].set_ylim(min(drawn) / ROOM_LOG, max(drawn) * ROOM_LOG)
+    else:
+        room = 0.06 * (high - low)
+        flat[0].set_ylim(min(drawn) - room, max(drawn) + room)
+        flat[0].yaxis.set_major_formatter(on_axis)
+    if not data.best:
+        flat[0].set_yticks([])
+    for row in range(rows):
+        grid[row, 0].set_ylabel(label_of(data.metric))
     _legend(canvas, flat[0], data)
 
 
-def _draw_panel(axes: Axes, data: AxisData, panel: Panel, top: float, rail: float) -> None:
+def _draw_panel(axes: Axes, data: AxisData, panel: Panel, margin: float, rail: float) -> None:
     positions = panel.positions + _apart(panel)
     pixels = len(positions) > MANY
     size = 22.0 if len(positions) <= 200 else 10.0 if len(positions) <= MANY else 4.0
@@ -232,7 +240,7 @@ def _draw_panel(axes: Axes, data: AxisData, panel: Panel, top: float, rail: floa
         far = own & beyond
         axes.scatter(
             positions[far],
-            np.full(far.sum(), top),
+            np.full(far.sum(), margin),
             s=size,
             marker="^" if data.minimize else "v",
             facecolors="none",
@@ -264,7 +272,9 @@ def _draw_panel(axes: Axes, data: AxisData, panel: Panel, top: float, rail: floa
     )
     marks = ticks(panel.range)
     axes.set_xticks([tick.position for tick in marks], [tick.label for tick in marks])
-    if sum(len(tick.label) for tick in marks) > 26:
+    lengths = [len(tick.label) for tick in marks]
+    crowded = isinstance(panel.range, Choice) and max(lengths) * len(lengths) > 24
+    if crowded or sum(lengths) > 32:
         axes.tick_params(axis="x", labelrotation=35)
     axes.set_xlim(-0.06, 1.06)
     axes.set_xlabel(label_of(panel.column, 34))
@@ -288,6 +298,14 @@ def _beyond(data: AxisData, values: npt.NDArray[np.float64]) -> npt.NDArray[np.b
     if data.limit is None:
         return np.zeros(len(values), bool)
     return np.asarray(values > data.limit if data.minimize else values < data.limit)
+
+
+def _margins(data: AxisData, low: float, high: float) -> tuple[float, float]:
+    """Where trials beyond the limit stand, and where the rail of the infeasible ones runs."""
+    if data.logarithmic:
+        return high * (high / low) ** 0.06, high * (high / low) ** 0.14
+    end, away = (high, 1.0) if data.minimize else (low, -1.0)
+    return end + away * 0.06 * (high - low), end + away * 0.14 * (high - low)
 
 
 def _extent(data: AxisData) -> tuple[float, float]:

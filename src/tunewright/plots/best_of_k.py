@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tunewright.checks.best_of_k import BestOf, best_of, best_of_each
-from tunewright.plots.figure import Figure
+from tunewright.plots.figure import Figure, nothing
 from tunewright.plots.palette import FAINT, GRID, colour
+from tunewright.plots.scale import set_scale
 from tunewright.plots.ticks import label_of, number, on_axis
 from tunewright.record.results import Results
 
@@ -41,12 +42,19 @@ class BestOfKData:
     studies: tuple[StudyBudgets, ...]
     detect: float | None
 
+    @property
+    def shown(self) -> tuple[StudyBudgets, ...]:
+        """The studies there is room for: the best ones, in their order."""
+        turned = 1.0 if self.minimize else -1.0
+        ranked = sorted(self.studies, key=lambda study: turned * study.budgets[-1].mean)
+        return tuple(study for study in self.studies if study in ranked[:STUDIES])
+
 
 def best_of_k(results: Results) -> Figure[BestOfKData]:
     """Box plots of the best of k trials for each study."""
     data = best_of_k_data(results)
     across = min(max(len(data.studies), 1), STUDIES)
-    size = (1.2 + max(2.7 * across, 3.6), 3.1)
+    size = (1.2 + max(2.7 * across, 3.6), 3.1 if data.studies else 0.8)
     return Figure("best_of_k", data, _says(data), size, drawing=draw_best_of_k)
 
 
@@ -77,13 +85,15 @@ def _says(data: BestOfKData) -> str:
     if not data.studies:
         return "No trial has completed, so nothing can be said of smaller budgets."
     said = []
-    for study in data.studies:
+    for study in data.shown:
         text = f"{study.study}: best of {study.completed} trials {number(study.budgets[-1].mean)}"
         if study.half is not None:
             text += (
                 f"; half as many would have cost {number(float(f'{study.half:.2g}'))} on average"
             )
         said.append(text + ".")
+    if len(data.studies) > STUDIES:
+        said.append(f"{len(data.studies) - STUDIES} worse studies are not drawn.")
     if data.detect is not None:
         said.append(f"The round wants to see a difference of {number(data.detect)}.")
     return f"Best {data.metric} by number of trials. {' '.join(said)}"
@@ -91,7 +101,7 @@ def _says(data: BestOfKData) -> str:
 
 def draw_best_of_k(canvas: Canvas, data: BestOfKData) -> None:
     """Draw a box for each budget: half of all ways to pick, and 90 % of them as whiskers."""
-    shown = data.studies[:STUDIES]
+    shown = data.shown
     grid = canvas.subplots(1, max(1, len(shown)), sharey=True, squeeze=False)[0]
     for axes, study in zip(grid, shown, strict=False):
         boxes = [
@@ -115,8 +125,12 @@ def draw_best_of_k(canvas: Canvas, data: BestOfKData) -> None:
             axes.axhspan(min(best, worse), max(best, worse), color=FAINT, alpha=0.4, zorder=0)
         axes.set_title(label_of(study.study, 34), loc="left")
         axes.set_xlabel("trials (k)")
+        if len(boxes) > 8:
+            axes.tick_params(axis="x", labelrotation=45)
         axes.grid(True, axis="y", color=GRID, linewidth=0.6)
     grid[0].set_ylabel(label_of(f"best {data.metric} of k", 36))
     grid[0].yaxis.set_major_formatter(on_axis)
     if not shown:
-        grid[0].text(0.5, 0.5, "no completed trial", ha="center", transform=grid[0].transAxes)
+        nothing(grid[0], "no completed trial")
+    elif data.minimize:
+        set_scale(grid[0], "y", [q for s in shown for b in s.budgets for q in b.quantiles])

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tunewright.checks.best_step import best_steps
-from tunewright.plots.figure import Figure
+from tunewright.plots.figure import Figure, nothing
 from tunewright.plots.palette import FAINT, GRID, colour
 from tunewright.plots.ticks import label_of, on_axis
 from tunewright.record.results import Results
@@ -49,7 +49,9 @@ class BestStepData:
 def best_step(results: Results) -> Figure[BestStepData]:
     """A histogram of the best step, with the best trials in a colour of their own."""
     data = best_step_data(results)
-    return Figure("best_step", data, _says(data), (6.0, 2.9), drawing=draw_best_step)
+    return Figure(
+        "best_step", data, _says(data), (6.0, 2.9 if data.steps else 0.8), drawing=draw_best_step
+    )
 
 
 def best_step_data(results: Results) -> BestStepData:
@@ -98,6 +100,9 @@ def draw_best_step(canvas: Canvas, data: BestStepData) -> None:
     from matplotlib.ticker import MaxNLocator
 
     axes = canvas.subplots()
+    if not data.steps:
+        nothing(axes, "no completed trial")
+        return
     edges = np.linspace(0, max(1, data.max_train_steps), BINS + 1).tolist()
     axes.hist(data.steps, edges, color=FAINT, edgecolor="white", label="all completed trials")
     axes.hist(

@@ -8,11 +8,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tunewright.plots.figure import Figure
+from tunewright.plots.figure import Figure, nothing
 from tunewright.plots.palette import GRID, INFEASIBLE, colour
 from tunewright.plots.scale import set_scale
 from tunewright.plots.ticks import label_of, number, on_axis
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 FEW = 5  # trials of a study
 STUDIES = 4  # drawn side by side; the best ones when there are more
 POINTS = 400  # of a drawn curve
+VEILED: dict[str, Any] = {"frameon": True, "edgecolor": "none", "framealpha": 0.8}
 
 
 @dataclass(frozen=True)
@@ -139,18 +140,20 @@ def _says(data: CurvesData) -> str:
         said[0] += f" above, {data.train_loss} of the same trials in the same colours below"
     said[0] += ". Dots mark the best step."
     for study in data.studies:
-        words = [
-            f"{t.trial} ({number(t.value)} at step {t.best_step})"
-            if t.value is not None
-            else f"{t.trial} (not finite from step {t.diverged_at})"
-            if t.diverged_at is not None
-            else f"{t.trial} (no value)"
-            for t in study.trials
-        ]
-        said.append(f"{study.study}: trials {', '.join(words)}.")
+        others = ", ".join(str(t.trial) for t in study.trials[1:])
+        then = f", then {others}" if others else ""
+        said.append(f"{study.study}: trial {_outcome(study.trials[0])}{then}.")
     if data.left_out:
         said.append(f"{data.left_out} studies with worse trials are left out.")
     return " ".join(said)
+
+
+def _outcome(trial: TrialCurves) -> str:
+    if trial.value is not None:
+        return f"{trial.trial} ({number(trial.value)} at step {trial.best_step})"
+    if trial.diverged_at is not None:
+        return f"{trial.trial} (not finite from step {trial.diverged_at})"
+    return f"{trial.trial} (no value)"
 
 
 def draw_curves(canvas: Canvas, data: CurvesData) -> None:
@@ -186,7 +189,7 @@ def draw_curves(canvas: Canvas, data: CurvesData) -> None:
                 _line(lower, trial.valid_loss, shade, width, style=(0, (3, 2)))
         lower.set_xlabel("step")
         if study.trials:
-            upper.legend(title="trial", loc="best", title_fontsize=8, handlelength=1.2)
+            upper.legend(title="trial", loc="best", title_fontsize=8, handlelength=1.2, **VEILED)
     for row, named in zip(grid, (data.metric, _losses(data)), strict=False):
         row[0].set_ylabel(label_of(named, 36))
         drawn = [np.asarray(line.get_ydata(), float) for axes in row for line in axes.lines]
@@ -196,9 +199,7 @@ def draw_curves(canvas: Canvas, data: CurvesData) -> None:
             axes.xaxis.set_major_formatter(on_axis)
             axes.locator_params(axis="x", nbins=5)
     if not data.studies:
-        grid[0, 0].text(
-            0.5, 0.5, "no curve logged yet", ha="center", transform=grid[0, 0].transAxes
-        )
+        nothing(grid[0, 0], "no curve logged yet")
 
 
 def _losses(data: CurvesData) -> str:

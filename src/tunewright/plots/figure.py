@@ -16,6 +16,7 @@ from tunewright.errors import DesignError, need
 from tunewright.plots.ticks import printable
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
 Data = TypeVar("Data")
@@ -119,3 +120,9 @@ def inline(svg: str, says: str) -> str:
     head = re.sub(r' (width|height|version)="[^"]*"', "", head)
     label = escape(says, quote=True)
     return f'{head} role="img" aria-label="{label}" width="100%">{rest.strip()}'
+
+
+def nothing(axes: Axes, why: str) -> None:
+    """Say why there is nothing to draw, in place of empty axes."""
+    axes.set_axis_off()
+    axes.text(0.5, 0.5, why, ha="center", va="center", color="#555555", transform=axes.transAxes)

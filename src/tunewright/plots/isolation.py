@@ -21,6 +21,7 @@ from tunewright.errors import NotFound
 from tunewright.plots.buckets import Buckets, buckets, draw_buckets, ordered, trend
 from tunewright.plots.figure import Figure
 from tunewright.plots.palette import BEST, FAINT, GRID, INFEASIBLE, colour
+from tunewright.plots.scale import set_scale
 from tunewright.plots.ticks import label, label_of, number, on_axis
 from tunewright.record.results import Results
 from tunewright.record.trial import Trial
@@ -188,7 +189,8 @@ def draw_isolation(canvas: Canvas, data: IsolationData) -> None:
     else:
         _draw_arms(axes, data)
     axes.set_ylabel(label_of(data.metric, 36))
-    axes.yaxis.set_major_formatter(on_axis)
+    if axes.get_yscale() == "linear":
+        axes.yaxis.set_major_formatter(on_axis)
     handles, _ = axes.get_legend_handles_labels()
     if handles:
         canvas.legend(loc="outside upper left", ncols=4)
@@ -269,6 +271,7 @@ def _focus(axes: Axes, data: IsolationData) -> None:
     """Show what is compared; trials far worse than any best need not be seen."""
     near = [v for a in data.arms for v in (a.best, *(a.luck or ())) if v is not None]
     if not near:
+        axes.set_yticks([])
         return
     near += [
         a.best + s * a.trial_sd
@@ -276,6 +279,8 @@ def _focus(axes: Axes, data: IsolationData) -> None:
         for s in (-1, 1)
         if a.best is not None and a.trial_sd is not None
     ]
+    if data.minimize and set_scale(axes, "y", near):
+        return
     low, high = min(near), max(near)
     every = [v for a in data.arms for v in a.values]
     room = (high - low) or 0.1 * abs(high) or 1.0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tunewright.checks.finding import Finding
 from tunewright.checks.sensitivity import Importance, sensitivity as ask_sensitivity
-from tunewright.plots.figure import Figure
+from tunewright.plots.figure import Figure, nothing
 from tunewright.plots.palette import FAINT, GRID, colour
 from tunewright.plots.ticks import label_of
 from tunewright.record.results import Results
@@ -45,7 +45,7 @@ def sensitivity(
     data = sensitivity_data(results, findings)
     rows = max((min(MOST, len(s.importances)) for s in data.studies), default=2)
     across = min(max(len(data.studies), 1), STUDIES)
-    size = (2.2 + max(2.4 * across, 3.4), 1.1 + 0.32 * max(rows, 2))
+    size = (2.2 + max(2.4 * across, 3.4), 1.1 + 0.32 * max(rows, 2) if data.studies else 0.8)
     return Figure("sensitivity", data, _says(data), size, drawing=draw_sensitivity)
 
 
@@ -78,6 +78,8 @@ def _says(data: SensitivityData) -> str:
         words = f"{', '.join(matter)} decide" if matter else "none is seen to matter"
         together = "".join(f"; {a} and {b} act together" for a, b in study.interactions[:2])
         said.append(f"{study.study}, {study.trials} trials: {words}{together}.")
+    if len(data.studies) > STUDIES:
+        said.append(f"The first {STUDIES} are drawn.")
     return (
         "How much each hyperparameter decides about being among the best quarter of the trials, "
         f"as a share of all, with 90 % intervals. {' '.join(said)}"
@@ -101,14 +103,9 @@ def draw_sensitivity(canvas: Canvas, data: SensitivityData) -> None:
         axes.set_title(label_of(study.study, 30), loc="left")
         axes.set_xlabel("share of importance")
         axes.set_xlim(0, 1)
-        axes.xaxis.set_major_formatter(_percent)
+        axes.set_xticks([0, 0.5, 1], ["0", "50 %", "100 %"])
         axes.grid(True, axis="x", color=GRID, linewidth=0.6)
     grid[0].set_yticks(range(len(names)), [label_of(name, 30) for name in names])
     grid[0].set_ylim(max(len(names), 1) - 0.4, -0.6)
     if not shown:
-        grid[0].text(0.5, 0.5, "cannot be judged yet", ha="center", transform=grid[0].transAxes)
-
-
-def _percent(share: float, position: float | None = None) -> str:
-    del position
-    return f"{share:.0%}"
+        nothing(grid[0], "cannot be judged yet")

@@ -46,10 +46,13 @@ def label_of(text: str, longest: int = 40) -> str:
     """A name on a figure: printable, and no longer than there is room for.
 
     >>> label_of("optimizer.adam.learning_rate", 16)
-    'optimizer.adam.…'
+    'optim…rning_rate'
     """
     shown = printable(text)
-    return shown if len(shown) <= longest else shown[: longest - 1] + "…"
+    if len(shown) <= longest:
+        return shown
+    first = longest // 3  # names that differ mostly do so at their end
+    return f"{shown[:first]}…{shown[first + 1 - longest :]}"
 
 
 def printable(text: str) -> str:

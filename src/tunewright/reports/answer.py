@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from tunewright.checks.finding import Finding
 from tunewright.cli import words
 from tunewright.cli.next_step import Step, next_steps
-from tunewright.cli.round_page import counts_line, verdict
+from tunewright.cli.round_page import counts_line, without_fixed
 from tunewright.record.results import Results
 
 MOST_STEPS = 5
@@ -61,14 +62,17 @@ def answer(results: Results, findings: Sequence[Finding]) -> Answer:
 
 
 def _found(results: Results, findings: Sequence[Finding]) -> Iterator[str]:
-    if not results.trials:
-        yield f"{counts_line(results)}."
-        return
-    yield f"{verdict(results)}."
+    yield f"{counts_line(results)}."
+    top = results.top(1)
+    if top:
+        best = top[0]
+        yield (
+            f"Best {results.objective.metric}: {words.number(best.value)}, trial {best.number} at "
+            f"step {best.best_step} ({settings(best.configuration, without_fixed(results.round))})."
+        )
     for finding in findings:
         if finding.check == "comparison" and finding.verdict != "cannot_judge":
             yield f"{finding.says}."
-    top = results.top(1)
     repeats = [r.value for r in results.repeats(top[0]) if r.value is not None] if top else []
     if len(repeats) > 1:
         mean = sum(repeats) / len(repeats)
@@ -77,6 +81,16 @@ def _found(results: Results, findings: Sequence[Finding]) -> Iterator[str]:
             f"Repeated {len(repeats)} times with new seeds, the best trial has mean "
             f"{words.number(mean)} and standard deviation {words.number(float(f'{spread:.2g}'))}."
         )
+
+
+def settings(configuration: Mapping[str, Any], without: Sequence[str] = ()) -> str:
+    """A configuration inside a sentence or a cell.
+
+    >>> settings({"optimizer": "adam", "learning_rate": 0.0130001, "steps": 9}, without=["steps"])
+    'optimizer=adam, learning_rate=0.013'
+    """
+    shown = {name: value for name, value in configuration.items() if name not in without}
+    return ", ".join(f"{name}={words.value(value)}" for name, value in shown.items())
 
 
 def _next(results: Results, doubts: Sequence[Finding]) -> list[Step]:

@@ -41,6 +41,7 @@ STYLE = """
 .tunewright .note{background:#CFE6F5;color:#003D60}
 .tunewright .ok{background:#D5EFE6;color:#00513B}
 .tunewright .cannot_judge{background:#e8e8e8;color:#444}
+.tunewright .said{display:block}
 .tunewright .advice{display:block;color:#444}
 .tunewright code{font:13px/1.4 ui-monospace,Menlo,Consolas,monospace;background:#f1f1f1;
  padding:.05rem .3rem;border-radius:3px;overflow-wrap:anywhere}
@@ -134,18 +135,28 @@ def _checklist(told: Answer) -> Iterator[str]:
 
 
 def _findings(findings: Sequence[Finding]) -> str:
-    return f'<ul class="findings">{"".join(map(_finding, findings))}</ul>'
+    """One item per question and advice: settings that are told the same share it."""
+    groups: dict[tuple[str, str, tuple[str, ...]], list[Finding]] = {}
+    for finding in findings:
+        key = (finding.check, finding.verdict, finding.advice)
+        groups.setdefault(key, []).append(finding)
+    return f'<ul class="findings">{"".join(map(_group, groups.values()))}</ul>'
 
 
-def _finding(finding: Finding) -> str:
-    sign = f'<span class="sign {finding.verdict}">{SIGNS[finding.verdict]}</span>'
-    about = "" if finding.about == "all" else f" ({_text(finding.about)})"
-    advice = "".join(f'<span class="advice">→ {_text(a)}</span>' for a in finding.advice)
-    if finding.verdict == "ok":
-        advice = ""
-    where = f' title="{_text(finding.section)}"' if finding.section else ""
-    check = f"<strong{where}>{_text(finding.check.replace('_', ' '))}</strong>"
-    return f"<li>{sign}{check}{about}: {_text(finding.says)}{advice}</li>"
+def _group(findings: Sequence[Finding]) -> str:
+    first = findings[0]
+    sign = f'<span class="sign {first.verdict}">{SIGNS[first.verdict]}</span>'
+    where = f' title="{_text(first.section)}"' if first.section else ""
+    check = f"<strong{where}>{_text(first.check.replace('_', ' '))}</strong>"
+    said = "".join(f'<span class="said">{_about(f)}{_text(f.says)}</span>' for f in findings)
+    shown = () if first.verdict == "ok" else first.advice
+    advice = "".join(f'<span class="advice">→ {_text(one)}</span>' for one in shown)
+    return f"<li>{sign}{check}{said}{advice}</li>"
+
+
+def _about(finding: Finding) -> str:
+    whole = finding.about == "all" or finding.about.startswith("round ")
+    return "" if whole else f"<em>{_text(finding.about)}</em>: "
 
 
 def _trials(results: Results, trials: TrialRows) -> Iterator[str]:

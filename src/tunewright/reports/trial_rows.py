@@ -8,6 +8,7 @@ from tunewright.cli import words
 from tunewright.cli.round_page import without_fixed
 from tunewright.record.results import Results
 from tunewright.record.trial import Trial
+from tunewright.reports.answer import settings
 
 MOST = 300  # rows; an export has all of them
 
@@ -56,7 +57,7 @@ def _row(results: Results, trial: Trial, hidden: tuple[str, ...]) -> Row:
         trial.status,
         words.number(trial.value),
         "-" if trial.best_step is None else str(trial.best_step),
-        words.configuration(trial.configuration, hidden),
+        settings(trial.configuration, hidden),
         trial.reason,
         trial.command,
     )
