@@ -304,7 +304,7 @@ def main() -> int:
         f"Ask and tell by several processes, no-op trials: {trials} of ours, "
         f"{options.optuna_trials} of Optuna's (too slow for more; `RandomSampler`, two "
         f"hyperparameters, lock time-out 60 s), medians of {options.repeats} turns each. Ours is "
-        "`open_round`: ask, log one point, finish; every commit is flushed to the disk.",
+        "`open_round`: ask, log one point, finish; an end is on the disk before `finish` returns.",
         "",
         "| processes | trials/s | Optuna | ratio | longest trial, s | total exact, none twice "
         "| Optuna's lock errors |",
