@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 import tunewright
-from tunewright.cli import checking, demo, keeping, looking, project, reading, running
+from tunewright.cli import checking, demo, importing, keeping, looking, project, reading, running
 from tunewright.cli.problems import FINE, INTERRUPTED, tell
 from tunewright.cli.screen import sidelines
 
@@ -25,7 +25,7 @@ VERBS: dict[str, tuple[Any, ...]] = {
         reading.export,
     ),
     "Can it be trusted?": (checking.check, looking.plot, looking.report),
-    "Keep the record": (keeping.backup, keeping.restore),
+    "Keep the record": (importing.import_, keeping.backup, keeping.restore),
 }
 
 app = typer.Typer(

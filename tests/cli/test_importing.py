@@ -1,0 +1,80 @@
+"""`tunewright import` takes a round over; the reading commands then work on it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from small_project import Tunewright
+
+TABLE = """lr,optimizer,dropout,val_loss
+0.001,adam,0.1,0.9
+0.01,adam,0.1,0.7
+0.1,sgd,0.1,0.5
+1.0,sgd,0.1,nan
+"""
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> str:
+    (tmp_path / "runs.csv").write_text(TABLE)
+    return "runs.csv"
+
+
+def test_a_real_optuna_file_in_two_commands(tunewright: Tunewright, tmp_path: Path) -> None:
+    optuna = pytest.importorskip("optuna")
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    url = f"sqlite:///{tmp_path}/optuna.db"
+    study = optuna.create_study(
+        storage=url, study_name="rates", sampler=optuna.samplers.RandomSampler(seed=1)
+    )
+    study.optimize(lambda t: (t.suggest_float("lr", 1e-4, 1, log=True) - 0.1) ** 2, n_trials=20)
+    answer = tunewright("import", "optuna", url, "--search", "random")
+    assert answer.code == 0, answer.err
+    assert "rates: imported from the Optuna study 'rates', kept in " in answer.out
+    assert "20 trials: 20 completed" in answer.out and "lr log(0.0001, 1)" in answer.out
+    assert "next: tunewright check rates" in answer.out
+    assert tunewright("check", "rates").code in (0, 1)
+    shown = json.loads(tunewright("show", "rates", "--json").out)
+    best = min(shown["trials"], key=lambda t: t["value"])
+    assert best["value"] == study.best_value and best["configuration"] == study.best_params
+    assert tunewright("ls").code == 0
+    assert tunewright("trial", "rates", "3").code == 0
+    again = tunewright("import", "optuna", url)
+    assert again.code == 2 and "in the record already" in again.err
+    assert tunewright("import", "optuna", url, "rates", "--name", "rates2").code == 0
+
+
+def test_roles_ranges_and_meanings_can_be_said(tunewright: Tunewright, table: str) -> None:
+    answer = tunewright(
+        "import", "table", table, "--minimize", "val_loss", "--scientific", "optimizer",
+        "--range", "lr = log(1e-5, 10)", "--leave-out", "dropout", "--means", "learning_rate=lr",
+        "--name", "mine", "--last",
+    )  # fmt: skip
+    assert answer.code == 0, answer.err
+    shown = json.loads(tunewright("show", "mine", "--json").out)
+    assert shown["round"]["scientific"] == {"optimizer": ["adam", "sgd"]}
+    assert shown["round"]["nuisance"] == {"lr": {"log": [1e-05, 10.0]}}
+    assert shown["round"].get("fixed", {}) == {}
+    assert shown["objective"]["at"] == "last"
+    assert shown["counts"] == {"completed": 3, "infeasible": 1}
+
+
+def test_wrong_use_is_told(tunewright: Tunewright, table: str) -> None:
+    cases = {
+        ("optunna", table): "import optuna",
+        ("table", table): "which metric",
+        ("table", table, "--minimize", "val_los"): "Did you mean 'val_loss'",
+        ("table", table, "--minimize", "val_loss", "--range", "lr"): "not a name and a range",
+        ("table", table, "--minimize", "val_loss", "--range", "lr=log(1)"): "a low and a high",
+        ("table", table, "--minimize", "val_loss", "--means", "lr"): "not MEANING=NAME",
+        ("table", table, "--minimize", "a", "--maximize", "b"): "one of --minimize",
+        ("table", table, "--fixed", "lr", "--scientific", "lr"): "given two roles",
+        ("table", "nothing.csv", "--minimize", "val_loss"): "no table at nothing.csv",
+    }
+    for arguments, expected in cases.items():
+        answer = tunewright("import", *arguments)
+        assert answer.code == 2, (arguments, answer)
+        assert expected in answer.err, (arguments, answer.err)
+    assert not Path("tuning.db").exists(), "nothing is written by a command used wrongly"
