@@ -15,9 +15,8 @@ from tunewright.execution.pool import Isolate, Load
 from tunewright.execution.ray_cluster import Cluster, join
 from tunewright.execution.ray_crew import Crew
 from tunewright.execution.ray_resources import checked, no_room, room
+from tunewright.execution.ray_room import Room
 from tunewright.execution.workload import Workload
-
-NODES_S = 2.0  # how often the nodes are counted
 
 
 @dataclass
@@ -45,7 +44,7 @@ class Ray:
     _loads: list[tuple[Workload, Load]] = field(
         default_factory=list, init=False, repr=False, compare=False
     )
-    _room: tuple[float, int] | None = field(default=None, init=False, repr=False, compare=False)
+    _room: Room | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Refuse settings that make no sense, every problem at once."""
@@ -70,14 +69,12 @@ class Ray:
         """How many trials the cluster can train at once; refuses a cluster that never could."""
         if self.grows and self.workers is not None:
             return self.workers
-        now = time.monotonic()
-        if self._room is None or now - self._room[0] > NODES_S:
-            nodes = self._join().nodes()
-            found = room(self._needs, nodes)
-            if not found and self._room is None:
-                raise WorkloadError(no_room(self._needs, nodes))
-            self._room = (now, found)
-        found = self._room[1]
+        if self._room is None:
+            cluster, needs = self._join(), self._needs
+            if not room(needs, nodes := cluster.nodes()):
+                raise WorkloadError(no_room(needs, nodes))
+            self._room = Room(lambda: room(needs, cluster.nodes()))
+        found = self._room.now()
         return found if self.workers is None else min(found, self.workers)
 
     def start(self, workload: Workload, assignments: Sequence[Assignment]) -> None:

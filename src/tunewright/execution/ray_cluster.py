@@ -75,7 +75,8 @@ def join(address: str | None, runtime_env: Mapping[str, Any] | None = None) -> C
         where = address or os.environ.get("RAY_ADDRESS") or "this machine"
         raise WorkloadError(
             f"no Ray cluster can be joined at {where}: {error}. Start one (`ray start --head`), or "
-            "give the address of one; the environment must hold its token."
+            "give the address of one, with its token in the environment; `ray stop` forgets one "
+            "that has crashed."
         ) from error
     if os.environ.get(AUTHENTICATION, "").lower() != "token":
         log.warning(
