@@ -51,7 +51,7 @@ def test_a_usual_round(kind: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ISOLATED)
 def test_a_round_where_nothing_completed(kind: str, tmp_path: Path) -> None:
-    drawn(ISOLATED[kind](depth(wall=-1.0)), tmp_path)
+    assert "<svg" in drawn(ISOLATED[kind](depth(wall=-1.0)), tmp_path)
 
 
 @pytest.mark.parametrize("kind", ISOLATED)
@@ -64,7 +64,7 @@ def test_a_round_that_has_not_begun(kind: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_one_trial(kind: str, tmp_path: Path) -> None:
-    drawn(KINDS[kind](one_study([{"valid_error": [0.5, 0.4]}])), tmp_path)
+    assert "<svg" in drawn(KINDS[kind](one_study([{"valid_error": [0.5, 0.4]}])), tmp_path)
 
 
 @pytest.mark.parametrize("kind", ISOLATED)
