@@ -1,4 +1,4 @@
-"""A whole round on a world with a known answer: begun, broken off, continued, extended, repeated."""
+"""A whole round on a world with a known answer: begun, broken off, continued, extended."""
 
 from __future__ import annotations
 
