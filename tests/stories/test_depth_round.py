@@ -80,9 +80,9 @@ def test_the_depth_round(world):
             assert trial.status == "infeasible"
             assert trial.reason == "train_loss is nan at step 11"
         else:
-            known = SURFACE({"learning_rate": position}) + EFFECT[
-                trial.configuration["hidden_layers"]
-            ]
+            known = (
+                SURFACE({"learning_rate": position}) + EFFECT[trial.configuration["hidden_layers"]]
+            )
             assert trial.status == "completed"
             assert trial.value == pytest.approx(known + trial.seed / 2**36)
             assert trial.best_step == 20
