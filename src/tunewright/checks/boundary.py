@@ -193,6 +193,7 @@ def _pooled(
             seen = pooled_look(
                 [axis.units[axis.feasible] for axis in own_axes],
                 [axis.losses[axis.feasible] for axis in own_axes],
+                _shared_points(own_axes),
             )
         if seen is not None and seen.side:
             h = own_axes[0].hyperparameter
@@ -202,6 +203,21 @@ def _pooled(
             )
             edges.append(_wider(h, seen, "warn", says, results.meaning))
     return [_finding(results, f"round {results.round.name}", edges)] if edges else []
+
+
+def _shared_points(own_axes: Sequence[Axis]) -> list[list[int | None]] | None:
+    """The index of every feasible trial, if a trial of the same index lies at the same place."""
+    place: dict[int | None, float] = {}
+    found = []
+    for axis in own_axes:
+        names = [
+            t.index for t, feasible in zip(axis.trials, axis.feasible, strict=True) if feasible
+        ]
+        for name, unit in zip(names, axis.units[axis.feasible], strict=True):
+            if name is None or abs(place.setdefault(name, unit) - unit) > 1e-9:
+                return None
+        found.append(names)
+    return found
 
 
 def _scientific(results: Results, studies: Sequence[Settled]) -> list[Finding]:

@@ -49,7 +49,7 @@ def look(units: Floats, losses: Floats) -> Look:
         middle = float(np.median(units)) if count else math.nan
         best = float(units[losses.argmin()]) if count else math.nan
         return Look("", "", best, middle, 0, count)
-    order = np.argsort(losses, kind="stable")
+    order = _ranked(losses)
     k = max(3, math.ceil(0.15 * count))
     top = units[order[:k]]
     best, middle = float(top[0]), float(np.median(top))
@@ -63,35 +63,62 @@ def look(units: Floats, losses: Floats) -> Look:
     return Look(side, "lone" if side else "", best, middle, k, count, p)
 
 
-def pooled_look(units: Sequence[Floats], losses: Sequence[Floats]) -> Look | None:
+def pooled_look(
+    units: Sequence[Floats],
+    losses: Sequence[Floats],
+    points: Sequence[Sequence[int | None]] | None = None,
+) -> Look | None:
     """Look at several studies at once along the axis they share; None with too few of them.
 
-    The best fifth of each study counts, and positions are permuted within studies.
+    The best fifth of each study counts. `points` names the point of every trial where studies
+    share them: then positions are permuted among points, the same way in every study. If each
+    study were permuted on its own, the one point that is best in all of them for the sake of
+    another hyperparameter would count as many times as there are studies.
     """
-    pairs = [(u, y) for u, y in zip(units, losses, strict=True) if len(u) >= 3]
-    if len(pairs) < FEWEST_STUDIES:
+    kept = [number for number, own in enumerate(units) if len(own) >= 3]
+    if len(kept) < FEWEST_STUDIES:
         return None
-    tops, bests = [], []
-    seen, drawn = 0.0, np.zeros(DRAWS)
-    for number, (own, y) in enumerate(pairs):
-        k = max(1, round(0.2 * len(own)))
-        order = np.argsort(y, kind="stable")
-        top = own[order[:k]]
-        tops.append(top)
-        bests.append(float(top[0]))
-        seen += float(top.sum())
-        drawn += own[_subsets(len(own), k, number)].sum(axis=1)
-    crowd = np.concatenate(tops)
-    middle, best = float(np.median(crowd)), float(np.median(bests))
-    count = sum(len(own) for own, _ in pairs)
+    tops = []
+    for number in kept:
+        k = max(1, round(0.2 * len(units[number])))
+        tops.append(_ranked(losses[number])[:k])
+    own_units = [units[number] for number in kept]
+    crowd = np.concatenate([own[top] for own, top in zip(own_units, tops, strict=True)])
+    if points is None:
+        drawn = sum(
+            own[_subsets(len(own), len(top), stream)].sum(axis=1)
+            for stream, (own, top) in enumerate(zip(own_units, tops, strict=True))
+        )
+    else:
+        drawn = _joint(own_units, tops, [points[number] for number in kept])
+    best = float(np.median([own[top[0]] for own, top in zip(own_units, tops, strict=True)]))
+    middle, seen = float(np.median(crowd)), float(crowd.sum())
+    count = sum(len(own) for own in own_units)
     chances = []
     sides: tuple[tuple[Side, float], ...] = (("high", 1.0), ("low", -1.0))
     for side, sign in sides:
-        p = float((1 + (sign * drawn >= sign * seen - 1e-9).sum()) / (DRAWS + 1))
+        p = float((1 + (sign * np.asarray(drawn) >= sign * seen - 1e-9).sum()) / (DRAWS + 1))
         chances.append(p)
         if p < P and max(sign * (best - 0.5), sign * (middle - 0.5)) > LIMIT - 0.5:
             return Look(side, "pooled", best, middle, len(crowd), count, p)
     return Look("", "", best, middle, len(crowd), count, min(chances))
+
+
+def _joint(
+    units: Sequence[Floats],
+    tops: Sequence[npt.NDArray[np.int64]],
+    points: Sequence[Sequence[int | None]],
+) -> Floats:
+    """The sum over the best trials when positions are permuted among the points."""
+    place: dict[int | None, float] = {}
+    for own, names in zip(units, points, strict=True):
+        place.update(zip(names, own.tolist(), strict=True))
+    row = {name: number for number, name in enumerate(place)}
+    times = np.zeros(len(row))  # how often each point is among the best
+    for top, names in zip(tops, points, strict=True):
+        for at in top:
+            times[row[names[at]]] += 1
+    return np.asarray(np.array(list(place.values()))[_subsets(len(row), len(row))] @ times)
 
 
 def _chances(units: Floats, top: Floats) -> tuple[tuple[float, float], tuple[float, float]]:
@@ -108,6 +135,12 @@ def _chances(units: Floats, top: Floats) -> tuple[tuple[float, float], tuple[flo
     high = (1 + (drawn >= seen - 1e-12).sum()) / (DRAWS + 1)
     low = (1 + (drawn <= seen + 1e-12).sum()) / (DRAWS + 1)
     return (float(high), 1.0), (float(low), -1.0)
+
+
+def _ranked(losses: Floats) -> npt.NDArray[np.int64]:
+    """The trials from the best down; equal ones in no particular order, lest theirs mean much."""
+    lots = np.random.default_rng([0x107, len(losses)]).random(len(losses))
+    return np.lexsort((lots, losses))
 
 
 @lru_cache(maxsize=256)

@@ -41,8 +41,8 @@ def fairness(results: Results) -> list[Finding]:
         }
     }
     warns = [*_budgets(studies), *_infeasible(studies, feasible)]
-    warns += _ends(results, best)
-    notes = _spaces(studies)
+    # an end that is crowded is warned about by `boundary` already
+    notes = [*_ends(results, best), *_spaces(studies)]
     says = "; ".join([*warns, *notes])
     if not says:
         counts = {len(own.trials) for own in studies}

@@ -34,7 +34,7 @@ def far_above(results: Results, trials: Sequence[Trial]) -> tuple[Trial, ...]:
     ends, starts, owners = [], [], []
     for trial in completed:
         curve = trial.curves.only(metric)
-        if curve is None or not len(curve):
+        if curve is None or len(curve) < 2:  # where it began must be known
             continue
         finite = curve.values[np.isfinite(curve.values)]
         if len(finite):

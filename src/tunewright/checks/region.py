@@ -11,7 +11,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +25,7 @@ from tunewright.design.space import Integers, Log, LogFromOne, Value
 from tunewright.record.trial import Trial
 
 FEWEST = 3  # of each kind
-DRAWS = 299
+DRAWS = 999  # with 299 four of sixteen, fully separated, were not told from chance
 P = 0.01
 PURITY, RECALL = 0.85, 0.7
 SAVED = 2  # errors a pair must save to be named in place of a single hyperparameter
@@ -72,7 +73,9 @@ class Region:
 
     @property
     def words(self) -> str:
-        """The region as people say it."""
+        """The region as people say it, or the tendency where there is none."""
+        if not self.clear:
+            return f"{'high' if self.rises else 'low'} {self.feature.name}"
         low, high = self.between
         side = "above" if self.rises else "below"
         return f"{self.feature.name} {side} {low:.3g} to {high:.3g}"
@@ -88,12 +91,8 @@ def region(features: Sequence[Feature], infeasible: Bools, singles: int) -> Regi
         return None
     values = np.stack([f.values for f in features], axis=1)
     ranks = values.argsort(axis=0, kind="stable").argsort(axis=0).astype(np.float64) + 1
-    random = np.random.default_rng([0x1FEA, count, bad])
-    drawn = np.zeros((DRAWS, count))
-    picked = np.argsort(random.random((DRAWS, count)), axis=1)[:, :bad]
-    drawn[np.arange(DRAWS)[:, None], picked] = 1.0
     seen = _separation(infeasible[None].astype(float), ranks)[0]
-    by_chance = _separation(drawn, ranks)
+    by_chance = _separation(_labellings(count, bad), ranks)
     splits = [_split(values[:, column], infeasible) for column in range(len(features))]
 
     def fewest(columns: range) -> int:
@@ -108,12 +107,33 @@ def region(features: Sequence[Feature], infeasible: Bools, singles: int) -> Regi
     p = float((1 + (highest >= seen[:within].max() - 1e-12).sum()) / (DRAWS + 1))
     if p >= P:
         return None
-    split, feature = splits[chosen], features[chosen]
+    found = _region(features[chosen], splits[chosen], infeasible, p)
+    if found.clear:
+        return found
+    # no region: the quantity that separates best, though no threshold of it does
+    likeliest = int(seen[:singles].argmax())
+    feature, split = features[likeliest], splits[likeliest]
+    middle = np.median(feature.values[~infeasible])
+    above = bool(np.median(feature.values[infeasible]) > middle)
+    return _region(feature, replace(split, above=above), infeasible, p)
+
+
+def _region(feature: Feature, split: _Split, infeasible: Bools, p: float) -> Region:
     beyond = (feature.values > split.threshold) == split.above
     low, high = sorted(feature.natural(x) for x in split.between)
     purity = float(infeasible[beyond].mean()) if beyond.any() else 0.0
     recall = float(beyond[infeasible].mean())
     return Region(feature, split.above, split.threshold, (low, high), purity, recall, p)
+
+
+@lru_cache(maxsize=64)
+def _labellings(count: int, bad: int) -> Floats:
+    """Random ways for so many of the trials to be infeasible, the same ones every time."""
+    random = np.random.default_rng([0x1FEA, count, bad])
+    drawn = np.zeros((DRAWS, count))
+    picked = np.argsort(random.random((DRAWS, count)), axis=1)[:, :bad]
+    drawn[np.arange(DRAWS)[:, None], picked] = 1.0
+    return drawn
 
 
 def features_of(study: Settled, rows: Sequence[int], meaning: Meaning) -> tuple[list[Feature], int]:

@@ -208,9 +208,9 @@ def _feasible(lines: Sequence[Axis]) -> npt.NDArray[np.int64]:
 def _normal_scores(losses: Floats) -> Floats:
     """The losses as if they were drawn from a normal distribution: only their order counts."""
     from scipy.special import ndtri
+    from scipy.stats import rankdata
 
-    ranks = losses.argsort(kind="stable").argsort()
-    return np.asarray(ndtri((ranks + 0.625) / (len(ranks) + 0.25)))
+    return np.asarray(ndtri((rankdata(losses) - 0.375) / (len(losses) + 0.25)))
 
 
 def _terms(axis: Axis, units: Floats) -> Floats:

@@ -99,4 +99,4 @@ def _ends(searched: Range) -> list[float]:
 
 def _short(x: float) -> float:
     """A number without the dust of arithmetic."""
-    return float(f"{x:.12g}")
+    return round(float(f"{x:.12g}"), 12)

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from curve_worlds import noise, results_of
+
+from tunewright.checks.baseline import baseline
+from tunewright.checks.finding import Finding
+from tunewright.design.objective import maximize
+
+T = np.arange(1, 41) / 40
+
+
+def asked(error: np.ndarray, loss: np.ndarray, **changes: object) -> Finding:
+    random = np.random.default_rng(0)
+    errors = error + 0.001 * noise(random, 6, 40, 0.0)
+    losses = loss + 0.01 * noise(random, 6, 40, 0.0)
+    return baseline(results_of({"valid_error": errors, "train_loss": losses}, **changes))[0]  # type: ignore[arg-type]
+
+
+def test_better_than_chance() -> None:
+    finding = asked(0.9 - 0.5 * T, 2.3 - 1.5 * T, means={"chance": 2.303})
+    assert finding.verdict == "ok"
+    assert "chance is 2.303" in finding.says
+
+
+def test_no_better_than_chance() -> None:
+    finding = asked(0.9 - 0.0 * T, 2.31 - 0.0 * T, means={"chance": 2.303})
+    assert finding.verdict == "warn"
+    assert finding.evidence["metric"] == "train_loss"
+    assert finding.advice[0].startswith("begin with a smaller")
+
+
+def test_without_a_declared_chance_it_looks_at_where_trials_began() -> None:
+    learned = asked(0.9 - 0.5 * T, 2.3 - T)
+    assert learned.verdict == "ok"
+    assert 'declare means={"chance": ...}' in learned.says
+    stuck = asked(0.9 - 0.0 * T, 2.3 - 0.0 * T)
+    assert stuck.verdict == "warn"
+    assert "hardly learned" in stuck.says
+
+
+def test_an_objective_to_maximize() -> None:
+    finding = asked(0.1 + 0.8 * T, 2.3 - T, objective=maximize("valid_error"))
+    assert finding.verdict == "ok"
+    assert finding.evidence["best"] == pytest.approx(0.9, abs=0.01)
+
+
+def test_nothing_to_judge() -> None:
+    one = results_of({"valid_error": [np.array([0.5])]})
+    assert baseline(one)[0].verdict == "cannot_judge"
+    assert "chance" in baseline(one)[0].advice[0]

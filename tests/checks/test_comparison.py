@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tunewright.checks.comparison import comparison, pairs
+from tunewright.design.condition import given
+from tunewright.design.round import Round
+from tunewright.design.space import linear, log
+from tunewright.record.results import Results
+from tunewright.testing import Bowl, Walled, World, results
+
+BOWL = Bowl({"learning_rate": 0.4, "momentum": 0.6})
+
+
+def made(effect: float = 0.0, arms: int = 2, trials: int = 16, **changes: Any) -> Results:
+    settings: dict[str, Any] = {
+        "goal": "?",
+        "scientific": {"act": ["a", "b", "c", "d"][:arms]},
+        "nuisance": {"learning_rate": log(1e-4, 1e-1), "momentum": linear(0.5, 0.95)},
+        "trials_per_study": trials,
+        **changes,
+    }
+    world = World(BOWL, effect=lambda s: effect * s.number, noise_sd=0.01)
+    return results(Round("r", **settings), world)
+
+
+def test_a_clear_difference_is_told_with_its_size_and_the_trials_it_took() -> None:
+    (finding,) = comparison(made(0.1, arms=3))
+    assert finding.verdict == "ok"
+    assert finding.says.startswith("act=a is best with 16 trials each: ahead of act=b by 0.")
+    assert [pair["says"] for pair in finding.evidence["pairs"]] == ["a is better"] * 2
+    region = finding.evidence["pairs"][0]["shared_region"]
+    assert region["interval"][0] < 0.1 < region["interval"][1]
+
+
+def test_equal_settings_cannot_be_told_apart() -> None:
+    (finding,) = comparison(made(0.0))
+    assert finding.verdict == "note"
+    assert "cannot be told apart with 16 trials each" in finding.says
+    assert finding.advice[0] == "tunewright repeat r --times 5"
+
+
+def test_few_trials_are_called_weak() -> None:
+    (finding,) = comparison(made(0.2, trials=8))
+    assert finding.says.endswith("so few trials make this weak")
+
+
+def test_infeasible_arms_cannot_be_judged() -> None:
+    world = Walled(BOWL, {"learning_rate": 1.0}, above=0.2)
+    (finding,) = comparison(results(made().round, world))
+    assert finding.verdict == "cannot_judge"
+    assert "feasible trials; 6 are needed" in finding.says
+
+
+def test_arms_with_hyperparameters_of_their_own_are_compared_on_their_own_points() -> None:
+    nuisance = {
+        "act": given(
+            {"a": {"slope": linear(0, 1)}, "b": {"gain": linear(0, 1), "bias": linear(0, 1)}}
+        ),
+        "learning_rate": log(1e-4, 1e-1),
+    }
+    (pair,) = pairs(made(1.0, nuisance=nuisance))
+    assert pair.halves is not None
+    assert not pair.halves.shared
+    assert pair.region is None
+    (finding,) = comparison(made(1.0, nuisance=nuisance))
+    assert finding.verdict == "ok"
+    assert "each on points of its own" in finding.says
+
+
+def test_optima_in_different_places_are_pointed_out() -> None:
+    near = results(made().round, World(Bowl({"learning_rate": 0.2}), noise_sd=0.01))
+    far = results(made().round, World(Bowl({"learning_rate": 0.8}), noise_sd=0.01))
+    mixed = [n if n.study == 0 else f for n, f in zip(near.recorded, far.recorded, strict=True)]
+    (finding,) = comparison(replace(near, recorded=tuple(mixed)))
+    assert finding.evidence["pairs"][0]["same_place"] is False
+    assert "the best nuisance values differ" in finding.says
+
+
+def test_one_setting_has_nothing_to_compare() -> None:
+    assert comparison(made(scientific={})) == []
+
+
+def test_unequal_budgets_are_cut_to_the_shared_points() -> None:
+    found = made(0.0, trials=20)
+    shorter = [t for t in found.recorded if not (t.study == 1 and (t.index or 0) >= 10)]
+    (pair,) = pairs(replace(found, recorded=tuple(shorter)))
+    assert pair.halves is not None
+    assert pair.halves.trials == 10
+
+
+@pytest.mark.parametrize(("trials", "verdict"), [(20, "cannot_judge"), (64, "note")])
+def test_a_scientific_range_has_buckets_and_little_power(trials: int, verdict: str) -> None:
+    (finding,) = comparison(made(trials=trials, scientific={"width": linear(0, 1)}))
+    assert finding.verdict == verdict
+    assert "as a list" in finding.advice[0]
+    if trials == 64:
+        assert len(finding.evidence["buckets"]) == 8
+        assert np.isfinite(finding.evidence["p"])

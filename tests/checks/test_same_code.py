@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from tunewright.checks.finding import Finding
+from tunewright.checks.same_code import same_code
+from tunewright.design.round import Round
+from tunewright.design.space import log
+from tunewright.record.provenance import Provenance
+from tunewright.record.trial import Trial
+from tunewright.testing import Bowl, results
+
+ORIGIN = Provenance(
+    "python train.py",
+    ".",
+    commit="0123456789abcdef",
+    packages={"torch": "2.6.0", "numpy": "2.1.0"},
+    python="3.11.7",
+    host="one",
+    devices=("H200",),
+)
+
+
+def asked(origin: Callable[[Trial], Provenance | None]) -> Finding:
+    round = Round(
+        "r",
+        goal="?",
+        scientific={"act": ["a", "b"]},
+        nuisance={"learning_rate": log(1e-4, 1e-1)},
+        trials_per_study=6,
+    )
+    made = results(round, Bowl({"learning_rate": 0.5}))
+    recorded = tuple(replace(t, identity=100 + (t.number or 0)) for t in made.recorded)
+    origins = {t.identity: own for t in recorded if (own := origin(t)) is not None}
+    return same_code(replace(made, recorded=recorded, origins=origins))[0]
+
+
+def test_the_same_code_everywhere_is_fine_whatever_the_host() -> None:
+    finding = asked(lambda t: replace(ORIGIN, host=f"host{t.number}"))
+    assert finding.verdict == "ok"
+    assert "commit 0123456789" in finding.says
+
+
+def test_a_commit_in_between_is_told_with_the_trials() -> None:
+    finding = asked(lambda t: ORIGIN if (t.number or 0) < 8 else replace(ORIGIN, commit="feed" * 4))
+    assert finding.verdict == "warn"
+    assert "trials differ in commit (8 trials: 0123456789; 4 trials: feedfeedfe)" in finding.says
+    assert finding.evidence["differs"]["commit"]["feedfeedfe"] == ["8", "9", "10", "11"]
+    assert "cannot be told apart" not in finding.says
+
+
+def test_code_that_goes_with_the_setting_is_worse() -> None:
+    finding = asked(lambda t: replace(ORIGIN, diff_sha256="aa" if t.study else ""))
+    assert finding.verdict == "warn"
+    assert finding.says.endswith("Uncommitted changes and setting cannot be told apart")
+
+
+def test_versions_and_devices() -> None:
+    finding = asked(
+        lambda t: replace(ORIGIN, packages={"torch": f"2.{t.number}.0", "numpy": "2.1.0"})
+    )
+    assert "package versions (1 trials: torch 2.0.0" in finding.says.replace(
+        "1 trial:", "1 trials:"
+    )
+    assert "numpy" not in finding.says
+    finding = asked(lambda t: replace(ORIGIN, devices=("A100",) if t.number == 3 else ("H200",)))
+    assert set(finding.evidence["differs"]) == {"device"}
+
+
+def test_without_git_the_code_is_unknown() -> None:
+    finding = asked(lambda t: replace(ORIGIN, commit=""))
+    assert finding.verdict == "note"
+    assert "git" in finding.advice[0]
+
+
+def test_imported_trials_cannot_be_judged() -> None:
+    assert asked(lambda t: None).verdict == "cannot_judge"

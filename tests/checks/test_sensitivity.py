@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from rates import at_most
+from real_space import alexnet
+from space_worlds import halton
+
+from tunewright.checks.finding import Finding
+from tunewright.checks.positions import Axis
+from tunewright.checks.sensitivity import discoveries, importances, interactions, sensitivity
+from tunewright.design.condition import Hyperparameter
+from tunewright.design.round import Round
+from tunewright.design.space import Choice, choice, linear, log
+from tunewright.testing import Bowl, World, results
+
+
+def lines(units: np.ndarray, losses: np.ndarray) -> list[Axis]:
+    return [
+        Axis(Hyperparameter(f"h{n}", f"h{n}", linear(0, 1)), (), units[:, n], losses)
+        for n in range(units.shape[1])
+    ]
+
+
+def found(seed: int, count: int, together: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+    units = halton(seed, count, 4)
+    losses = (units[:, 0] - 0.4) ** 2 + 0.3 * (units[:, 1] - 0.5) ** 2
+    losses += together * (units[:, 0] - 0.5) * (units[:, 1] - 0.5)
+    return units, losses + 0.02 * np.random.default_rng(seed).normal(size=count)
+
+
+@pytest.mark.parametrize(("count", "second"), [(16, 0.26), (30, 0.88)])
+def test_power_and_false_alarms(count: int, second: float) -> None:
+    p = np.array([[one.p for one in importances(lines(*found(s, count)))] for s in range(60)])
+    called = (p < 0.05).sum(axis=0)
+    assert called[0] == 60
+    assert abs(called[1] / 60 - second) < 0.2
+    assert at_most(int(called[2] + called[3]), 120, 0.05)
+
+
+def test_shares_say_which_matters_more() -> None:
+    first, second, *rest = importances(lines(*found(0, 60)))
+    assert first.share > 0.6 > second.share > max(one.share for one in rest)
+    assert first.interval[0] <= first.share <= first.interval[1]
+    assert (first.matters, second.matters) == (True, True)
+    assert first.best_quarter is not None
+    assert first.best_quarter[0] < 0.4 < first.best_quarter[1]
+
+
+def test_interactions_are_found_where_they_are_and_seldom_where_not() -> None:
+    (pair,) = interactions(lines(*found(1, 60, together=1.0))) or []
+    assert pair.names == ("h0", "h1")
+    called = sum(bool(interactions(lines(*found(s, 40)))) for s in range(40))
+    assert at_most(called, 40, 0.1)
+    assert interactions(lines(*found(0, 16))) is None
+
+
+def test_few_trials_are_tested_one_axis_at_a_time() -> None:
+    assert all(one.alone for one in importances(lines(*found(0, 11))))
+    assert not any(one.alone for one in importances(lines(*found(0, 16))))
+
+
+def test_a_list_without_order_has_a_level_for_each_value() -> None:
+    random = np.random.default_rng(0)
+    places = random.integers(0, 3, 40) / 2
+    losses = np.where(places == 0.5, 0.0, 1.0) + 0.1 * random.normal(size=40)
+    activation = Choice(("relu", "gelu", "tanh"))
+    axis = Axis(Hyperparameter("act", "act", activation), (), places, losses)
+    (one,) = importances([axis])
+    assert one.matters
+    assert one.best_quarter is None
+
+
+def asked(**changes: Any) -> Finding:
+    settings: dict[str, Any] = {
+        "goal": "?",
+        "nuisance": {
+            "learning_rate": log(1e-4, 1e-1),
+            "beta1": linear(0.8, 0.99),
+            "act": choice("relu", "gelu"),
+        },
+        "trials_per_study": 30,
+        **changes,
+    }
+    world = World(Bowl({"learning_rate": 0.4}), noise_sd=0.01)
+    return sensitivity(results(Round("r", **settings), world))[0]
+
+
+def test_what_decides_and_what_can_be_fixed() -> None:
+    finding = asked()
+    assert finding.says.startswith("what decides: learning_rate (")
+    fixed = {one["name"] for one in finding.evidence["importances"] if one["p"] > 0.2}
+    assert fixed <= {"beta1", "act"}
+    assert finding.verdict == "ok"
+
+
+def test_what_it_needs() -> None:
+    assert asked(trials_per_study=8).verdict == "cannot_judge"
+    assert (
+        asked(nuisance={}, fixed={"learning_rate": 0.1}, trials_per_study=1).verdict
+        == "cannot_judge"
+    )
+
+
+def test_false_discoveries() -> None:
+    assert discoveries(np.array([0.5, 0.6])).tolist() == [False, False]
+    assert discoveries(np.array([])).tolist() == []
+
+
+def test_the_learning_rate_decides_in_the_recorded_search_of_alexnet() -> None:
+    (finding,) = sensitivity(alexnet())
+    first = finding.evidence["importances"][0]
+    assert first["name"] == "lr"
+    assert first["share"] > 0.8
