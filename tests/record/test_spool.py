@@ -32,7 +32,7 @@ texts = st.text(st.characters(codec=None, exclude_categories=()), max_size=40)
         died=st.booleans(),
         start_step=st.integers(0, 2**40),
         first=st.integers(0, 1000),
-        batches=st.lists(st.binary(max_size=50), max_size=3).map(tuple),
+        batches=st.lists(st.floats().map(curve), max_size=3).map(tuple),
     )
 )
 def test_a_result_comes_back_as_it_was_left(tmp_path_factory, result: SpooledResult) -> None:

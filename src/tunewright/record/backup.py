@@ -10,7 +10,7 @@ import shutil
 import sqlite3
 import time
 from contextlib import closing
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from tunewright.errors import Damaged, NotFound, StoreError
@@ -19,6 +19,7 @@ from tunewright.record.reserve import RESERVE_MB
 
 KEPT = 3
 EVERY_S = 600.0
+STAMP = "%Y%m%dT%H%M%S.%fZ"
 
 
 def folder_of(path: Path) -> Path:
@@ -40,11 +41,24 @@ def newest(path: Path) -> Path | None:
 def due(path: Path) -> bool:
     """Whether the newest backup is older than ten minutes, or there is none."""
     last = newest(path)
-    return last is None or not 0 <= time.time() - last.stat().st_mtime < EVERY_S
+    try:
+        return last is None or not 0 <= time.time() - last.stat().st_mtime < EVERY_S
+    except FileNotFoundError:  # dropped by another process, which has just made a newer one
+        return False
 
 
 def make(path: Path) -> Path:
     """Write a backup of a store that may be in use, check it, and drop all but the newest three."""
+    try:
+        target = _copy(path)
+    except (OSError, sqlite3.Error) as error:
+        raise StoreError(f"no backup of {path} could be written: {error}") from error
+    for old in backups(path)[:-KEPT]:
+        old.unlink(missing_ok=True)
+    return target
+
+
+def _copy(path: Path) -> Path:
     free_mb = shutil.disk_usage(path.parent).free / 2**20
     if free_mb < path.stat().st_size / 2**20 + RESERVE_MB:
         raise StoreError(
@@ -52,25 +66,39 @@ def make(path: Path) -> Path:
         )
     folder = folder_of(path)
     folder.mkdir(exist_ok=True)
-    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
+    stamp = _stamp(newest(path))
     target, unfinished = folder / f"{stamp}.db", folder / f"{stamp}.{os.getpid()}.tmp"
+    existing = f"{path.absolute().as_uri()}?mode=rw"  # never an empty one made by this very look
     try:
-        with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(unfinished)) as copy:
+        with (
+            closing(sqlite3.connect(existing, uri=True)) as source,
+            closing(sqlite3.connect(unfinished)) as copy,
+        ):
             source.backup(copy)
             # one plain file: it must open without neighbours, on a read-only disk too
             copy.execute("PRAGMA journal_mode = DELETE")
             check(copy, path)
+            if copy.execute("SELECT value FROM about WHERE key = 'identity'").fetchone() is None:
+                raise Damaged(f"{path} is not a whole store; no backup of it is kept.")
         _flush(unfinished)
         os.replace(unfinished, target)
         _flush(folder)
-    except (OSError, sqlite3.Error) as error:
-        raise StoreError(f"no backup of {path} could be written: {error}") from error
     finally:
         for left in folder.glob(f"{unfinished.name}*"):
             left.unlink(missing_ok=True)
-    for old in backups(path)[:-KEPT]:
-        old.unlink(missing_ok=True)
     return target
+
+
+def _stamp(last: Path | None) -> str:
+    """The time as a name that sorts after the last backup's, even if the clock was set back."""
+    now = datetime.now(UTC)
+    if last is not None:
+        try:
+            before = datetime.strptime(last.stem, STAMP).replace(tzinfo=UTC)
+            now = max(now, before + timedelta(microseconds=1))
+        except ValueError:
+            pass  # a name that somebody gave
+    return now.strftime(STAMP)
 
 
 def before_migration(database: Database) -> Path | None:
@@ -89,17 +117,35 @@ def restore(path: Path, chosen: Path | None = None) -> Path:
             check(copy, source)
     except sqlite3.Error as error:
         raise Damaged(f"the backup {source} is damaged itself ({error}).") from error
+    try:
+        _put_in_place(source, path)
+    except (OSError, sqlite3.Error) as error:
+        raise StoreError(f"{source} could not be put in the place of {path}: {error}") from error
+    return source
+
+
+def _put_in_place(source: Path, path: Path) -> None:
+    unfinished = beside(path, f".restoring-{os.getpid()}")
+    try:
+        shutil.copyfile(source, unfinished)
+        with closing(sqlite3.connect(unfinished)) as copy:
+            # whoever was at work then works on the file that goes; its trials are free again
+            copy.execute("UPDATE worker SET retired = ? WHERE retired IS NULL", (time.time(),))
+            copy.commit()
+        _flush(unfinished)
+        set_aside(path)
+        os.replace(unfinished, path)
+        _flush(path.parent)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def set_aside(path: Path) -> None:
+    """Keep a store's file, and the log that belongs to it, under another name."""
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
     for ending in ("", "-wal", "-shm"):  # a log that outlives its file would be played into it
-        old = beside(path, ending)
-        if old.exists():
-            os.replace(old, beside(path, f".replaced-{stamp}{ending}"))
-    unfinished = beside(path, f".restoring-{os.getpid()}")
-    unfinished.write_bytes(source.read_bytes())
-    _flush(unfinished)
-    os.replace(unfinished, path)
-    _flush(path.parent)
-    return source
+        if beside(path, ending).exists():
+            os.replace(beside(path, ending), beside(path, f".replaced-{stamp}{ending}"))
 
 
 def check(connection: sqlite3.Connection, path: Path) -> None:

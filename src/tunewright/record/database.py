@@ -54,6 +54,8 @@ class Database:
         self.engine = _sqlite(address) if self.sqlite else _postgresql(address)
         self._open = _Open()
         self._lock: FileLock | None = None
+        self._file: tuple[int, int] | None = None  # device and inode, once there is one
+        self._log: int | None = None  # the inode of the log whose name is on the disk
         if address.path is not None:
             self._lock = FileLock(beside(address.path, ".lock"))
 
@@ -79,6 +81,7 @@ class Database:
             yield self._open.connection
             return
         self._open.durable = durable
+        self._check_in_place()
         with self._in_our_words():
             with self._queued(), self.engine.connect() as connection:
                 yield from self._block(connection.execution_options(writes=True), writes=True)
@@ -104,12 +107,35 @@ class Database:
             return  # moved into the store, and flushed there, by the last one to close it
         try:
             os.fdatasync(log) if hasattr(os, "fdatasync") else os.fsync(log)
+            if (inode := os.fstat(log).st_ino) != self._log:  # a new log: its name must last too
+                _flush_folder(self.address.path.parent)
+                self._log = inode
         except OSError as error:
             raise StoreError(
                 f"the store {self.address.shown} could not be flushed to the disk: {error.strerror}"
             ) from error
         finally:
             os.close(log)
+
+    def _check_in_place(self) -> None:
+        """Refuse to write to a file that nobody would find again."""
+        path = self.address.path
+        if path is None:
+            return
+        try:
+            status = os.stat(path)
+            found = (status.st_dev, status.st_ino)
+        except FileNotFoundError:
+            found = None
+        if self._file is None:
+            self._file = found
+        elif found != self._file:
+            state = "is gone" if found is None else "was replaced by another file"
+            raise Damaged(
+                f"the store {path} {state} while it was in use: nothing more is written to it. "
+                "What has ended is kept in the trial folders. Put the file back, or make it again "
+                "with `tunewright restore` (`--rebuild` without a backup); then run again."
+            )
 
     @contextmanager
     def _queued(self) -> Iterator[None]:
@@ -149,6 +175,14 @@ class Database:
             yield
         except exc.SQLAlchemyError as error:
             raise translated(error, self.address) from error
+
+
+def _flush_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def beside(path: Path, ending: str) -> Path:

@@ -97,17 +97,20 @@ def register(
     clock may have jumped, or the store may only just be back.
     """
     watch = LeaseWatch(lease_s)
+    beats: dict[int, int] = {}  # as they were first seen
     while True:
         with database.writing(durable=False) as connection:
             database.alone(connection)
             rivals = _rivals(database, connection, round_id) if exclusive else []
+            beating = {r.id for r in rivals if beats.setdefault(r.id, r.beat) != r.beat}
             expired = watch.expired((row.id, row.beat, row.age) for row in rivals)
             live = [r for r in rivals if r.id not in expired and not gone_for_sure(database, r)]
             if not live:
                 _retire(connection, [row.id for row in rivals])
                 return _insert(database, connection, round_id, kind, exclusive)
-            if any(row.age <= lease_s for row in live):
-                raise _busy(live[0])
+            for row in live:  # far off in either direction, the clock was set meanwhile
+                if abs(row.age) <= lease_s or row.id in beating:
+                    raise _busy(row)
         time.sleep(min(lease_s / 10, 1.0))
 
 

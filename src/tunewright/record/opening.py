@@ -131,7 +131,9 @@ def trial_root(database: Database, identity: str, folder: Path | None) -> Path:
     if owner != identity:
         raise StoreError(
             f"{folder} holds the trials of another store ({owner}), not of "
-            f"{database.address.shown}. Give this one a folder of its own: Workload(folder=...)."
+            f"{database.address.shown}. Nothing was started. Give this one a folder of its own: "
+            "Workload(folder=...). Or, if that store is lost, `tunewright restore --rebuild` makes "
+            "it again from this folder."
         )
     return folder
 

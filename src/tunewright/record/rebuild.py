@@ -5,17 +5,16 @@ from __future__ import annotations
 import os
 import time
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, insert, select
 
 from tunewright.errors import Damaged, NotFound, StoreError
-from tunewright.record import migrations, plain_json
+from tunewright.record import backup, migrations, plain_json
 from tunewright.record.address import parse
 from tunewright.record.claims import ADDED
-from tunewright.record.database import Database, beside
+from tunewright.record.database import Database
 from tunewright.record.opening import MARK, default_root
 from tunewright.record.recovery import keep_batches
 from tunewright.record.rounds import create_round
@@ -52,7 +51,7 @@ def rebuild(store: str | os.PathLike[str], root: Path | None = None) -> Rebuilt:
     if not files:
         raise NotFound(f"{folder} holds no rounds to rebuild a store from.")
     if address.path is not None:
-        _set_aside(address.path)
+        backup.set_aside(address.path)
     database = Database(address)
     try:
         migrations.create(database, _identity(folder))
@@ -62,13 +61,6 @@ def rebuild(store: str | os.PathLike[str], root: Path | None = None) -> Rebuilt:
             return _fill(database, connection, files, "" if root is None else str(folder))
     finally:
         database.close()
-
-
-def _set_aside(path: Path) -> None:
-    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
-    for ending in ("", "-wal", "-shm"):
-        if beside(path, ending).exists():
-            os.replace(beside(path, ending), beside(path, f".replaced-{stamp}{ending}"))
 
 
 def _identity(folder: Path) -> str | None:

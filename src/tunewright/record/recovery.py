@@ -15,10 +15,17 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, insert, or_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
+from tunewright.errors import Damaged
 from tunewright.record import plain_json
 from tunewright.record.database import Database
 from tunewright.record.schema import attempt, curve, trial, worker
-from tunewright.record.spool import TRIAL_FILE, SpooledResult, read_trial, results_in
+from tunewright.record.spool import (
+    TRIAL_FILE,
+    SpooledResult,
+    SpooledTrial,
+    read_trial,
+    results_in,
+)
 from tunewright.record.text import LONGEST_TEXT, storable
 from tunewright.record.trial import ENDED, Status
 
@@ -53,8 +60,12 @@ def import_spool(
             # later attempts than the record knows: it was restored from a backup since
             if result.trial != row.id or result.attempt < row.attempt:
                 continue
+            try:
+                tried = read_trial(folder / TRIAL_FILE) if row.configuration is None else None
+            except (Damaged, OSError):
+                continue  # nobody knows what gave this result
             with database.writing() as connection:
-                _know_attempts(database, connection, row, folder, result.attempt)
+                _know_attempts(database, connection, row.id, result.attempt, tried)
                 if _take_over(database, connection, result):
                     taken.append(Imported(row.id, row.number, result.attempt, result.status))
     return taken
@@ -68,29 +79,27 @@ def _unowned() -> ColumnElement[bool]:
 
 
 def _know_attempts(
-    database: Database, connection: Connection, row: Any, folder: Path, newest: int
+    database: Database, connection: Connection, key: int, newest: int, tried: SpooledTrial | None
 ) -> None:
-    """Add the attempts a restored record has forgotten, and the configuration they tried."""
-    current = select(trial.c.attempt).where(trial.c.id == row.id, _unowned()).with_for_update()
+    """Add what the record lacks: attempts after a backup, a configuration that was not flushed."""
+    current = select(trial.c.attempt).where(trial.c.id == key, _unowned()).with_for_update()
     known = connection.execute(current).scalar()
-    if known is None or newest <= known:
+    if known is None or (newest <= known and tried is None):
         return
     now = database.revision()
-    connection.execute(
-        insert(attempt),
-        [
-            {"trial": row.id, "n": n, "worker": UNKNOWN, "outcome": "lost", "revision": now}
-            for n in range(known + 1, newest + 1)
-        ],
-    )
-    change: dict[str, Any] = {"attempt": newest, "revision": now}
-    if row.configuration is None:
-        told = read_trial(folder / TRIAL_FILE)
+    change: dict[str, Any] = {"attempt": max(known, newest), "revision": now}
+    forgotten = [
+        {"trial": key, "n": n, "worker": UNKNOWN, "outcome": "lost", "revision": now}
+        for n in range(known + 1, newest + 1)
+    ]
+    if forgotten:
+        connection.execute(insert(attempt), forgotten)
+    if tried is not None:
         change |= {
-            "configuration": plain_json.dumps(dict(told.configuration)),
-            "unit": plain_json.dumps(dict(told.unit)),
+            "configuration": plain_json.dumps(dict(tried.configuration)),
+            "unit": plain_json.dumps(dict(tried.unit)),
         }
-    connection.execute(update(trial).where(trial.c.id == row.id).values(change))
+    connection.execute(update(trial).where(trial.c.id == key).values(change))
 
 
 def _take_over(database: Database, connection: Connection, result: SpooledResult) -> bool:

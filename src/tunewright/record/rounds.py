@@ -20,7 +20,7 @@ from tunewright.design.round_changes import differences
 from tunewright.design.round_data import as_data, from_data
 from tunewright.design.space import Value
 from tunewright.design.study import Study
-from tunewright.errors import NotFound, RoundChanged
+from tunewright.errors import Damaged, NotFound, RoundChanged
 from tunewright.record import plain_json
 from tunewright.record.database import Database
 from tunewright.record.definition import (
@@ -140,13 +140,20 @@ def _record(connection: Connection, row: Any) -> RoundRecord:
         .where(trial.c.round == row.id, trial.c.number.is_not(None))
         .group_by(trial.c.status)
     )
-    where = f"round {row.name!r} of the store"
+    where = f"round {storable(row.name, 200)!r} of the store"
+    try:
+        round = from_data(plain_json.loads(row.definition, where))
+        objective = objective_from(plain_json.loads(row.objective, where))
+        meaning = meaning_from(plain_json.loads(row.meaning, where))
+    except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
+        said = f"{type(error).__name__}: {error}"
+        raise Damaged(f"{where}: not as it was written ({storable(said, 500)}).") from error
     return RoundRecord(
         id=row.id,
         name=row.name,
-        round=from_data(plain_json.loads(row.definition, where)),
-        objective=objective_from(plain_json.loads(row.objective, where)),
-        meaning=meaning_from(plain_json.loads(row.meaning, where)),
+        round=round,
+        objective=objective,
+        meaning=meaning,
         search=row.search,
         created=datetime.fromtimestamp(row.created, UTC),
         directory=row.directory,

@@ -27,15 +27,40 @@ from tunewright.design.round_data import as_data, from_data
 from tunewright.design.space import Value
 from tunewright.errors import Damaged, StoreError
 from tunewright.record.claims import Claim
+from tunewright.record.curve import unpack
 from tunewright.record.definition import meaning_data, meaning_from, objective_data, objective_from
 from tunewright.record.plain_json import read_object
 from tunewright.record.rounds import RoundRecord
-from tunewright.record.trial import Status
+from tunewright.record.trial import ENDED, Status
 
 ROUND_FILE = "round.json"
 TRIAL_FILE = "trial.json"
 _FOLDER = re.compile(r"t(\d{6,})(?:\.repeat(\d+))?")
 _RESULT = re.compile(r"result\.(\d+)\.json")
+_number, _nothing = (int, float), type(None)
+_RESULT_KINDS: Mapping[str, tuple[type, ...]] = {
+    "trial": (int,),
+    "attempt": (int,),
+    "status": (str,),
+    "reason": (str,),
+    "detail": (str,),
+    "seconds": _number,
+    "peak_memory_mb": (*_number, _nothing),
+    "died": (bool,),
+    "start_step": (int,),
+    "first": (int,),
+}
+_TRIAL_KINDS: Mapping[str, tuple[type, ...]] = {
+    "trial": (int,),
+    "attempt": (int,),
+    "number": (int,),
+    "repeat": (int, _nothing),
+    "study": (int,),
+    "index": (int, _nothing),
+    "configuration": (dict,),
+    "unit": (dict,),
+    "seed": (int,),
+}
 
 
 @dataclass(frozen=True)
@@ -104,9 +129,15 @@ def read_result(path: Path) -> SpooledResult:
     data = _read(path)
     try:
         batches = tuple(base64.b64decode(text, validate=True) for text in data["batches"])
-        return SpooledResult(**{**data, "batches": batches})
-    except (KeyError, TypeError, binascii.Error) as error:
+        for batch in batches:
+            unpack(batch)
+        result = SpooledResult(**{**data, "batches": batches})
+    except (KeyError, TypeError, binascii.Error, Damaged) as error:
         raise Damaged(f"{path}: not a result ({error}).") from None
+    _check_kinds(path, result, _RESULT_KINDS)
+    if result.status not in ("pending", *ENDED) or result.attempt < 1 or result.first < 0:
+        raise Damaged(f"{path}: not a result of ours.")
+    return result
 
 
 def results_in(folder: Path) -> list[SpooledResult]:
@@ -140,9 +171,11 @@ def write_trial(folder: Path, claim: Claim) -> Path:
 def read_trial(path: Path) -> SpooledTrial:
     """A trial out of its file; Damaged if it is torn or altered."""
     try:
-        return SpooledTrial(**_read(path))
+        told = SpooledTrial(**_read(path))
     except TypeError as error:
         raise Damaged(f"{path}: not a trial ({error}).") from None
+    _check_kinds(path, told, _TRIAL_KINDS)
+    return told
 
 
 def write_round(folder: Path, record: RoundRecord) -> Path:
@@ -183,6 +216,13 @@ def numbered(name: str) -> tuple[int, int | None]:
         raise StoreError(f"{name!r} is not the folder of a trial")
     number, repeat = found.groups()
     return int(number), None if repeat is None else int(repeat)
+
+
+def _check_kinds(path: Path, told: object, kinds: Mapping[str, tuple[type, ...]]) -> None:
+    """Refuse a file whose checksum is right but whose fields are not what we write."""
+    for name, allowed in kinds.items():
+        if type(getattr(told, name)) not in allowed:
+            raise Damaged(f"{path}: its {name} is not what it should be.")
 
 
 def _write(path: Path, data: Mapping[str, Any]) -> Path:
