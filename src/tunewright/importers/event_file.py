@@ -1,0 +1,187 @@
+"""TensorBoard's event files: scalars and hyperparameters, read without TensorBoard.
+
+A file is a row of records (length, checksum, event, checksum); an event has a step and a summary of
+tagged values. Scalars are written in two ways (a plain number, or a tensor of one), and
+hyperparameters stand in the metadata of a value. Everything else is passed over.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tunewright.design.space import Value
+from tunewright.errors import Damaged
+from tunewright.importers.foreign import flattened
+from tunewright.importers.wire import Field, fields, inside, number, signed, text
+
+LARGEST_EVENT = 64 * 2**20  # bytes; larger ones hold graphs and pictures
+FLOAT, DOUBLE, HALF = 1, 2, 19  # kinds of tensors
+FAILED = 2  # a session's status
+
+
+@dataclass
+class Events:
+    """What one event file holds that concerns us."""
+
+    scalars: list[tuple[str, int, float]] = field(default_factory=list)  # tag, step, value
+    hyperparameters: dict[str, Value] = field(default_factory=dict)
+    first_s: float | None = None  # wall time of the first and the last event
+    last_s: float | None = None
+    failed: bool = False  # the session said so
+    torn: bool = False  # the file ends in the middle of a record, or its checksum is wrong
+
+
+def read_events(path: Path) -> Events:
+    """The scalars and hyperparameters of an event file, as far as it is whole."""
+    found = Events()
+    try:
+        for record in records(path):
+            _take(record, found)
+    except Damaged:
+        found.torn = True
+    return found
+
+
+def records(path: Path) -> Iterator[bytes]:
+    """Each record of a file; Damaged at one that is torn. Those too large are passed over."""
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        at = 0
+        while at < size:
+            head = file.read(12)
+            if len(head) < 12:
+                raise Damaged(f"{path}: ends in the middle of a record.")
+            length, checksum = struct.unpack("<QI", head)
+            # the length alone is checked: it is what would lead us astray
+            if checksum != masked_crc(head[:8]) or at + 16 + length > size:
+                raise Damaged(f"{path}: a record with a wrong length.")
+            if length <= LARGEST_EVENT:
+                yield file.read(length)
+                file.seek(4, 1)
+            else:
+                file.seek(length + 4, 1)
+            at += 16 + length
+
+
+def masked_crc(data: bytes) -> int:
+    """The checksum as the format writes it: turned, so that records may hold records."""
+    crc = crc32c(data)
+    return (((crc >> 15) | (crc << 17)) + 0xA282EAD8) & 0xFFFFFFFF
+
+
+def crc32c(data: bytes) -> int:
+    """The CRC with Castagnoli's polynomial.
+
+    >>> hex(crc32c(b"123456789"))
+    '0xe3069283'
+    """
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc = _TABLE[(crc ^ byte) & 0xFF] ^ (crc >> 8)
+    return crc ^ 0xFFFFFFFF
+
+
+def _table() -> list[int]:
+    rows = []
+    for row in range(256):
+        for _ in range(8):
+            row = (row >> 1) ^ (0x82F63B78 if row & 1 else 0)
+        rows.append(row)
+    return rows
+
+
+_TABLE = _table()
+
+
+def _take(event: bytes, found: Events) -> None:
+    step = 0
+    summaries = []
+    for key, value in fields(event):
+        if key == 1:
+            found.last_s = number(value)
+            found.first_s = found.last_s if found.first_s is None else found.first_s
+        elif key == 2:
+            step = signed(value)
+        elif key == 5:
+            summaries.append(inside(value))
+    for summary in summaries:
+        for key, value in fields(summary):
+            if key == 1:
+                _take_value(inside(value), step, found)
+
+
+def _take_value(message: bytes, step: int, found: Events) -> None:
+    tag, scalar, plugin = "", None, None
+    for key, value in fields(message):
+        if key == 1:
+            tag = text(value)
+        elif key == 2:
+            scalar = number(value)
+        elif key == 8:
+            scalar = _of_tensor(inside(value))
+        elif key == 9:
+            plugin = _plugin(inside(value))
+    if plugin is not None and plugin[0] == "hparams":
+        _take_session(plugin[1], found)
+    elif scalar is not None and tag:
+        found.scalars.append((tag, step, scalar))
+
+
+def _plugin(metadata: bytes) -> tuple[str, bytes]:
+    name, content = "", b""
+    for key, value in fields(metadata):
+        if key == 1:
+            for inner, part in fields(inside(value)):
+                if inner == 1:
+                    name = text(part)
+                elif inner == 2:
+                    content = inside(part)
+    return name, content
+
+
+def _of_tensor(tensor: bytes) -> float | None:
+    """The number of a tensor that holds a single one; None for any other."""
+    kind, values = 0, b""
+    for key, value in fields(tensor):
+        if key == 1:
+            kind = signed(value)
+        elif key == 4 or (key == 5 and kind == FLOAT) or (key == 6 and kind == DOUBLE):
+            values = inside(value)
+    form = {FLOAT: "<f", DOUBLE: "<d", HALF: "<e"}.get(kind)
+    if form is None or len(values) != struct.calcsize(form):
+        return None
+    return float(struct.unpack(form, values)[0])
+
+
+def _take_session(data: bytes, found: Events) -> None:
+    for key, value in fields(data):
+        if key == 3:  # the session's start
+            for inner, entry in fields(inside(value)):
+                if inner == 1:
+                    name, own = _entry(inside(entry))
+                    found.hyperparameters |= flattened({name: own})
+        elif key == 4:  # its end
+            status = dict(fields(inside(value))).get(1, 0)
+            found.failed = found.failed or status == FAILED
+
+
+def _entry(entry: bytes) -> tuple[str, Value]:
+    name, value = "", b""
+    for key, part in fields(entry):
+        if key == 1:
+            name = text(part)
+        elif key == 2:
+            value = inside(part)
+    found: dict[int, Field] = dict(fields(value))
+    if 2 in found:
+        real = number(found[2])
+        # the format has floats alone; a whole one was an int in all likelihood
+        return name, int(real) if real.is_integer() and abs(real) < 2**53 else real
+    if 3 in found:
+        return name, text(found[3])
+    if 4 in found:
+        return name, bool(found[4])
+    return name, None

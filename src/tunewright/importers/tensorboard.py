@@ -1,0 +1,136 @@
+"""TensorBoard folders: every folder with event files is a trial.
+
+Hyperparameters come from the hparams plugin, or from `configurations=`, by folder; without either
+the trials have curves alone. Two habits of writers are known: PyTorch's `add_hparams` and
+`add_scalars` write into folders below the trial's own, and Keras writes `train` and `validation`
+folders, which are one trial with tags such as `validation/epoch_loss`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Unpack
+
+from tunewright.design.objective import Objective
+from tunewright.design.space import Value
+from tunewright.errors import DesignError, NotFound
+from tunewright.importers.event_file import Events, read_events
+from tunewright.importers.files import existing, files_below
+from tunewright.importers.foreign import ForeignTrial, PointsInOrder, Source, flattened, plain_name
+from tunewright.importers.nearest import did_you_mean
+from tunewright.importers.taking_over import Options, take_over
+from tunewright.record.results import Results
+
+EVENTS = ".tfevents."  # in the name of every event file
+SPLITS = {"train", "validation", "eval", "test"}  # folders of one trial, as Keras names them
+
+
+def import_tensorboard(
+    folder: str | os.PathLike[str],
+    *,
+    objective: Objective,
+    configurations: Mapping[str, Mapping[str, Any]] | None = None,
+    **options: Unpack[Options],
+) -> Results:
+    """Results of the event files below a folder, one trial for each folder that has some.
+
+    `configurations` gives hyperparameters by folder ("run_1"), where none were logged.
+    """
+    root = existing(folder, "folder")
+    read = _read(root)
+    if not read:
+        raise NotFound(f"{root} holds no event files (their names contain {EVENTS!r}).")
+    torn = [name for name, found in read.items() if any(e.torn for _, e in found.events)]
+    trials = _merged(read)
+    for name, said in (configurations or {}).items():
+        if name not in trials:
+            raise DesignError(f"configurations: no trial {name!r}.{did_you_mean(name, trials)}")
+        trials[name].configuration |= flattened(said)
+    notes = []
+    if torn:
+        notes.append(f"{len(torn)} trials have an event file that is torn at its end.")
+    without = [name for name, found in trials.items() if not found.configuration]
+    if without:
+        notes.append(
+            f"{len(without)} of {len(trials)} trials logged no hyperparameters (add_hparams); "
+            "give them by configurations={folder: {...}}."
+        )
+    source = Source(
+        origin=f"the TensorBoard folder {plain_name(root.resolve().name)}",
+        name=plain_name(root.resolve().name),
+        trials=tuple(_trial(name, found) for name, found in trials.items()),
+        notes=tuple(notes),
+    )
+    return take_over(source, objective, options)
+
+
+@dataclass
+class _Folder:
+    events: list[tuple[str, Events]] = field(default_factory=list)  # with the prefix of its tags
+    configuration: dict[str, Value] = field(default_factory=dict)
+
+    @property
+    def speaks(self) -> bool:
+        """Whether there is anything of a trial in it."""
+        return bool(self.configuration) or any(e.scalars for _, e in self.events)
+
+
+def _read(root: Path) -> dict[str, _Folder]:
+    found: dict[str, _Folder] = {}
+    for path in files_below(root):
+        if EVENTS in path.name:
+            folder = path.parent.relative_to(root)
+            prefix = f"{folder.name}/" if folder.name in SPLITS else ""
+            own = found.setdefault(str(folder.parent if prefix else folder), _Folder())
+            events = read_events(path)
+            own.events.append((prefix, events))
+            own.configuration |= events.hyperparameters
+    return found
+
+
+def _merged(folders: Mapping[str, _Folder]) -> dict[str, _Folder]:
+    """Trials: folders below one that has events of its own are parts of it.
+
+    Unless several of them have hyperparameters: then each is a trial.
+    """
+    sessions = Counter(_parent(name) for name, own in folders.items() if own.configuration)
+    trials: dict[str, _Folder] = {}
+    for name in sorted(folders, key=lambda n: (n != ".", n.count(os.sep), n)):
+        own, parent = folders[name], _parent(name)
+        if parent == ".":  # trials stand side by side there; one session is the folder's own
+            joins = name != "." and parent in trials and sessions[parent] == 1
+            joins = joins and bool(own.configuration)
+        else:
+            joins = parent in trials and sessions[parent] <= 1
+        if joins:
+            trials[parent].events += own.events
+            trials[parent].configuration |= own.configuration
+        else:
+            trials[name] = own
+    return {name: own for name, own in trials.items() if own.speaks}
+
+
+def _parent(name: str) -> str:
+    return str(Path(name).parent)
+
+
+def _trial(name: str, found: _Folder) -> ForeignTrial:
+    points = PointsInOrder()
+    for prefix, events in found.events:
+        for tag, step, value in events.scalars:
+            points.add(prefix + tag, step, value)
+    starts = [e.first_s for _, e in found.events if e.first_s is not None]
+    ends = [e.last_s for _, e in found.events if e.last_s is not None]
+    failed = any(e.failed for _, e in found.events)
+    return ForeignTrial(
+        name=name,
+        configuration=found.configuration,
+        status="failed" if failed else "completed",
+        reason="its session ended in failure" if failed else "",
+        points=points.points(),
+        seconds=max(max(ends) - min(starts), 0.0) if starts and ends else 0.0,
+    )
