@@ -56,7 +56,7 @@ STYLE = """
 .tunewright tr.infeasible td:nth-child(3),.tunewright tr.failed td:nth-child(3){color:#C8102E}
 .tunewright footer{color:#666;font-size:.85rem;margin-top:2rem}
 @media print{.tunewright{max-width:none;padding:0;font-size:11px}
- .tunewright details:not([open])>*:not(summary){display:block}
+ .tunewright details::details-content{content-visibility:visible;block-size:auto}
  .tunewright h2{break-after:avoid}.tunewright .wide{overflow:visible}}
 """
 
