@@ -30,7 +30,7 @@ from tunewright.design.space import Choice
 from tunewright.design.study import Study
 from tunewright.record.results import Results
 
-SECTION = "Extracting insight from experimental results"
+SECTION = "Detecting whether a change is useful with isolation plots"
 WEAK = 12  # trials each: below it equal settings are called different in up to 12 %
 MOST_ARMS = 50  # compared with the best one; the worst of more settings are left out
 
