@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import tunewright as tw
+from tunewright.checks.finding import Finding
 from tunewright.record.curve import Curves
 from tunewright.record.results import Results
 from tunewright.reports.report import Report, report
@@ -197,3 +198,15 @@ def test_without_matplotlib_the_words_are_left(monkeypatch: pytest.MonkeyPatch) 
     assert "<svg" not in page
     assert "pip install &#x27;tunewright[plots]&#x27;" in page
     assert "Red crosses on the rail" in page
+
+
+def test_settings_that_are_told_the_same_share_an_item(usual: Report) -> None:
+    same = [f for f in usual.findings if f.check == "periodicity"]
+    advised = Finding("boundary", "a", "warn", "at the low end", advice=("widen it",))
+    findings = (*same, advised, replace(advised, about="b", says="at the high end"))
+    page = replace(usual, findings=findings).html
+    assert page.count("widen it") == 1
+    read = Reader(page).text
+    assert "a: at the low end" in read and "b: at the high end" in read
+    if len(same) > 1:
+        assert f"({len(same)} settings)" in read

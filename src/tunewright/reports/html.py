@@ -36,7 +36,7 @@ STYLE = """
 .tunewright .findings li{margin:.35rem 0;padding-left:4.2rem;text-indent:-4.2rem}
 .tunewright .findings li *{text-indent:0}
 .tunewright .sign{display:inline-block;width:3.4rem;margin-right:.8rem;text-align:center;
- border-radius:3px;font-weight:600;font-size:.85rem;text-indent:0}
+ border-radius:3px;font-weight:600;font-size:.85rem;text-indent:0;print-color-adjust:exact}
 .tunewright .warn{background:#D55E00;color:#fff}
 .tunewright .note{background:#CFE6F5;color:#003D60}
 .tunewright .ok{background:#D5EFE6;color:#00513B}
@@ -148,7 +148,10 @@ def _group(findings: Sequence[Finding]) -> str:
     sign = f'<span class="sign {first.verdict}">{SIGNS[first.verdict]}</span>'
     where = f' title="{_text(first.section)}"' if first.section else ""
     check = f"<strong{where}>{_text(first.check.replace('_', ' '))}</strong>"
-    said = "".join(f'<span class="said">{_about(f)}{_text(f.says)}</span>' for f in findings)
+    sentences = [f"{_about(f)}{_text(f.says)}" for f in findings]
+    if len(findings) > 1 and len({f.says for f in findings}) == 1:
+        sentences = [f"{_text(first.says)} ({len(findings)} settings)"]
+    said = "".join(f'<span class="said">{sentence}</span>' for sentence in sentences)
     shown = () if first.verdict == "ok" else first.advice
     advice = "".join(f'<span class="advice">→ {_text(one)}</span>' for one in shown)
     return f"<li>{sign}{check}{said}{advice}</li>"
