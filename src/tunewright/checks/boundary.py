@@ -19,7 +19,7 @@ from tunewright.checks.positions import (
     losses_of,
     settled,
 )
-from tunewright.checks.wider import natural_bound, wider
+from tunewright.checks.wider import in_words, natural_bound, wider
 from tunewright.design.condition import Hyperparameter
 from tunewright.design.meaning import Meaning
 from tunewright.design.space import Choice, Integers, Linear, Range
@@ -83,7 +83,7 @@ def edge(meaning: Meaning, axis: Axis, searched: int) -> Edge:
     seen = look(axis.units[feasible], axis.losses[feasible])
     if seen.side == "":
         return Edge(h, seen)
-    where = f"the {seen.side} end of {h.range}"
+    where = f"the {seen.side} end of {in_words(h.range)}"
     if seen.rule == "crowd":
         says = f"the best {seen.best_few} trials crowd at {where} of {h.column} (p {seen.p:.3f})"
         verdict: Literal["note", "warn"] = "warn"
@@ -199,7 +199,7 @@ def _pooled(
             h = own_axes[0].hyperparameter
             says = (
                 f"taken together, the best trials of {len(own_axes)} studies crowd at the "
-                f"{seen.side} end of {h.range} of {h.column} (p {seen.p:.3f})"
+                f"{seen.side} end of {in_words(h.range)} of {h.column} (p {seen.p:.3f})"
             )
             edges.append(_wider(h, seen, "warn", says, results.meaning))
     return [_finding(results, f"round {results.round.name}", edges)] if edges else []

@@ -44,7 +44,7 @@ def wider(searched: Range, side: Literal["low", "high"]) -> Wider | None:
         return None
     low, high = searched.low, searched.high
     if isinstance(searched, Log):
-        made: Range = Log(low / 10, high) if side == "low" else Log(low, _short(high * 10))
+        made: Range = Log(_short(low / 10), high) if side == "low" else Log(low, _short(high * 10))
         return Wider(made, 1 + 1 / math.log10(high / low))
     if isinstance(searched, LogFromOne):
         decades = math.log10((1 - low) / (1 - high))
@@ -57,6 +57,18 @@ def wider(searched: Range, side: Literal["low", "high"]) -> Wider | None:
     width = (high - low) / 2
     made = Linear(low - width, high) if side == "low" else Linear(low, _short(high + width))
     return Wider(made, 1.5)
+
+
+def in_words(searched: Range) -> str:
+    """A range as a sentence says it: four digits are enough.
+
+    >>> in_words(Log(1.0062094353842928e-08, 9.314682827219622)), in_words(Choice((1, 2)))
+    ('log(1.006e-08, 9.315)', 'choice(1, 2)')
+    """
+    if isinstance(searched, Choice):
+        return str(searched)
+    kind = str(searched).partition("(")[0]
+    return f"{kind}({searched.low:.4g}, {searched.high:.4g})"
 
 
 def _wider_integers(searched: Integers, side: Literal["low", "high"]) -> Integers:
@@ -99,4 +111,5 @@ def _ends(searched: Range) -> list[float]:
 
 def _short(x: float) -> float:
     """A number without the dust of arithmetic."""
-    return round(float(f"{x:.12g}"), 12)
+    near = float(f"{x:.12g}")
+    return 0.0 if abs(near) < 1e-15 else near
