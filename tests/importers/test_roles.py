@@ -81,3 +81,12 @@ def test_labels_and_seeds_are_no_hyperparameters() -> None:
 def test_lengths_that_vary_are_noted() -> None:
     found = guess(trials({"max_train_steps": 10}, {"max_train_steps": 20}))
     assert "max_train_steps varies" in " ".join(found.notes)
+
+
+def test_a_trial_that_broke_early_makes_nothing_conditional() -> None:
+    early = ForeignTrial("2", {"a": 1.5}, "failed")
+    late = ForeignTrial("3", {"a": 1.0, "b": 7.0, "c": 5.0}, "failed")
+    good = trials({"a": 1.0, "b": 1.0, "c": 5.0}, {"a": 2.0, "b": 1.0, "c": 5.0})
+    found = guess((*good, early, late))
+    assert set(found.nuisance) == {"a", "b"}, "what failed trials tried varies too"
+    assert found.fixed == {"c": 5.0}

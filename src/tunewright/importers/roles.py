@@ -47,8 +47,7 @@ def guess_roles(
     names = list(dict.fromkeys(name for trial in trials for name in trial.configuration))
     _refuse(names, roles, ranges)
     guessing = _Guessing(roles, {n: _range(n, r) for n, r in ranges.items()}, declared)
-    # a trial that broke early may lack hyperparameters that all others have
-    known = [t for t in trials if t.status in ("completed", "infeasible")] or list(trials)
+    known = _whole(trials)
     left_out = [name for name in names if guessing.leaves_out(name, known)]
     kept = [name for name in names if name not in left_out]
     scientific = {}
@@ -217,6 +216,19 @@ def _range(name: str, given_range: Any) -> Range:
             f"ranges {name}: {given_range!r} is no range, such as log(1e-4, 1e-1), and no list."
         )
     return found
+
+
+def _whole(trials: Sequence[ForeignTrial]) -> list[ForeignTrial]:
+    """The trials that tell which hyperparameters there are.
+
+    One that failed early may lack some that all others have, which makes nothing conditional.
+    """
+    shapes = {frozenset(t.configuration) for t in trials if t.status != "failed"}
+    return [
+        t
+        for t in trials
+        if (own := frozenset(t.configuration)) in shapes or not any(own < other for other in shapes)
+    ]
 
 
 def _values(name: str, trials: Iterable[ForeignTrial]) -> list[Value]:

@@ -1,0 +1,179 @@
+"""Ray Tune's result folders: `params.json`, `result.json` (or `progress.csv`) and `error.txt`.
+
+The pickled files beside them are never opened. Whether trials ran to their end is read from the
+experiment's state; a scheduler's early stop leaves no other trace than a short curve.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Unpack
+
+from tunewright.design.objective import Objective
+from tunewright.errors import DesignError, NotFound
+from tunewright.importers.files import csv_columns, existing, files_below, json_lines, text_in
+from tunewright.importers.foreign import (
+    ForeignTrial,
+    PointsInOrder,
+    Source,
+    first_non_finite,
+    flattened,
+    number_or_none,
+    plain_name,
+    whole_or_none,
+)
+from tunewright.importers.nearest import did_you_mean
+from tunewright.importers.taking_over import Options, take_over
+from tunewright.record import plain_json
+from tunewright.record.results import Results
+
+STEP = "training_iteration"
+# what Ray adds to every result
+BOOKKEEPING = {
+    *("timestamp", "checkpoint_dir_name", "done", "training_iteration", "trial_id", "date"),
+    *("time_this_iter_s", "time_total_s", "pid", "hostname", "node_ip", "config"),
+    *("time_since_restore", "iterations_since_restore", "experiment_tag", "should_checkpoint"),
+    *("warmup_time", "experiment_id", "timesteps_since_restore"),
+}
+LAID_OUT = "basic-variant-state-"  # the file of Ray's own generator: random draws and grids
+DEEPEST = 20  # of nested results
+
+
+def import_ray(
+    folder: str | os.PathLike[str],
+    *,
+    objective: Objective,
+    step: str = STEP,
+    **options: Unpack[Options],
+) -> Results:
+    """Results of a Ray Tune experiment: the folder that holds the trials' folders.
+
+    `step` names the reported number to use as step in place of Ray's count of reports.
+    """
+    root = existing(folder, "folder")
+    files = list(files_below(root))
+    folders = sorted(
+        {path.parent for path in files if path.name in ("result.json", "progress.csv")}
+    )
+    if not folders:
+        raise NotFound(f"{root} holds no trials: no result.json or progress.csv below it.")
+    states = dict(_states(path for path in files if path.name.startswith("experiment_state")))
+    trials, unfinished = [], 0
+    for own in folders:
+        trial, status = _trial(own, states, objective.metric, step)
+        if status in ("RUNNING", "PENDING", "PAUSED"):
+            unfinished += 1
+        else:
+            trials.append(trial)
+    known = any(path.name.startswith(LAID_OUT) for path in files)
+    source = Source(
+        origin=f"the Ray Tune experiment {plain_name(root.resolve().name)}",
+        name=plain_name(root.resolve().name),
+        trials=tuple(trials),
+        search="random" if known else "ray",
+        notes=tuple(_notes(trials, unfinished, known or "search" in options)),
+    )
+    return take_over(source, objective, options)
+
+
+def _states(paths: Iterable[Path]) -> Iterator[tuple[str, str]]:
+    """The status of each trial, as the experiment's newest state has it."""
+    for path in sorted(paths):
+        for entry in plain_json.read_object(path).get("trial_data") or ():
+            first = entry[0] if isinstance(entry, list) and entry else entry
+            try:
+                data = json.loads(first) if isinstance(first, str) else first
+            except (ValueError, RecursionError):
+                continue
+            if isinstance(data, dict) and "trial_id" in data:
+                yield str(data["trial_id"]), str(data.get("status", ""))
+
+
+def _trial(
+    folder: Path, states: Mapping[str, str], metric: str, step: str
+) -> tuple[ForeignTrial, str]:
+    points, last = PointsInOrder(), {}
+    configuration: Any = {}
+    for place, result in enumerate(_results(folder), start=1):
+        last = result
+        configuration = result.get("config") or configuration
+        flat = dict(_numbers(result))
+        if step != STEP and step not in flat:
+            raise DesignError(f"step: {folder.name} has no {step!r}.{did_you_mean(step, flat)}")
+        at = whole_or_none(flat[step] if step != STEP else result.get(STEP, place))
+        for name, value in flat.items():
+            if name != step:
+                points.add(name, place if at is None else at, value)
+    if (folder / "params.json").is_file():
+        configuration = plain_json.read_object(folder / "params.json")
+    identity = str(last.get("trial_id") or folder.name)
+    status = states.get(identity, "")
+    error = folder / "error.txt"
+    broken = error.is_file() or status == "ERROR"
+    detail = text_in(error) if error.is_file() else ""
+    diverged = first_non_finite(points.points(), [metric]) if broken else ""
+    reason = diverged or (_last_line(detail) if broken else "")
+    trial = ForeignTrial(
+        name=folder.name,
+        configuration=flattened(configuration if isinstance(configuration, dict) else {}),
+        status=("infeasible" if diverged else "failed") if broken else "completed",
+        reason=reason,
+        points=points.points(),
+        seconds=number_or_none(last.get("time_total_s")) or 0.0,
+        number=whole_or_none(identity.rsplit("_", 1)[-1]),
+        detail=detail,
+    )
+    return trial, "ERROR" if broken else status
+
+
+def _results(folder: Path) -> Iterator[dict[str, Any]]:
+    """What the trial reported, in order."""
+    lines = folder / "result.json"
+    if lines.is_file() and lines.stat().st_size:
+        yield from json_lines(lines)
+    elif (folder / "progress.csv").is_file() and (folder / "progress.csv").stat().st_size:
+        columns = csv_columns(folder / "progress.csv")
+        for row in zip(*columns.values(), strict=True):
+            yield {name: cell for name, cell in zip(columns, row, strict=True) if cell != ""}
+
+
+def _numbers(result: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, float]]:
+    """Every number that was reported, nested ones under a path as Ray writes it."""
+    if prefix.count("/") > DEEPEST:
+        return
+    for name, value in result.items():
+        if not prefix and name in BOOKKEEPING:
+            continue
+        if isinstance(value, Mapping):
+            yield from _numbers(value, f"{prefix}{name}/")
+        elif (number := number_or_none(value)) is not None:
+            yield f"{prefix}{name}", number
+
+
+def _last_line(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1] if lines else "failed in Ray Tune, which kept no reason"
+
+
+def _notes(trials: list[ForeignTrial], unfinished: int, known: bool) -> Iterator[str]:
+    if unfinished:
+        yield f"{unfinished} trials had not ended and were left out."
+    ends = [
+        max((max(steps) for steps, _ in trial.points.values()), default=0)
+        for trial in trials
+        if trial.status == "completed"
+    ]
+    short = sum(end < max(ends) for end in ends) if ends else 0
+    if short:
+        yield (
+            f"{short} of {len(ends)} completed trials ended before step {max(ends)}: if a "
+            "scheduler stopped them, their values are those of shorter training."
+        )
+    if not known:
+        yield (
+            "the search algorithm is not Ray's own random or grid one, so these trials are taken "
+            'as adaptive. Say search="random" if they were not.'
+        )
