@@ -16,12 +16,12 @@ from tunewright.execution.ending import Verdict, conclude, watched_metrics
 from tunewright.execution.executor import Ended, Logged
 from tunewright.execution.number import as_number, as_step, shown
 from tunewright.execution.process_group import rank
-from tunewright.execution.seeds import Seeds, seeds
 from tunewright.execution.step_order import went_back
 from tunewright.record.claims import Claim
 from tunewright.record.curve import pack
 from tunewright.record.spool import write_trial
 from tunewright.record.trial import Status
+from tunewright.seeds import Seeds, seeds
 
 LONGEST_NAME = 200  # characters of a metric's name
 MOST_POINTS = 10_000  # then they are packed, whoever waits for company

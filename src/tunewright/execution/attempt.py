@@ -18,8 +18,8 @@ from tunewright.errors import BadValue, Diverged, Infeasible, Stopped
 from tunewright.execution.command import Command
 from tunewright.execution.executor import Assignment, Ended, Event, Outcome
 from tunewright.execution.handle import Run
+from tunewright.execution.planting import plant
 from tunewright.execution.program import Finished, run_program
-from tunewright.execution.seeds import plant
 from tunewright.execution.step_order import is_ours
 from tunewright.execution.workload import Train
 

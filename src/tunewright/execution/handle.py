@@ -19,10 +19,11 @@ from tunewright.execution import due
 from tunewright.execution.ending import watched_metrics
 from tunewright.execution.executor import Assignment, Began, Event, Logged, Saved
 from tunewright.execution.number import as_count, as_number, as_step, detached, on_device, shown
+from tunewright.execution.planting import rank
 from tunewright.execution.points import MOST_POINTS, Points
-from tunewright.execution.seeds import Seeds, rank, seeds
 from tunewright.execution.step_order import went_back
 from tunewright.execution.stopping import Stopping
+from tunewright.seeds import Seeds, seeds
 
 FOLDER = "snapshots"  # of run.save, inside the trial folder
 LONGEST_NAME = 200  # characters of a metric's name

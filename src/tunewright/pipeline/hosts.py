@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeVar
 
@@ -26,6 +26,7 @@ from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
 from tunewright.errors import PipelineError
+from tunewright.seeds import Seeds as Seeds, seeds as _seeds
 
 T = TypeVar("T")
 
@@ -133,39 +134,6 @@ def bare(model: nn.Module) -> nn.Module:
 # ---- seeds
 
 
-@dataclass(frozen=True)
-class Seeds:
-    """The seeds of one rank, marked as alike or unlike between ranks.
-
-    The playbook: alike for model initialisation, different for shuffling and preprocessing; "so be
-    sure to mark them appropriately". The order of the examples is alike here, because every rank
-    takes its own share of one shared permutation; what is random about one example is unlike.
-    """
-
-    trial: int = field(metadata={"between ranks": "alike"})  # what all the others come from
-    init: int = field(metadata={"between ranks": "alike"})  # model initialisation
-    order: int = field(metadata={"between ranks": "alike"})  # the shared permutation
-    split: int = field(metadata={"between ranks": "alike"})  # which data split
-    eval: int = field(metadata={"between ranks": "alike"})  # whatever an evaluation draws
-    data: int = field(metadata={"between ranks": "unlike"})  # augmentation, dropout
-
-    def for_example(self, epoch: int, example: int) -> int:
-        """A seed for one example's augmentation in one epoch: differs by rank, epoch and example.
-
-        >>> mine = seeds(7, Host(rank=1, world=2))
-        >>> mine.for_example(0, 5) == mine.for_example(0, 5), mine.for_example(1, 5) == mine.data
-        (True, False)
-        """
-        return _seed(self.data, epoch, example)
-
-    def __str__(self) -> str:
-        marks = self.__dataclass_fields__
-        return ", ".join(
-            f"{name}={getattr(self, name)} ({marks[name].metadata['between ranks']})"
-            for name in marks
-        )
-
-
 def seeds(trial_seed: int, host: Host | None = None) -> Seeds:
     """The seeds of this rank, all from the trial's seed.
 
@@ -173,21 +141,7 @@ def seeds(trial_seed: int, host: Host | None = None) -> Seeds:
     >>> one.init == two.init, one.order == two.order, one.data == two.data
     (True, True, False)
     """
-    host = host or current()
-    return Seeds(
-        trial=trial_seed,
-        init=_seed(trial_seed, 0),
-        order=_seed(trial_seed, 1),
-        split=_seed(trial_seed, 2),
-        eval=_seed(trial_seed, 3),
-        data=_seed(trial_seed, 4, host.rank),
-    )
-
-
-def _seed(*key: int) -> int:
-    # 63 bits: torch.manual_seed and numpy both take it.
-    low, high = np.random.SeedSequence(key).generate_state(2, dtype=np.uint32).tolist()
-    return int(high >> 1) << 32 | int(low)
+    return _seeds(trial_seed, rank=(host or current()).rank)
 
 
 # ---- which examples

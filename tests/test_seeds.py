@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from tunewright.execution.seeds import SMALL, plant, rank, seeds, small
+from tunewright.execution.planting import plant, rank
+from tunewright.seeds import SMALL, seeds, small
 
 any_seed = st.integers(0, 2**63 - 1)
 
@@ -31,7 +32,7 @@ def test_every_library_takes_them(trial: int, split: int) -> None:
     found = [own.trial, own.init, own.order, own.data, own.split]
     assert all(0 <= seed < SMALL for seed in found)
     np.random.RandomState(own.init)  # refuses 2**32 and more
-    assert len({own.init, own.order, own.data}) == 3
+    assert len({own.init, own.order, own.eval, own.data}) == 4
 
 
 @given(st.integers(0, SMALL - 1))
