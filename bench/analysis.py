@@ -182,9 +182,9 @@ Report with all figures as one HTML file (bound for 200 trials: {REPORT_S:g} s):
 
 {table(("trials", "CPU s", "kB"), pages)}
 
-Figures beside Optuna's on the same trials. The three of Optuna ask what our axis, isolation and
-sensitivity figures ask; it has none of the infeasible rail, luck bars, curves, best steps or best
-of k.
+Figures beside Optuna's on the same trials. plot_slice asks what our axis figure asks,
+plot_param_importances what sensitivity asks (by another method, without intervals); plot_contour
+has no counterpart of ours, and isolation, best_step and best_of_k none of Optuna's.
 
 {figures(usual)}
 

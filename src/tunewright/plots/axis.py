@@ -154,7 +154,7 @@ def _limit(values: Sequence[float], results: Results) -> tuple[float | None, int
     spread = median - best
     if spread <= 0 or losses.max() <= best + FAR * spread:
         return None, 0
-    limit = best + SHOWN * spread
+    limit = float(losses[losses <= best + SHOWN * spread].max())  # the worst one in its place
     return -results.objective.sign * limit, int((losses > limit).sum())
 
 
