@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import logging
 import os
 import secrets
@@ -31,7 +32,7 @@ from tunewright.execution.verbs import supervise
 from tunewright.record.store import Store
 from tunewright.testing import check_executor
 
-# Ray leaves files and processes to the interpreter's end
+# Ray leaves files and processes to the garbage collector
 pytestmark = [
     pytest.mark.ray,
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
@@ -61,6 +62,7 @@ def cluster() -> Iterator[Any]:
         yield made
         made.shutdown()
     reset_auth_token_state()
+    gc.collect()  # here, where what Ray leaves open is no error
 
 
 @pytest.fixture
@@ -290,6 +292,73 @@ def test_a_lost_node_costs_an_attempt_and_no_step(
     assert first.outcome == "died" and "was lost" in first.cause
     assert second.start_step == resumed
     assert [one.reason for one in kept.all("ended") if one.status == "pending"] == [first.cause]
+
+
+SHIPPED = """
+import os
+from pathlib import Path
+
+def train(run):
+    print(os.environ["COLOUR"], Path("data.txt").read_text(), flush=True)
+    run.log(1, valid_error=0.5)
+"""
+
+
+def test_a_project_is_shipped_to_nodes_that_lack_it(
+    make: Callable[..., Ray], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "shipped_program.py").write_text(SHIPPED)
+    (project / "data.txt").write_text("sky")
+    monkeypatch.chdir(project)
+    monkeypatch.syspath_prepend(str(project))
+    import shipped_program
+
+    executor = make(runtime_env={"working_dir": ".", "env_vars": {"COLOUR": "blue"}})
+    given = assignment(tmp_path / "trials" / "t0")
+    executor.start(tw.Workload(shipped_program.train, OBJECTIVE), [given])
+    project.rename(tmp_path / "gone")  # nodes are elsewhere: they never had it
+    told: list = []
+    until = time.monotonic() + DEADLINE_S
+    while not any(isinstance(one, Ended) for one in told) and time.monotonic() < until:
+        told += executor.events(0.2)
+    assert told[-1].outcome == "completed", told[-1]
+    assert (given.folder / "log.1.txt").read_text().strip() == "blue sky"
+
+
+def test_the_program_of_the_page_about_clusters_runs(cluster: Any, tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "clusters.md").read_text()
+    program = page.split("```python\n")[1].split("```")[0]
+    for shown, ours in (
+        ("head:6379", cluster.address),
+        ("tuning.db", str(tmp_path / "tuning.db")),
+        ("/shared/trials", str(tmp_path / "trials")),
+        ("tw.Ray", "Ray"),
+    ):
+        assert shown in program
+        program = program.replace(shown, ours)
+    script = tmp_path / "page.py"
+    script.write_text(f"from tunewright.execution.ray import Ray\n{program}print(results.counts)")
+    done = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, timeout=DEADLINE_S
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "{'completed': 4}\n"
+
+
+@pytest.mark.slow
+def test_a_wrong_token_is_refused(cluster: Any) -> None:
+    script = f"from tunewright.execution.ray import Ray; Ray({cluster.address!r}).slots"
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, "RAY_AUTH_TOKEN": secrets.token_hex(32)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode != 0
+    assert "its token is missing or wrong here" in done.stderr
 
 
 TRAIN = """

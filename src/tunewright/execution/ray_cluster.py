@@ -69,14 +69,15 @@ def join(address: str | None, runtime_env: Mapping[str, Any] | None = None) -> C
     quiet = {"log_to_driver": False, "logging_level": logging.ERROR, "include_dashboard": False}
     try:
         with _signals_kept():
-            Path.home().joinpath(".ray").mkdir(mode=0o700, exist_ok=True)  # for Ray's token
+            if address is None:  # a new cluster's token must not be everybody's to read
+                with contextlib.suppress(OSError):
+                    Path.home().joinpath(".ray").mkdir(mode=0o700, exist_ok=True)
             ray.init(address=address, runtime_env=dict(runtime_env or {}) or None, **quiet)
     except (OSError, RuntimeError, TypeError, ValueError, ray.exceptions.RayError) as error:
         where = address or os.environ.get("RAY_ADDRESS") or "this machine"
         raise WorkloadError(
-            f"no Ray cluster can be joined at {where}: {error}. Start one (`ray start --head`), or "
-            "give the address of one, with its token in the environment; `ray stop` forgets one "
-            "that has crashed."
+            f"no Ray cluster can be joined at {where}: {_reason(error)}. Start one (`ray start "
+            "--head`) or give the address of one; `ray stop` forgets one that has crashed."
         ) from error
     if os.environ.get(AUTHENTICATION, "").lower() != "token":
         log.warning(
@@ -85,6 +86,19 @@ def join(address: str | None, runtime_env: Mapping[str, Any] | None = None) -> C
             AUTHENTICATION,
         )
     return Cluster(ours=True, unhush=_hush(ray))
+
+
+def _reason(error: BaseException) -> str:
+    """Why a cluster could not be joined, in one line."""
+    chain: BaseException | None = error
+    while chain is not None:
+        if "AuthToken" in str(chain) or type(chain).__name__ == "AuthenticationError":
+            return (
+                f"its token is missing or wrong here ({AUTHENTICATION}=token, and RAY_AUTH_TOKEN "
+                "or ~/.ray/auth_token)"
+            )
+        chain = chain.__cause__ or chain.__context__
+    return str(error).strip().partition("\n")[0].rstrip(".") or type(error).__name__
 
 
 def _hush(ray: Any) -> Callable[[], None]:
