@@ -49,12 +49,14 @@ AT_THE_TOP = {
 }
 VAGUE = re.compile(r"(^|_)(utils?|managers?|helpers?|common|base|misc|core)($|_)")
 PUBLIC = [
+    "Finding",
     "Halton",
     "Infeasible",
     "Inline",
     "Listed",
     "Local",
     "Objective",
+    "Ray",
     "Results",
     "Round",
     "Run",
@@ -63,10 +65,17 @@ PUBLIC = [
     "TunewrightError",
     "Workload",
     "__version__",
+    "check",
     "choice",
     "command",
     "defaults",
     "given",
+    "import_frames",
+    "import_mlflow",
+    "import_optuna",
+    "import_ray",
+    "import_tables",
+    "import_tensorboard",
     "integers",
     "linear",
     "load",
@@ -76,7 +85,9 @@ PUBLIC = [
     "minimize",
     "open_round",
     "pipeline",
+    "plots",
     "repeat",
+    "report",
     "run",
     "schedule",
 ]
@@ -157,7 +168,7 @@ def test_public_names_are_the_list() -> None:
 
 def test_no_public_name_hides_a_folder() -> None:
     folders = {path.name for path in SOURCE.iterdir() if path.is_dir()}
-    modules = {"pipeline"}  # public as a folder, on purpose
+    modules = {"pipeline", "plots"}  # public as folders, on purpose
     assert not (set(PUBLIC) - modules) & folders
 
 

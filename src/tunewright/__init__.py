@@ -3,8 +3,9 @@
 import tunewright as tw
 
     tw.Round, tw.Workload          what is asked, and of what
-    tw.run, tw.repeat, tw.load     do it, and read it
     tw.log, tw.linear, tw.given    ranges and conditions
+    tw.run, tw.repeat, tw.load     do it, and read it
+    tw.check, tw.plots, tw.report  what can be trusted, and how it looks
 
 Names are looked up when first used, so that importing the package costs next to nothing.
 """
@@ -15,7 +16,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tunewright import pipeline as pipeline
+    from tunewright import pipeline as pipeline, plots as plots
+    from tunewright.checks.checklist import check as check
+    from tunewright.checks.finding import Finding as Finding
     from tunewright.design import defaults as defaults, schedule as schedule
     from tunewright.design.condition import given as given
     from tunewright.design.objective import (
@@ -37,18 +40,28 @@ if TYPE_CHECKING:
     from tunewright.execution.handle import Run as Run
     from tunewright.execution.inline import Inline as Inline
     from tunewright.execution.local import Local as Local
+    from tunewright.execution.ray import Ray as Ray
     from tunewright.execution.repeat import repeat as repeat
     from tunewright.execution.session import open_round as open_round
     from tunewright.execution.verbs import load as load, run as run
     from tunewright.execution.workload import Workload as Workload
+    from tunewright.importers.frames import import_frames as import_frames
+    from tunewright.importers.mlflow import import_mlflow as import_mlflow
+    from tunewright.importers.optuna import import_optuna as import_optuna
+    from tunewright.importers.ray_tune import import_ray as import_ray
+    from tunewright.importers.tables import import_tables as import_tables
+    from tunewright.importers.tensorboard import import_tensorboard as import_tensorboard
     from tunewright.record.results import Results as Results
     from tunewright.record.trial import Trial as Trial
+    from tunewright.reports.report import report as report
     from tunewright.search.halton import Halton as Halton
     from tunewright.search.listed import Listed as Listed
 
 __version__ = "0.1.0.dev0"
 
 _HOMES = {
+    "checks.checklist": ("check",),
+    "checks.finding": ("Finding",),
     "design.condition": ("given",),
     "design.objective": ("Objective", "maximize", "minimize"),
     "design.round": ("Round",),
@@ -59,16 +72,29 @@ _HOMES = {
     "execution.handle": ("Run",),
     "execution.inline": ("Inline",),
     "execution.local": ("Local",),
+    "execution.ray": ("Ray",),
     "execution.repeat": ("repeat",),
     "execution.session": ("open_round",),
     "execution.verbs": ("load", "run"),
     "execution.workload": ("Workload",),
+    "importers.frames": ("import_frames",),
+    "importers.mlflow": ("import_mlflow",),
+    "importers.optuna": ("import_optuna",),
+    "importers.ray_tune": ("import_ray",),
+    "importers.tables": ("import_tables",),
+    "importers.tensorboard": ("import_tensorboard",),
     "record.results": ("Results",),
     "record.trial": ("Trial",),
+    "reports.report": ("report",),
     "search.halton": ("Halton",),
     "search.listed": ("Listed",),
 }
-_MODULES = {"defaults": "design.defaults", "schedule": "design.schedule", "pipeline": "pipeline"}
+_MODULES = {
+    "defaults": "design.defaults",
+    "pipeline": "pipeline",
+    "plots": "plots",
+    "schedule": "design.schedule",
+}
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = sorted([*_HOME, *_MODULES, "__version__"])
