@@ -217,3 +217,9 @@ def test_every_test_module_has_tests_that_assert() -> None:
                     "Assert(" in body or "raises" in body or re.search(r"'(check|assert)_", body)
                 )
                 assert speaks, f"{path.name}::{node.name} asserts nothing"
+
+
+def test_no_two_test_files_share_a_name() -> None:
+    names = [path.name for path in (ROOT / "tests").rglob("*.py") if path.name != "conftest.py"]
+    doubled = sorted(name for name in set(names) if names.count(name) > 1)
+    assert not doubled, "pytest imports test files by their bare names"

@@ -103,3 +103,9 @@ def test_what_is_not_scientific_cannot_be_isolated() -> None:
         isolation(depth(), "beta1")
     with pytest.raises(NotFound, match="no scientific hyperparameter"):
         isolation(one_study([{"valid_error": [0.5]}]))
+
+
+def test_tuning_luck_is_not_claimed_for_an_adaptive_search() -> None:
+    made = depth()
+    adaptive = tuple(replace(t, search="bayesian") for t in made.recorded)
+    assert all(arm.luck is None for arm in isolation_data(replace(made, recorded=adaptive)).arms)

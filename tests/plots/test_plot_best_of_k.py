@@ -43,3 +43,13 @@ def test_studies_without_a_completed_trial_are_left_out() -> None:
     assert best_of_k_data(one_study([{"valid_error": [float("nan")]}])).studies == ()
     (study,) = best_of_k_data(one_study([{"valid_error": [0.5]}])).studies
     assert study.half is None
+
+
+def test_trials_of_an_adaptive_search_do_not_count() -> None:
+    made = one_study([{"valid_error": [0.5 - n / 100]} for n in range(12)])
+    adaptive = [replace(t, search="bayesian") for t in made.recorded[4:]]
+    mixed = best_of_k_data(replace(made, recorded=(*made.recorded[:4], *adaptive)))
+    assert (mixed.studies[0].completed, mixed.adaptive) == (4, 8)
+    figure = best_of_k(replace(made, search="tpe"))
+    assert figure.data.studies == ()
+    assert "12 trials of an adaptive search do not count" in figure.says
