@@ -40,6 +40,7 @@ def test_warnings_come_before_notes_and_set_the_tone() -> None:
 
 
 def test_what_is_unknown_is_not_called_fine() -> None:
+    assert not answer(made(), []).judged
     assert answer(made(), []).trust == "Nothing could be judged yet."
     unknown = [Finding("variance", "all", "cannot_judge", "no repeats")]
     assert answer(made(), unknown).trust == "Nothing could be judged yet."

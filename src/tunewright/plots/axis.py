@@ -33,7 +33,6 @@ MANY = 1500  # points of a panel beyond which they become pixels
 FAR = 6.0  # times the distance of the median from the best: further trials stand at the margin
 SHOWN = 4.0  # of the same distance is shown, where any trial is that far
 ACROSS = 4  # panels in a row
-ROOM_LOG = 1.15  # beyond the outermost trial on a logarithmic axis
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,8 +201,9 @@ def draw_axis(canvas: Canvas, data: AxisData) -> None:
         return
     has_rail = any(panel.infeasible.any() for panel in data.panels)
     drawn = [low, high, *([margin] if data.beyond else []), *([rail] if has_rail else [])]
-    if set_scale(flat[0], "y", [low, high]) if data.logarithmic else False:
-        flat[0].set_ylim(min(drawn) / ROOM_LOG, max(drawn) * ROOM_LOG)
+    if data.logarithmic and set_scale(flat[0], "y", [low, high]):
+        factor = (high / low) ** 0.06
+        flat[0].set_ylim(min(drawn) / factor, max(drawn) * factor)
     else:
         room = 0.06 * (high - low)
         flat[0].set_ylim(min(drawn) - room, max(drawn) + room)

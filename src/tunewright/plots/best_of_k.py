@@ -9,7 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from tunewright.checks.best_of_k import BestOf, best_of, best_of_each
+from tunewright.checks.positions import losses_of, settled
 from tunewright.plots.figure import Figure, nothing
 from tunewright.plots.palette import FAINT, GRID, colour
 from tunewright.plots.scale import set_scale
@@ -41,6 +44,7 @@ class BestOfKData:
     minimize: bool
     studies: tuple[StudyBudgets, ...]
     detect: float | None
+    adaptive: int = 0  # trials that do not count: later ones of such a search are better by design
 
     @property
     def shown(self) -> tuple[StudyBudgets, ...]:
@@ -61,19 +65,21 @@ def best_of_k(results: Results) -> Figure[BestOfKData]:
 def best_of_k_data(results: Results) -> BestOfKData:
     """What the figure shows."""
     sign = -results.objective.sign
-    studies = []
-    for study in results.studies:
-        trials = results.of(study)
-        values = [sign * t.value for t in trials if t.value is not None]
-        if values:
+    studies, adaptive = [], 0
+    for own in settled(results):
+        losses = losses_of(results, own.trials)
+        values = losses[np.isfinite(losses)]
+        adaptive += own.adaptive
+        if len(values):
             budgets = tuple(_oriented(b, sign) for b in best_of_each(values))
-            infeasible = sum(t.status == "infeasible" for t in trials)
             half = None
             if len(values) > 1:
-                half = best_of(values, len(values) // 2).mean - min(values)
-            studies.append(StudyBudgets(study.label, len(values), infeasible, budgets, half))
+                half = best_of(values, len(values) // 2).mean - float(values.min())
+            infeasible = len(losses) - len(values)
+            studies.append(StudyBudgets(own.study.label, len(values), infeasible, budgets, half))
+    objective = results.objective
     return BestOfKData(
-        results.objective.metric, results.objective.minimize, tuple(studies), results.round.detect
+        objective.metric, objective.minimize, tuple(studies), results.round.detect, adaptive
     )
 
 
@@ -82,8 +88,15 @@ def _oriented(best: BestOf, sign: float) -> BestOf:
 
 
 def _says(data: BestOfKData) -> str:
+    adaptive = (
+        f" {data.adaptive} trials of an adaptive search do not count: its later trials are better "
+        "by design."
+        if data.adaptive
+        else ""
+    )
     if not data.studies:
-        return "No trial has completed, so nothing can be said of smaller budgets."
+        what = "of a search laid out beforehand " if data.adaptive else ""
+        return f"No trial {what}has completed: nothing can be said of smaller budgets.{adaptive}"
     said = []
     for study in data.shown:
         text = f"{study.study}: best of {study.completed} trials {number(study.budgets[-1].mean)}"
@@ -96,7 +109,7 @@ def _says(data: BestOfKData) -> str:
         said.append(f"{len(data.studies) - STUDIES} worse studies are not drawn.")
     if data.detect is not None:
         said.append(f"The round wants to see a difference of {number(data.detect)}.")
-    return f"Best {data.metric} by number of trials. {' '.join(said)}"
+    return f"Best {data.metric} by number of trials. {' '.join(said)}{adaptive}"
 
 
 def draw_best_of_k(canvas: Canvas, data: BestOfKData) -> None:
@@ -131,6 +144,6 @@ def draw_best_of_k(canvas: Canvas, data: BestOfKData) -> None:
     grid[0].set_ylabel(label_of(f"best {data.metric} of k", 36))
     grid[0].yaxis.set_major_formatter(on_axis)
     if not shown:
-        nothing(grid[0], "no completed trial")
+        nothing(grid[0], "no trial to count")
     elif data.minimize:
         set_scale(grid[0], "y", [q for s in shown for b in s.budgets for q in b.quantiles])

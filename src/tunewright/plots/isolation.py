@@ -15,6 +15,7 @@ import numpy as np
 from tunewright.checks.best_of_k import best_of
 from tunewright.checks.comparison import Pair, pairs
 from tunewright.checks.half_sampling import SIDE, SIDE_APART
+from tunewright.checks.positions import LAID_OUT
 from tunewright.checks.trial_sd import trial_sd
 from tunewright.design.space import Choice, Range, Value, as_range, same_value
 from tunewright.errors import NotFound
@@ -112,6 +113,8 @@ def _arms(results: Results, name: str, searched: Choice) -> tuple[tuple[Arm, ...
         completed = [t for t in trials if t.value is not None]
         losses = [-results.objective.sign * (t.value or 0.0) for t in completed]
         best: Trial | None = completed[int(np.argmin(losses))] if completed else None
+        # an adaptive search's trials cannot stand for one another
+        laid_out = all((t.search or results.search) in LAID_OUT for t in trials)
         spreads = [trial_sd(results, s) for s in studies if best and s.number == best.study]
         arms.append(
             Arm(
@@ -122,7 +125,7 @@ def _arms(results: Results, name: str, searched: Choice) -> tuple[tuple[Arm, ...
                 tuple(t.value for t in completed if t.value is not None),
                 None if best is None else best.value,
                 None if best is None else best.number,
-                _luck(losses, -results.objective.sign),
+                _luck(losses, -results.objective.sign) if laid_out else None,
                 spreads[0] if spreads else None,
                 *(beside.get(studies[0].number, ("", "")) if len(studies) == 1 else ()),
             )

@@ -34,11 +34,16 @@ class Answer:
         return sum(finding.verdict == "warn" for finding in self.doubts)
 
     @property
+    def judged(self) -> bool:
+        """Whether any question of the checklist could be answered."""
+        return bool(self.fine or self.doubts)
+
+    @property
     def trust(self) -> str:
         """How far the round can be trusted, in one sentence."""
         if self.warnings:
             return f"{words.count(self.warnings, 'warning')}: read what not to trust first."
-        if not self.fine and not self.doubts:
+        if not self.judged:
             return "Nothing could be judged yet."
         unknown = f"; {len(self.unknown)} could not be judged" if self.unknown else ""
         return f"No warning of the checklist{unknown}."

@@ -31,6 +31,7 @@ STYLE = """
 .tunewright .verdict{border:1px solid #ccc;border-left:6px solid #009E73;border-radius:4px;
  padding:.6rem 1rem;background:#fafafa}
 .tunewright .verdict.warned{border-left-color:#D55E00}
+.tunewright .verdict.unjudged{border-left-color:#999}
 .tunewright ul{margin:.2rem 0;padding-left:1.3rem}
 .tunewright .findings{list-style:none;padding:0}
 .tunewright .findings li{margin:.35rem 0;padding-left:4.2rem;text-indent:-4.2rem}
@@ -89,7 +90,8 @@ def body(
 def _verdict(results: Results, told: Answer) -> Iterator[str]:
     yield f"<h1>{_text(results.round.name)}</h1>"
     yield f'<p class="asked">{_text(told.asked)}</p>'
-    yield f'<section class="verdict{" warned" if told.warnings else ""}" aria-label="Verdict">'
+    tone = " warned" if told.warnings else "" if told.judged else " unjudged"
+    yield f'<section class="verdict{tone}" aria-label="Verdict">'
     yield f"<p><strong>{_text(told.trust)}</strong></p>"
     yield "<h3>What it found</h3>"
     yield _list(_text(sentence) for sentence in told.found)
