@@ -12,6 +12,10 @@ from typing import Any
 import pytest
 
 
+# they hold no doctests, and pytest cannot import three files of one name as modules
+collect_ignore_glob = ["conftest.py", "*/conftest.py"]
+
+
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[Any]:
     """A PostgreSQL server in a folder of its own; `.stop()` and `.start()` restart it."""
