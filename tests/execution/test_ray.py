@@ -334,12 +334,11 @@ def test_the_program_of_the_page_about_clusters_runs(cluster: Any, tmp_path: Pat
         ("head:6379", cluster.address),
         ("tuning.db", str(tmp_path / "tuning.db")),
         ("/shared/trials", str(tmp_path / "trials")),
-        ("tw.Ray", "Ray"),
     ):
         assert shown in program
         program = program.replace(shown, ours)
     script = tmp_path / "page.py"
-    script.write_text(f"from tunewright.execution.ray import Ray\n{program}print(results.counts)")
+    script.write_text(f"{program}print(results.counts)")
     done = subprocess.run(
         [sys.executable, str(script)], capture_output=True, text=True, timeout=DEADLINE_S
     )
