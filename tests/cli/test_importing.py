@@ -61,6 +61,21 @@ def test_roles_ranges_and_meanings_can_be_said(tunewright: Tunewright, table: st
     assert shown["counts"] == {"completed": 3, "infeasible": 1}
 
 
+def test_folders_of_other_tools(tunewright: Tunewright, tmp_path: Path) -> None:
+    for place in (1, 2):
+        folder = tmp_path / "exp" / f"train_{place}"
+        folder.mkdir(parents=True)
+        (folder / "params.json").write_text(json.dumps({"lr": 0.1 * place}))
+        (folder / "result.json").write_text(json.dumps({"loss": place, "training_iteration": 3}))
+    answer = tunewright("import", "ray", "exp", "--minimize", "loss", "--search", "grid")
+    assert answer.code == 0, answer.err
+    assert "2 trials: 2 completed. Best 1 loss, trial 1 at step 3: lr 0.1" in answer.out
+    (tmp_path / "runs.csv").write_text("Name,State,lr,val_loss\na,finished,0.1,2\nb,failed,0.2,\n")
+    answer = tunewright("import", "wandb", "runs.csv", "--minimize", "val_loss")
+    assert answer.code == 0 and "2 trials: 1 completed, 1 failed" in answer.out
+    assert {row["name"] for row in json.loads(tunewright("ls", "--json").out)} == {"exp", "runs"}
+
+
 def test_wrong_use_is_told(tunewright: Tunewright, table: str) -> None:
     cases = {
         ("optunna", table): "import optuna",
@@ -71,6 +86,11 @@ def test_wrong_use_is_told(tunewright: Tunewright, table: str) -> None:
         ("table", table, "--minimize", "val_loss", "--means", "lr"): "not MEANING=NAME",
         ("table", table, "--minimize", "a", "--maximize", "b"): "one of --minimize",
         ("table", table, "--fixed", "lr", "--scientific", "lr"): "given two roles",
+        ("ray", ".", "x", "--minimize", "loss"): "takes one address",
+        ("ray", ".", "--minimize", "loss"): "holds no trials",
+        ("tensorboard", ".", "--minimize", "loss"): "holds no event files",
+        ("mlflow", ".", "--minimize", "loss"): "holds no MLflow runs",
+        ("wandb", ".", "--minimize", "loss"): "holds no run of W&B",
         ("table", "nothing.csv", "--minimize", "val_loss"): "no table at nothing.csv",
     }
     for arguments, expected in cases.items():

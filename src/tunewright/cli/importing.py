@@ -6,6 +6,7 @@ import re
 import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,15 +22,18 @@ from tunewright.design.objective import Objective
 from tunewright.design.space import Range, choice, integers, linear, log, log_from_one
 from tunewright.errors import DesignError
 from tunewright.importers.foreign import parsed
+from tunewright.importers.mlflow import import_mlflow
 from tunewright.importers.optuna import import_optuna
+from tunewright.importers.ray_tune import import_ray
 from tunewright.importers.roles import Role
 from tunewright.importers.tables import import_tables
 from tunewright.importers.taking_over import Options
+from tunewright.importers.tensorboard import import_tensorboard
+from tunewright.importers.wandb import import_wandb
 from tunewright.record.address import parse
 from tunewright.record.results import Results
 from tunewright.record.store import Store
 
-Importer = Callable[[str, str | None, Objective | None, Sequence[str], Options], Results]
 KINDS: Mapping[str, Callable[..., Range]] = {
     "log": log,
     "linear": linear,
@@ -39,23 +43,38 @@ KINDS: Mapping[str, Callable[..., Range]] = {
 }
 
 
-def _optuna(
-    url: str, study: str | None, objective: Objective | None, _: Sequence[str], options: Options
-) -> Results:
-    return import_optuna(url, study, objective=objective, **options)
+@dataclass(frozen=True)
+class Asked:
+    """What a command line says of a source."""
+
+    address: str
+    part: str | None  # of it: a study, an experiment, a file of curves
+    objective: Objective | None
+    metrics: Sequence[str]
+    options: Options
+
+    @property
+    def named(self) -> Objective:
+        """The objective, of a source that does not know its own."""
+        if self.objective is None:
+            raise Misuse(
+                "which metric? This source does not say what was tuned for",
+                remedy="tunewright import ... --minimize valid_error",
+            )
+        return self.objective
 
 
-def _table(
-    trials: str,
-    curves: str | None,
-    objective: Objective | None,
-    metrics: Sequence[str],
-    options: Options,
-) -> Results:
-    return import_tables(trials, curves, objective=_named(objective), metrics=metrics, **options)
-
-
-SOURCES: Mapping[str, Importer] = {"optuna": _optuna, "table": _table}
+SOURCES: Mapping[str, Callable[[Asked], Results]] = {
+    "optuna": lambda a: import_optuna(a.address, a.part, objective=a.objective, **a.options),
+    "mlflow": lambda a: import_mlflow(a.address, a.part, objective=a.named, **a.options),
+    "wandb": lambda a: import_wandb(a.address, objective=a.named, metrics=a.metrics, **a.options),
+    "tensorboard": lambda a: import_tensorboard(a.address, objective=a.named, **a.options),
+    "ray": lambda a: import_ray(a.address, objective=a.named, **a.options),
+    "table": lambda a: import_tables(
+        a.address, a.part, objective=a.named, metrics=a.metrics, **a.options
+    ),
+}
+PARTED = ("optuna", "mlflow", "table")
 Names = list[str] | None
 
 
@@ -120,7 +139,9 @@ def import_(
     if search is not None:
         options["search"] = search
     objective = _objective(minimize, maximize, last)
-    results = importer(address, part, objective, metric or (), options)
+    if part is not None and source not in PARTED:
+        raise Misuse(f"import {source} takes one address, and {part!r} is a second")
+    results = importer(Asked(address, part, objective, metric or (), options))
     where = _store(store)
     with Store.open(where) as opened:
         opened.keep(results, shlex.join(["tunewright", *sys.argv[1:]]))
@@ -194,15 +215,6 @@ def _objective(minimize: str | None, maximize: str | None, last: bool) -> Object
     if metric is None:
         return None
     return Objective(metric, minimize is not None, "last" if last else "best")
-
-
-def _named(objective: Objective | None) -> Objective:
-    if objective is None:
-        raise Misuse(
-            "which metric? This source does not say what was tuned for",
-            remedy="tunewright import ... --minimize valid_error",
-        )
-    return objective
 
 
 def _store(instead: str | None) -> str:

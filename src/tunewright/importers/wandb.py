@@ -1,0 +1,193 @@
+"""Weights & Biases: the table of runs that its web page exports, and folders of offline runs.
+
+The exported table has final values alone and does not tell settings from metrics, so these are told
+by name. An offline run's `.wandb` file has its whole history. Where only the files beside it are
+left, `config.yaml` and `wandb-summary.json` give the settings and the final values.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Unpack
+
+from tunewright.design.objective import Objective
+from tunewright.errors import DesignError, MissingExtra, NotFound
+from tunewright.importers.files import csv_columns, existing, files_below, text_in
+from tunewright.importers.foreign import (
+    ForeignTrial,
+    PointsInOrder,
+    Source,
+    first_non_finite,
+    flattened,
+    number_or_none,
+    parsed,
+    plain_name,
+    whole_or_none,
+)
+from tunewright.importers.metric_names import looks_like_metric
+from tunewright.importers.nearest import did_you_mean
+from tunewright.importers.taking_over import Options, take_over
+from tunewright.importers.wandb_file import OfflineRun, read_run
+from tunewright.record import plain_json
+from tunewright.record.results import Results
+from tunewright.record.trial import Status
+
+# columns of the exported table that are about the run itself
+ABOUT = {
+    *("Name", "ID", "State", "Notes", "User", "Tags", "Created", "Runtime", "Sweep", "Group"),
+    *("Job Type", "Hostname", "Host", "Description", "Commit", "GitHub", "GPU Count", "GPU Type"),
+    *("Updated", "End Time", "Start Time", "Sweep Name", "Project", "Entity", "Agent"),
+}
+ENDED = {"finished": "completed", "crashed": "failed", "failed": "failed", "killed": "failed"}
+
+
+def import_wandb(
+    path: str | os.PathLike[str],
+    *,
+    objective: Objective,
+    metrics: Sequence[str] = (),
+    **options: Unpack[Options],
+) -> Results:
+    """Results of W&B runs: an exported `.csv` file, or a folder with offline runs.
+
+    In a table, `metrics` names the columns that are metrics besides the objective's and those that
+    read like one.
+    """
+    found = existing(path, "W&B export")
+    if found.is_dir():
+        trials, notes = _offline(found, objective.metric)
+    else:
+        trials, notes = _exported(found, objective, metrics)
+    name = plain_name(found.resolve().stem)
+    origin = f"the W&B {'folder' if found.is_dir() else 'export'} {plain_name(found.name)}"
+    source = Source(origin, name, tuple(trials), notes=tuple(notes))
+    return take_over(source, objective, options)
+
+
+# the exported table
+
+
+def _exported(
+    path: Path, objective: Objective, metrics: Sequence[str]
+) -> tuple[list[ForeignTrial], list[str]]:
+    table = csv_columns(path)
+    named = {objective.metric, *objective.subject_to, *metrics}
+    for name in sorted(named - set(table)):
+        raise DesignError(f"the export has no column {name!r}.{did_you_mean(name, table)}")
+    measured = [n for n in table if n in named or (looks_like_metric(n) and n not in ABOUT)]
+    settings = [n for n in table if n not in ABOUT and n not in measured and not n.startswith("_")]
+    trials, unfinished = [], 0
+    for row in range(len(next(iter(table.values())))):
+        state = table["State"][row].lower() if "State" in table else "finished"
+        if state not in ENDED:
+            unfinished += 1
+            continue
+        step = whole_or_none(table["_step"][row]) if "_step" in table else None
+        points = PointsInOrder()
+        for name in measured:
+            number = number_or_none(table[name][row])
+            if number is not None:
+                points.add(name, 1 if step is None else step, number)
+        configuration = {n: parsed(table[n][row]) for n in settings if table[n][row].strip()}
+        label = table["Name"][row] if "Name" in table else str(row)
+        seconds = number_or_none(table["Runtime"][row]) if "Runtime" in table else None
+        trials.append(_trial(label, configuration, state, points, seconds or 0.0, objective.metric))
+    notes = ["the export has final values alone: questions about curves cannot be answered."]
+    if unfinished:
+        notes.append(f"{unfinished} runs had not ended and were left out.")
+    return trials, notes
+
+
+def _trial(
+    name: str,
+    configuration: dict[str, Any],
+    state: str,
+    points: PointsInOrder,
+    seconds: float,
+    metric: str,
+) -> ForeignTrial:
+    status: Status = "completed" if ENDED[state] == "completed" else "failed"
+    reason = ""
+    if status == "failed":
+        diverged = first_non_finite(points.points(), [metric])
+        reason = diverged or f"{state} in W&B, which keeps no reason"
+        status = "infeasible" if diverged else status
+    return ForeignTrial(
+        name, flattened(configuration), status, reason, points.points(), max(seconds, 0.0)
+    )
+
+
+# folders of offline runs
+
+
+def _offline(root: Path, metric: str) -> tuple[list[ForeignTrial], list[str]]:
+    files = list(files_below(root))
+    logs = [path for path in files if path.suffix == ".wandb"]
+    covered = {path.parent for path in logs}
+    bare = [
+        path.parent
+        for path in files
+        if path.name == "wandb-summary.json" and path.parent.parent not in covered
+    ]
+    if not logs and not bare:
+        raise NotFound(f"{root} holds no run of W&B: no .wandb file, no wandb-summary.json.")
+    trials, torn = [], 0
+    for path in logs:
+        run = read_run(path)
+        torn += run.torn
+        run.points.add_at_end(run.summary.items())
+        trials.append(
+            _trial(
+                run.name or path.stem, run.config, _state(run), run.points, run.runtime_s, metric
+            )
+        )
+    for folder in bare:
+        trials.append(_from_files(folder, metric))
+    return trials, list(_notes(torn, len(bare)))
+
+
+def _state(run: OfflineRun) -> str:
+    if run.exit_code is None:
+        return "crashed"  # killed, or still running: W&B shows it so too
+    return "finished" if run.exit_code == 0 else "failed"
+
+
+def _from_files(folder: Path, metric: str) -> ForeignTrial:
+    """The settings and final values, where the history is gone."""
+    points = PointsInOrder()
+    summary = plain_json.read_object(folder / "wandb-summary.json")
+    step = whole_or_none(summary.get("_step")) or 1
+    for name, value in summary.items():
+        number = number_or_none(value)
+        if number is not None and not name.startswith("_"):
+            points.add(name, step, number)
+    config = folder / "config.yaml"
+    settings = _yaml(config) if config.is_file() else {}
+    plain = {
+        name: own["value"] if isinstance(own, dict) and "value" in own else own
+        for name, own in settings.items()
+        if name not in ("wandb_version", "_wandb")
+    }
+    seconds = number_or_none(summary.get("_runtime")) or 0.0
+    return _trial(folder.parent.name, plain, "finished", points, seconds, metric)
+
+
+def _yaml(path: Path) -> dict[str, Any]:
+    try:
+        import yaml
+    except ImportError as error:
+        raise MissingExtra(f"{path} is a YAML file: pip install pyyaml") from error
+    try:
+        found = yaml.safe_load(text_in(path, 2**24))
+    except (yaml.YAMLError, RecursionError) as error:
+        raise DesignError(f"{path}: not YAML ({error}).") from None
+    return found if isinstance(found, dict) else {}
+
+
+def _notes(torn: int, bare: int) -> Iterator[str]:
+    if torn:
+        yield f"{torn} .wandb files are torn or of another version; what is whole was read."
+    if bare:
+        yield f"{bare} runs have no .wandb file, so only their final values are known."

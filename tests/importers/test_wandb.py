@@ -1,0 +1,121 @@
+"""W&B: the exported table, and offline runs written as W&B writes them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from wandb_writer import config, ended, history, run, summary, write
+
+from tunewright.design.objective import minimize
+from tunewright.errors import DesignError, NotFound
+from tunewright.importers.wandb import import_wandb
+
+LOSS = minimize("val_loss")
+EXPORT = """"Name","State","Notes","User","Tags","Created","Runtime","Sweep","lr","optimizer","_step","val_loss","throughput"
+"calm-lake-1","finished","-","me","","2026-11-15T20:00:00.000Z","61","","0.001","adam","500","0.9","12.5"
+"wild-hill-2","finished","-","me","","2026-11-15T20:10:00.000Z","62","","0.01","adam","500","0.7","12.1"
+"gray-moon-3","failed","-","me","","2026-11-15T20:20:00.000Z","9","","1","sgd","100","NaN","12.2"
+"tiny-leaf-4","crashed","-","me","","2026-11-15T20:30:00.000Z","5","","0.1","sgd","","",""
+"soft-wind-5","running","-","me","","2026-11-15T20:40:00.000Z","5","","0.2","sgd","","",""
+"""  # noqa: E501
+
+
+def test_an_exported_table(tmp_path: Path) -> None:
+    path = tmp_path / "wandb_export.csv"
+    path.write_text(EXPORT)
+    found = import_wandb(path, objective=LOSS)
+    assert found.round.goal == "imported from the W&B export wandb_export.csv"
+    assert set(found.round.nuisance) == {"lr", "optimizer"} and not found.round.fixed
+    assert set(found.metrics) == {"val_loss", "throughput"}
+    assert [t.status for t in found.trials] == ["completed", "completed", "infeasible", "failed"]
+    assert found.trial(2).reason == "val_loss is nan at step 100"
+    assert found.trial(3).reason == "crashed in W&B, which keeps no reason"
+    best = found.best()
+    assert (best.number, best.value, best.best_step, best.seconds) == (1, 0.7, 500, 62.0)
+    assert "final values alone" in found.notes[0] and "1 runs had not ended" in found.notes[1]
+    with pytest.raises(DesignError, match=r"no column 'val_los'\. Did you mean 'val_loss'"):
+        import_wandb(path, objective=minimize("val_los"))
+
+
+def offline_runs(root: Path) -> Path:
+    for place, rate in enumerate((0.01, 0.1, 1.0)):
+        points = [
+            history(step, val_loss=rate + 1 / step, _runtime=step, picture={"_type": "image-file"})
+            for step in (1, 2, 4)
+        ]
+        write(
+            root / f"offline-run-{place}",
+            run(f"calm-lake-{place}", lr=rate, model={"width": 8 * (1 + place), "act": "relu"}),
+            config(batch_size=64, _wandb={"cli": 1}),
+            *points,
+            *([history(5, val_loss=float("nan"))] if place == 2 else []),
+            summary(parameters=1000, val_loss=0.0),
+            *([ended(1 if place == 2 else 0)] if place else []),
+        )
+    return root
+
+
+def test_offline_runs(tmp_path: Path) -> None:
+    found = import_wandb(offline_runs(tmp_path / "wandb"), objective=LOSS)
+    assert found.round.goal == "imported from the W&B folder wandb"
+    assert found.round.fixed == {"batch_size": 64, "model.act": "relu"}
+    assert set(found.round.nuisance) == {"lr", "model.width"}
+    assert [t.status for t in found.trials] == ["failed", "completed", "infeasible"]
+    assert found.trial(0).reason == "crashed in W&B, which keeps no reason", "it has no end"
+    assert found.trial(2).reason == "val_loss is nan at step 5"
+    best = found.best()
+    assert best.curves["val_loss"].steps.tolist() == [1, 2, 4]
+    assert (best.value, best.best_step, best.seconds) == (0.1 + 1 / 4, 4, 12.0)
+    assert set(found.metrics) == {"val_loss", "parameters"}, "the history wins over the summary"
+
+
+def test_a_record_may_span_blocks_and_a_file_may_be_torn(tmp_path: Path) -> None:
+    long = {f"metric_{n}": float(n) for n in range(3000)}
+    path = write(
+        tmp_path / "offline-run-1",
+        run("a", lr=0.1),
+        history(1, val_loss=0.5, **long),
+        history(2, val_loss=0.4),
+        ended(0),
+    )
+    assert path.stat().st_size > 2 * 32768
+    whole = import_wandb(tmp_path, objective=LOSS)
+    assert whole.best().value == 0.4 and len(whole.metrics) == 3001
+    path.write_bytes(path.read_bytes()[:-20])
+    torn = import_wandb(tmp_path, objective=LOSS)
+    assert torn.trial(0).status == "failed" and "torn" in " ".join(torn.notes)
+    assert torn.trial(0).curves["val_loss"].values.tolist()[:1] == [0.5]
+
+
+def test_files_without_a_history(tmp_path: Path) -> None:
+    pytest.importorskip("yaml")
+    for place in (1, 2):
+        files = tmp_path / f"run-{place}" / "files"
+        files.mkdir(parents=True)
+        (files / "config.yaml").write_text(
+            f"wandb_version: 1\n_wandb:\n  desc: null\n  value:\n    cli_version: 0.1\n"
+            f"lr:\n  desc: null\n  value: {0.1 * place}\n"
+        )
+        (files / "wandb-summary.json").write_text(
+            json.dumps({"val_loss": place, "_step": 30, "_runtime": 7.5, "picture": {"_type": "x"}})
+        )
+    found = import_wandb(tmp_path, objective=LOSS)
+    best = found.best()
+    assert dict(best.configuration) == {"lr": 0.1}
+    assert (best.value, best.best_step, best.seconds) == (1.0, 30, 7.5)
+    assert "only their final values are known" in " ".join(found.notes)
+
+
+def test_hostile_yaml_is_not_obeyed(tmp_path: Path) -> None:
+    pytest.importorskip("yaml")
+    files = tmp_path / "run-1" / "files"
+    files.mkdir(parents=True)
+    (files / "wandb-summary.json").write_text('{"val_loss": 1}')
+    (files / "config.yaml").write_text("lr: !!python/object/apply:os.system ['touch obeyed']\n")
+    with pytest.raises(DesignError, match="not YAML"):
+        import_wandb(tmp_path, objective=LOSS)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(NotFound, match="holds no run of W&B"):
+        import_wandb(tmp_path / "empty", objective=LOSS)
