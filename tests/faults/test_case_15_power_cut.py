@@ -13,7 +13,9 @@ import tunewright as tw
 
 
 @pytest.mark.parametrize("repetition", REPETITIONS)
-@pytest.mark.parametrize("cut", [1, 5_000, 60_000])
+@pytest.mark.parametrize(
+    "cut", [1, *(pytest.param(n, marks=pytest.mark.slow) for n in (5_000, 60_000))]
+)
 def test_case_15(tmp_path, cut, repetition):
     round = Endurance(str(tmp_path / "tuning.db"), tmp_path, 5, sleep_s=0.06)
     try:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import random
+import time
 from pathlib import Path
 
 import pytest
-from quick_rounds import REPETITIONS, asked, check, lines, workload
+from quick_rounds import OBJECTIVE, REPETITIONS, asked, check, lines, workload
 from typer.testing import CliRunner
 
 import tunewright as tw
@@ -57,3 +59,17 @@ def test_case_16(tmp_path, spoil, repetition):
     assert restored.counts["completed"] == 8, "all that is older than the backup"
     check(tw.run(round, work), journal, 12)
     assert any(p.read_bytes() == spoiled for p in tmp_path.glob("tuning.db.replaced-*"))
+
+
+def test_case_16_ask_and_tell_backs_up_too(tmp_path):
+    store, journal = tmp_path / "tuning.db", tmp_path / "journal"
+    with tw.open_round(asked(journal, 2), OBJECTIVE, store) as session:
+        (first,) = backup.backups(store)
+        os.utime(first, (time.time() - 3600,) * 2)  # an hour passes
+        trial = session.ask()
+        trial.log(1, valid_error=0.5)
+        trial.finish()
+        newest = backup.newest(store)
+    assert newest != first
+    backup.restore(store, newest)
+    assert tw.load(store, "quick").counts == {"completed": 1, "pending": 1}

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import shutil
+from collections import Counter
 
 import pytest
+from endurance import Endurance
 from quick_rounds import REPETITIONS, asked, check, lines, workload
 from typer.testing import CliRunner
 
@@ -12,6 +14,7 @@ import tunewright as tw
 from tunewright.cli.main import app
 from tunewright.errors import StoreError
 from tunewright.execution.verbs import supervise
+from tunewright.record import backup
 from tunewright.record.rebuild import rebuild
 
 
@@ -59,6 +62,32 @@ def test_case_17_trial_folders_elsewhere(store_url, new_store, tmp_path, repetit
     assert (made.rounds, made.trials, made.ended, made.unreadable) == (1, 6, 6, ())
     assert tw.load(fresh, round.name).best().curves, "found where they are"
     check(tw.run(round, workload(fresh, folder)), journal, 8)
+
+
+@pytest.mark.parametrize("repetition", REPETITIONS)
+@pytest.mark.parametrize("how", ["deleted", "restored"])
+def test_case_17_under_a_running_round(tmp_path, how, repetition):
+    """Its supervisor does not train on into a file that nobody will find again."""
+    store = tmp_path / "tuning.db"
+    round = Endurance(str(store), tmp_path, 6, sleep_s=0.1)
+    try:
+        process = round.start()
+        round.wait_for("ended", 1)
+        if how == "deleted":
+            store.unlink()
+        else:
+            backup.restore(store)
+        _, said = process.communicate(timeout=120)
+        assert process.returncode == 1
+        assert "while it was in use: nothing more is written to it" in said, said
+        if how == "deleted":
+            rebuild(store, tmp_path / "trials")
+        round.finish()
+        round.check()
+        ended = Counter(line[0] for line in round.lines() if line[2] == "ended")
+        assert set(ended.values()) == {1}, "what had ended was in the trial folders"
+    finally:
+        round.close()
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from record_parts import begin, begun, complete
 
 from tunewright.errors import Damaged, NotFound, StoreError
 from tunewright.record import backup
-from tunewright.record.store import Store
+from tunewright.record.store import LeaseWatch, Store
 
 
 def test_a_round_that_begins_is_backed_up_and_three_backups_are_kept(tmp_path: Path) -> None:
@@ -88,3 +88,43 @@ def test_a_backup_that_would_fill_the_disk_is_not_made_and_stops_no_round(
 def test_postgresql_is_left_to_its_own_backups(new_postgres_url) -> None:
     with Store.open(new_postgres_url()) as store:
         assert store.back_up() is None
+
+
+def test_a_missing_store_is_neither_made_nor_backed_up(tmp_path: Path) -> None:
+    path = tmp_path / "tuning.db"
+    for _ in range(2):
+        with pytest.raises(StoreError, match="no backup of"):
+            backup.make(path)
+        assert not path.exists() and backup.backups(path) == []
+        path.touch()
+        with pytest.raises(StoreError):
+            backup.make(path)
+        path.unlink()
+
+
+def test_the_newest_backup_is_the_last_one_though_the_clock_was_set_back(tmp_path: Path) -> None:
+    path = tmp_path / "tuning.db"
+    Store.open(path).close()
+    future = [
+        backup.make(path).rename(backup.folder_of(path) / f"2999010{day}T000000.000000Z.db")
+        for day in (1, 2, 3)
+    ]
+    made = backup.make(path)
+    assert backup.newest(path) == made and made.exists()
+    assert backup.backups(path) == [*future[1:], made]
+
+
+def test_a_restored_store_has_no_workers(tmp_path: Path) -> None:
+    path = tmp_path / "tuning.db"
+    with Store.open(path) as store:
+        record = begin(store)
+        worker = store.register(record.id, "supervisor", exclusive=True)
+        (claim,) = store.claim(record.id, worker, 1)
+        backup.make(path)
+        backup.restore(path)
+        with pytest.raises(Damaged, match="was replaced by another file while it was in use"):
+            store.finish(claim, "completed", "")
+    with Store.open(path) as store:
+        store.register(record.id, "supervisor", exclusive=True)
+        (taken,) = store.reclaim(record.id, LeaseWatch())
+        assert taken.trial == claim.trial

@@ -15,7 +15,7 @@ from tunewright.design.round import Round
 from tunewright.design.space import Value
 from tunewright.errors import DesignError, OutOfDate, StoreError
 from tunewright.execution.account import Account
-from tunewright.execution.flushing import spool
+from tunewright.execution.flushing import BACKUP_AGAIN_S, spool
 from tunewright.execution.heartbeat import lease_s, on_duty
 from tunewright.execution.patience import FINAL, from_server, persist
 from tunewright.execution.preparing import suggestions
@@ -27,6 +27,7 @@ from tunewright.record.store import Store
 from tunewright.search.listed import Listed
 from tunewright.search.search import Search
 
+LOOK_S = 10.0  # how often a backup may be found due
 log = logging.getLogger(__name__)
 
 
@@ -71,6 +72,7 @@ class Desk:
             self._leases = LeaseWatch(lease_s())
             self._search = search
             self._provenance = capture()
+            self._backup_at = 0.0  # not looked at before, by the monotonic clock
             self._held: set[int] = set()  # trials given out and not ended
             self._unsure = False  # a claim failed half-way: a trial may be ours unknown to us
             from_server(self.store, self._take_over, log.warning)
@@ -162,6 +164,19 @@ class Desk:
             log.info("points wait: %s", error)
         if account.ending is not None:
             self._held.discard(account.claim.trial)
+            self._back_up()
+
+    def _back_up(self) -> None:
+        """Make a backup of a SQLite store if one is due: nobody else may be there to do it."""
+        now = time.monotonic()
+        if now < self._backup_at:
+            return
+        self._backup_at = now + LOOK_S
+        try:
+            self.store.back_up(if_due=True)
+        except StoreError as error:
+            self._backup_at = now + BACKUP_AGAIN_S
+            log.warning("%s", error)
 
     def _write(self, account: Account) -> None:
         with self.store.transaction():
