@@ -101,3 +101,11 @@ def test_a_scientific_range_has_buckets_and_little_power(trials: int, verdict: s
     if trials == 64:
         assert len(finding.evidence["buckets"]) == 8
         assert np.isfinite(finding.evidence["p"])
+
+
+def test_points_that_are_not_known_are_not_taken_for_shared() -> None:
+    found = made(1.0)
+    elsewhere = [replace(t, unit={}, configuration={"learning_rate": 7.0}) for t in found.recorded]
+    (pair,) = pairs(replace(found, recorded=tuple(elsewhere)))
+    assert pair.halves is not None
+    assert not pair.halves.shared

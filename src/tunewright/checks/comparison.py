@@ -95,6 +95,8 @@ def _aligned(best: Settled, a: Floats, other: Settled, b: Floats) -> tuple[Float
         index
         for index in sorted(places[0].keys() & places[1].keys())
         if best.units[places[0][index]] == other.units[places[1][index]]
+        # unknown positions are equal only in being unknown
+        and (best.units[places[0][index]] or not best.study.space)
     ]
     if len(shared) < max(FEWEST, 0.8 * min(len(a), len(b))):
         return None
