@@ -56,8 +56,11 @@ def test_roles_and_ranges_can_be_said(tmp_path: Path) -> None:
     assert found.round.nuisance == {"lr": Log(1e-5, 10)}
     assert found.best(optimizer="adam").number == 1
     assert found.trial(0).search == "random"
-    assert found.notes == ("seed: left out as a seed or a label, since it is no hyperparameter; "
-                           "say roles= to take it in.",)  # fmt: skip
+    assert found.notes == (
+        "seed: left out as a seed or a label, since it is no hyperparameter; say roles= to take it "
+        "in.",
+        "by their spelling: lr as learning_rate, val_loss as valid_loss; say means= if not.",
+    )
 
 
 def test_what_cannot_be_meant_is_refused(tmp_path: Path) -> None:

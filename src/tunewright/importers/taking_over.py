@@ -20,6 +20,7 @@ from tunewright.errors import DesignError, NotFound
 from tunewright.importers.foreign import ForeignTrial, Source, plain_name
 from tunewright.importers.nearest import did_you_mean
 from tunewright.importers.roles import Role, guess_roles
+from tunewright.importers.spellings import usual_meanings
 from tunewright.record.curve import Batch, Curves, pack
 from tunewright.record.results import Results
 from tunewright.record.text import LONGEST_TEXT, storable
@@ -41,8 +42,8 @@ def take_over(source: Source, objective: Objective, options: Options) -> Results
     """The results of a foreign record, under the round given or a guessed one."""
     if not source.trials:
         raise NotFound(f"{source.origin} holds no trial that has ended.")
-    meaning = Meaning(options.get("means") or {})
     trials = _numbered(source.trials)
+    meaning, taken = _meaning(trials, options.get("means") or {})
     _check_logged(source, objective, trials)
     given_round = options.get("round")
     search = options.get("search", source.search)
@@ -68,7 +69,7 @@ def take_over(source: Source, objective: Objective, options: Options) -> Results
         notes = (*notes, f"{count} failed trials belong to no study and were left out.")
     made = [_trial(t, study, search, left_out) for t, study in placed]
     results = Results.from_parts(round, objective, made, meaning=meaning)
-    return replace(results, search=search, notes=notes)
+    return replace(results, search=search, notes=(*notes, *taken))
 
 
 def position(study: Study, configuration: Mapping[str, Value]) -> dict[str, float]:
@@ -83,6 +84,22 @@ def position(study: Study, configuration: Mapping[str, Value]) -> dict[str, floa
             except DesignError:
                 continue
     return found
+
+
+def _meaning(
+    trials: Sequence[ForeignTrial], said: Mapping[str, Any]
+) -> tuple[Meaning, tuple[str, ...]]:
+    """What names mean: as the user says, and by their usual spelling where nothing is said."""
+    names = [name for t in trials for name in (*t.configuration, *t.points)]
+    usual = {
+        meaning: name
+        for meaning, name in usual_meanings(names).items()
+        if meaning not in said and name not in said.values()
+    }
+    if not usual:
+        return Meaning(said), ()
+    words = ", ".join(f"{name} as {meaning}" for meaning, name in usual.items())
+    return Meaning({**usual, **said}), (f"by their spelling: {words}; say means= if not.",)
 
 
 def _numbered(trials: Sequence[ForeignTrial]) -> list[ForeignTrial]:
