@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 
 import tunewright
 
@@ -76,6 +77,7 @@ PUBLIC = [
     "import_ray",
     "import_tables",
     "import_tensorboard",
+    "import_wandb",
     "integers",
     "linear",
     "load",
@@ -178,8 +180,6 @@ def test_a_misspelt_public_name_is_answered_with_the_nearest() -> None:
 
 
 def test_every_command_is_documented() -> None:
-    from typer.main import get_command
-
     from tunewright.cli.main import app
 
     documented = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
@@ -188,6 +188,17 @@ def test_every_command_is_documented() -> None:
     for name, command in commands.items():
         assert command.help, f"{name} has no help"
         assert f"tunewright {name}" in documented, f"docs/cli.md does not show `tunewright {name}`"
+
+
+def test_every_command_that_is_advised_exists() -> None:
+    from tunewright.cli.main import app
+
+    exist = set(get_command(app).commands)  # type: ignore[attr-defined]
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    for path in [*FILES, *pages]:
+        text = path.read_text(encoding="utf-8")
+        for name in re.findall(r"(?:`|-> |: |\"|\$ )tunewright ([a-z]+)\b", text):
+            assert name in exist | {"demo"}, f"{path.name} says `tunewright {name}`"
 
 
 def test_links_in_documents_lead_somewhere() -> None:

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from tunewright.importers.ray_tune import import_ray as import_ray
     from tunewright.importers.tables import import_tables as import_tables
     from tunewright.importers.tensorboard import import_tensorboard as import_tensorboard
+    from tunewright.importers.wandb import import_wandb as import_wandb
     from tunewright.record.results import Results as Results
     from tunewright.record.trial import Trial as Trial
     from tunewright.reports.report import report as report
@@ -83,6 +84,7 @@ _HOMES = {
     "importers.ray_tune": ("import_ray",),
     "importers.tables": ("import_tables",),
     "importers.tensorboard": ("import_tensorboard",),
+    "importers.wandb": ("import_wandb",),
     "record.results": ("Results",),
     "record.trial": ("Trial",),
     "reports.report": ("report",),
@@ -111,7 +113,7 @@ def __getattr__(name: str) -> Any:
 
         near = difflib.get_close_matches(name, __all__, n=1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise AttributeError(f"tunewright has no {name!r}.{hint}")
+        raise AttributeError(f"module 'tunewright' has no {name!r}.{hint}")
     globals()[name] = found
     return found
 

@@ -94,7 +94,7 @@ def edge(meaning: Meaning, axis: Axis, searched: int) -> Edge:
     beyond = _beyond(axis, seen)
     if len(beyond) >= 3 and beyond.mean() >= WALL:
         says += f", and {int(beyond.sum())} of the {len(beyond)} trials beyond it are infeasible"
-        advice = ("do not widen it: what lies beyond diverges; tunewright probe stability",)
+        advice = ("do not widen it: what lies beyond diverges; see the finding `instability`",)
         return Edge(h, seen, "note", says, advice)
     return _wider(h, seen, verdict, says, meaning)
 
@@ -159,7 +159,7 @@ def _finding(results: Results, about: str, edges: Sequence[Edge]) -> Finding:
     evidence["trials_per_study"] = round(results.round.trials_per_study * min(times, 3.0))
     advice = tuple(line for e in speaking for line in e.advice)
     if evidence["proposed"]:
-        advice += (f"tunewright next {results.round.name}",)
+        advice += (f"tunewright new {results.round.name}_2",)
     says = "; ".join(e.says for e in speaking)
     return Finding("boundary", about, speaking[0].verdict, says, evidence, advice, SECTION)
 

@@ -21,14 +21,14 @@ FEWEST_ABOVE, NEAREST = 3, 20  # trials there
 
 SECTION = "How can optimization failures be debugged and mitigated?"
 FIXES = (  # in that section's order
-    "learning rate warm-up, best against early instability: tunewright probe warmup",
-    "gradient clipping, against early and mid-training instability: tunewright probe clip",
+    "learning rate warm-up, best against early instability",
+    "gradient clipping, against early and mid-training instability",
     "another optimizer: Adam can handle what momentum cannot",
     "residual connections and normalisation, with the norm last on the branch: x + Norm(f(x))",
     "the last layer of each residual branch initialised to zero",
     "a lower learning rate, as the last resort",
 )
-ADVICE = (*FIXES, "to see it closer: tunewright probe stability")
+ADVICE = (*FIXES, "to see it closer: train the best configuration at twice its learning rate")
 
 
 def instability(results: Results) -> list[Finding]:

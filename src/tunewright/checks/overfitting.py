@@ -155,7 +155,7 @@ def _answer(results: Results, said: Statement) -> Answer:
         says += "; the training loss rose as well: instability rather than overfitting"
         advice: tuple[str, ...] = (
             f"see the finding `instability`: tunewright check {results.round.name}",
-            "tunewright probe stability",
+            "the fixes stand there in the order to try them",
         )
         return Answer(said.verdict, says, advice, evidence)
     if kind == "unknown":
@@ -177,5 +177,5 @@ def _remedies(results: Results) -> tuple[str, ...]:
     known = ", ".join(results.meaning.regularisers)
     return (
         f"regularise before comparing settings: tune {known} as nuisance hyperparameters",
-        f"tunewright next {results.round.name}",
+        f"tunewright new {results.round.name}_2",
     )

@@ -121,7 +121,7 @@ def _answer(results: Results, judged: Judged, said: Statement) -> Answer:
         )
         advice: tuple[str, ...] = (
             shorten.format(proposed),
-            f"tunewright next {results.round.name}",
+            f"tunewright new {results.round.name}_2",
         )
         if _margin(results, judged) is None:
             advice += ("2 % is a convention: give the round detect= in units of the metric",)

@@ -97,7 +97,8 @@ def _answer(results: Results, judged: Judged, said: Statement) -> Answer:
         return Answer("cannot_judge", says, (), evidence)
     advice: tuple[str, ...] = (
         "the study is compute-bound: train longer, or let the learning rate decay earlier",
-        f"tunewright extend {results.round.name} --max-train-steps {2 * shown['last_step']}",
+        f"try {2 * shown['last_step']} steps in a round of their own",
+        f"tunewright new {results.round.name}_2",
     )
     if "unknown" in schedules:
         says += "; no learning rate is logged: if it decays to zero there, this is to be expected"

@@ -119,6 +119,6 @@ def _answer(results: Results, said: Statement) -> Answer:
         (
             "suspect a bug first: the loss logged, labels, shuffling, a resumed data order,"
             " the sign or scale of a regulariser",
-            "then instability: tunewright probe stability",
+            "then instability: see the finding of that name",
         ),
     )

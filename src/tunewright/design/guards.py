@@ -50,7 +50,7 @@ def _searched_steps(round: Round, meaning: Meaning) -> Iterator[str]:
     if name in round.scientific or name in searched:
         yield (
             f"{shown} cannot be searched: pick one value and use it for every trial (put it in "
-            "fixed=). See probes.train_steps."
+            "fixed=)."
         )
         return
     for study in round.studies:
@@ -72,9 +72,9 @@ def _tuned_batch_size(round: Round, objective: Objective, meaning: Meaning) -> I
         yield (
             f"{name} cannot be a nuisance hyperparameter of {objective.metric}: the best values of "
             "the optimizer and the regularisers change with it, so the search would compare batch "
-            "sizes at settings tuned for another. Put it in fixed= (the largest that trains fast: "
-            "see probes.batch_size), or compare batch sizes as scientific values with the rest "
-            "tuned anew under each."
+            "sizes at settings tuned for another. Put it in fixed= (the largest that "
+            "trains fast), or compare batch sizes as scientific values with the rest tuned anew "
+            "under each."
         )
 
 
