@@ -197,7 +197,7 @@ def test_every_command_that_is_advised_exists() -> None:
     pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
     for path in [*FILES, *pages]:
         text = path.read_text(encoding="utf-8")
-        for name in re.findall(r"(?:`|-> |: |\"|\$ )tunewright ([a-z]+)\b", text):
+        for name in re.findall(r"(?:`|-> |: |\"|\$ )tunewright ([a-z]+)[ `\n]", text):
             assert name in exist | {"demo"}, f"{path.name} says `tunewright {name}`"
 
 
