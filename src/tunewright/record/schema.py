@@ -1,4 +1,4 @@
-"""The tables of the record: what DESIGN.md 6 lists, in one schema for SQLite and PostgreSQL.
+"""The tables of the record: one schema for SQLite and PostgreSQL.
 
     round --< study
       `--< trial --< attempt --< curve (packed batches, never a row per point)
