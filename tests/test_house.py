@@ -231,7 +231,7 @@ def test_every_test_asserts_something() -> None:
 
 def speaks(function: ast.FunctionDef, beside: dict[str, ast.FunctionDef]) -> bool:
     """Whether it asserts, expects a refusal, or calls something of its file that does."""
-    if re.search(r"Assert\(|raises|'(check|assert)\w*'", ast.dump(function)):
+    if re.search(r"Assert\(|AssertionError|raises|'(check|assert|wait)\w*'", ast.dump(function)):
         return True
     called = {n.id for n in ast.walk(function) if isinstance(n, ast.Name)} & beside.keys()
     return any(speaks(beside[name], beside) for name in called - {function.name})
