@@ -28,7 +28,7 @@ class Heartbeat:
 
     def __init__(self, store: Store, worker: Worker, every_s: float) -> None:
         """A store that cannot be reached is passed over: the next beat may succeed."""
-        self.lost: OutOfDate | None = None  # others took this worker for dead: it must end
+        self.lost: OutOfDate | None = None  # others took this worker for dead
         self.worker = worker
         self._store = store
         self._every_s = every_s

@@ -79,6 +79,9 @@ class Supervisor:
         self._drained = False  # the last claim found fewer trials than there were slots
         self._unsure = False  # a claim failed half-way: some trial may be ours unknown to us
         self._look_at = self._claim_at = 0.0
+        # an observer that looks more seldom than every third of the lease sees nobody die
+        self._look_s = min(LOOK_S, own.leases.lease_s / 10)
+        self._turn_s = min(TURN_S, own.leases.lease_s / 10)
 
     def work(self) -> Why:
         """Run until nothing is left to do, or somebody wants an end."""
@@ -104,17 +107,29 @@ class Supervisor:
     # ---- what others want
 
     def _heed(self, now: float) -> None:
-        if self._own.heartbeat.lost is not None:
-            raise self._own.heartbeat.lost
+        if self._own.heartbeat.lost is not None and not self._ledger.holds_off(now):
+            self._be_known(now)
         self._heed_signals()
         if self._own.deadline is not None and now >= self._own.deadline and self._why is None:
             self._end("out of time", f"the time is over: {self._finishing()}")
         if now >= self._look_at and not self._ledger.holds_off(now):
-            self._look_at = now + LOOK_S
+            self._look_at = now + self._look_s
             with self._ledger.patiently(now):
                 self._heed_requests()
                 self._reclaim()
                 self._ledger.back_up()
+
+    def _be_known(self, now: float) -> None:
+        """Go on under a new name after others took this process for dead: it slept, or was cut off.
+
+        What it trained is theirs by now. A supervisor that was replaced meanwhile is Busy.
+        """
+        with self._ledger.patiently(now):
+            said = self._own.heartbeat.lost
+            self._own.heartbeat.renew()
+            self._say(f"{said} It goes on with others.")
+            for account in tuple(self._accounts.values()):
+                self._lose(account)
 
     def _heed_signals(self) -> None:
         wish = self._interrupts.wish
@@ -230,9 +245,9 @@ class Supervisor:
 
     def _hear(self) -> None:
         if not self._accounts:
-            time.sleep(TURN_S if self._drained else LOOK_S / 10)
+            time.sleep(self._turn_s if self._drained else LOOK_S / 10)
             return
-        for event in self._own.executor.events(TURN_S):
+        for event in self._own.executor.events(self._turn_s):
             self._take(event)
 
     def _take(self, event: Event) -> None:
