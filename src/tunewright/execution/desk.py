@@ -101,8 +101,13 @@ class Desk:
         if not claims and self._unsure and not self._held:
             self._heartbeat.renew()  # what the old name holds is nobody's
             self._unsure = False
-        if not claims and self.store.reclaim(self.record.id, self._leases, self.root):
-            claims = self._taken(count)
+        while not claims:
+            if self.store.reclaim(self.record.id, self._leases, self.root):
+                claims = self._taken(count)
+            if claims or not self._leases.suspects:
+                break
+            # nothing else is left: see whether a silent owner is dead, which takes a few looks
+            time.sleep(self._leases.lease_s / 10)
         return claims
 
     def _taken(self, count: int) -> list[Claim]:

@@ -63,6 +63,7 @@ class LeaseWatch:
         self._clock = clock
         self._seen: dict[int, tuple[int, float]] = {}  # worker -> its beat, since when
         self._looked: float | None = None
+        self.suspects = False  # someone seems dead, and will be known to be after a while of looks
 
     def expired(self, beats: Iterable[tuple[int, int, float]]) -> set[int]:
         """The workers of (key, beat, age) whose beat has stood still too long.
@@ -76,7 +77,7 @@ class LeaseWatch:
         if self._looked is not None and now - self._looked > self.lease_s / 3:
             self._seen.clear()
         self._looked = now
-        dead = set()
+        dead, silent = set(), set()
         known: dict[int, tuple[int, float]] = {}
         for key, beat, age in beats:
             before = self._seen.get(key)
@@ -84,7 +85,10 @@ class LeaseWatch:
             still = now - known[key][1]
             if still >= self.lease_s or (age > self.lease_s and still >= self.lease_s / 3):
                 dead.add(key)
+            elif age > self.lease_s:
+                silent.add(key)
         self._seen = known
+        self.suspects = bool(silent)
         return dead
 
 
