@@ -161,7 +161,7 @@ class _Bomb:
 
 
 def test_a_pickle_is_not_executed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # RELIABILITY case 22: as a foreign file, and inside a snapshot whose checksums were redone.
+    # case 22: as a foreign file, and inside a snapshot whose checksums were redone.
     monkeypatch.setenv("BOMB", str(tmp_path / "exploded"))
     payload = pickle.dumps(_Bomb())
     (tmp_path / "model.pt").write_bytes(payload)
@@ -180,7 +180,7 @@ def test_a_pickle_is_not_executed(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize(
     "root",
     [
-        "[" * 10**5 + "]" * 10**5,  # RELIABILITY case 23
+        "[" * 10**5 + "]" * 10**5,  # case 23
         '{"code": "import os"}',
         '{"numpy": {"name": "w", "dtype": "O", "shape": [3]}}',
         '{"numpy": {"name": "x", "dtype": "<f8", "shape": [3]}}',
@@ -250,7 +250,7 @@ def check_kills(folder: Path, kills: int, seed: int) -> None:
 
 
 def test_killed_while_writing_the_previous_one_still_loads(tmp_path: Path) -> None:
-    check_kills(tmp_path, kills=4, seed=0)  # RELIABILITY case 21
+    check_kills(tmp_path, kills=4, seed=0)  # case 21
 
 
 @pytest.mark.slow

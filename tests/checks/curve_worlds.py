@@ -23,7 +23,7 @@ FALLING = ("fast", "slow", "step", "power_half", "power_one", "decay", "two_plat
 def shape(name: str, evaluations: int) -> np.ndarray:
     """An improvement of 0.8 down to 0.2, in one of several manners.
 
-    The constants are those that reproduce the published rates of METHODS_CURVES.
+    The constants are those that reproduce the published rates.
     """
     t = np.arange(1, evaluations + 1) / evaluations
     share = {

@@ -7,7 +7,7 @@ import pytest
 from calibrate import CORRELATIONS, healthy_warnings, median_rates, null_rates
 from rates import at_most
 
-# per cent of curves flagged, on average over all worlds (METHODS_CURVES; the last is ours)
+# per cent of curves flagged, on average over all worlds (the published rates; the last is ours)
 PUBLISHED = {
     "worse": 0.39,
     "improving": 0.62,

@@ -13,7 +13,7 @@ from tunewright.checks.study_rule import IMMATERIAL
 from tunewright.design.objective import maximize, minimize
 
 # E, correlation, sd: share of curves flagged when worse by 4.5 % from 40 % on, 15 % from 40 %,
-# 15 % from 70 % (METHODS_CURVES)
+# 15 % from 70 % (the published rates)
 POWER = [
     (20, 0.0, 0.002, (0.50, 0.67, 0.28)),
     (20, 0.8, 0.01, (0.11, 0.45, 0.28)),
@@ -63,7 +63,7 @@ def null_flags(
     }
 
 
-# mean over cells and worst cell, in per cent (METHODS_CURVES)
+# mean over cells and worst cell, in per cent (the published rates)
 @pytest.mark.parametrize(
     ("evaluations", "correlation", "mean", "worst"),
     [(20, 0.0, 0.0, 0.3), (20, 0.8, 0.22, 2.5), (40, 0.5, 0.05, 0.5), (100, 0.8, 0.27, 4.3)],

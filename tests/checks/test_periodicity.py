@@ -12,7 +12,7 @@ from tunewright.checks.periodicity import (
     periods_of_epoch,
 )
 
-# E, correlation: share flagged for a sine of 1.5 sd with period 4 and 7.3 (METHODS_CURVES)
+# E, correlation: share flagged for a sine of 1.5 sd with period 4 and 7.3 (the published rates)
 POWER = [
     (40, 0.0, (0.17, 0.01)),
     (40, 0.8, (0.98, 0.96)),

@@ -12,7 +12,7 @@ from tunewright.checks.noise import noisy_curves
 from tunewright.checks.still_improving import MEDIAN_LIMIT, improving, still_improving
 from tunewright.checks.study_rule import IMMATERIAL
 
-# E, correlation, sd: share flagged on a power law and on a line (METHODS_CURVES)
+# E, correlation, sd: share flagged on a power law and on a line (the published rates)
 POWER = [
     (20, 0.0, 0.002, (0.90, 1.0)),
     (20, 0.0, 0.01, (0.38, 0.81)),

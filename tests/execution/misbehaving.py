@@ -1,4 +1,4 @@
-"""Training functions that do what training functions do on a bad day; RELIABILITY's cases 25-34.
+"""Training functions that do what training functions do on a bad day; cases 25-34.
 
 Each writes a line to the file `journal` (if one is given) when it begins and when it comes to its
 end, so that a test can tell what happened without asking the record.

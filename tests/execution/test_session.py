@@ -248,7 +248,7 @@ def test_long_trials_are_seen_while_they_run(store, monkeypatch):
 
 
 def test_a_late_result_is_refused_logged_and_the_session_goes_on(store, caplog):
-    """Another owner took the trial over meanwhile (RELIABILITY 6)."""
+    """Another owner took the trial over meanwhile (case 6)."""
     with open_round(rounds(), OBJECTIVE, store) as session:
         late = session.ask()
         late.log(1, valid_error=0.125)

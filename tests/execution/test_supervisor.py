@@ -198,7 +198,7 @@ def test_no_new_trials_when_the_time_is_over(workload, caplog):
 
     executor = Scripted(slow, slots=1)
     watch = Kept()
-    results = supervise(rounds(200), workload(executor=executor), max_hours=0.3 / 3600, watch=watch)
+    results = supervise(rounds(200), workload(executor=executor), max_hours=2 / 3600, watch=watch)
     done = results.counts["completed"]
     assert 1 <= done < 400
     assert results.counts == {"completed": done, "pending": 400 - done}

@@ -1,4 +1,4 @@
-"""RELIABILITY 1: a killed trial process comes back under its number, from its last checkpoint."""
+"""Case 1: a killed trial process comes back under its number, from its last checkpoint."""
 
 from __future__ import annotations
 

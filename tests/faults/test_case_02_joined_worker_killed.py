@@ -1,4 +1,4 @@
-"""RELIABILITY 2: the trials of a killed worker are taken over by those who are left."""
+"""Case 2: the trials of a killed worker are taken over by those who are left."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RELIABILITY 2: the trial of a machine that is lost comes to those who ask for one, in time."""
+"""Case 2: the trial of a machine that is lost comes to those who ask for one, in time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RELIABILITY 3 and 4: the supervisor is killed, or everything is; the same command goes on."""
+"""Cases 3 and 4: the supervisor is killed, or everything is; the same command goes on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RELIABILITY 5: killed at random moments again and again, nothing is lost and nothing doubled."""
+"""Case 5: killed at random moments again and again, nothing is lost and nothing doubled."""
 
 from __future__ import annotations
 

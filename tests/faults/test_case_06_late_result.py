@@ -1,4 +1,4 @@
-"""RELIABILITY 6: a worker that comes back after its lease was taken overwrites nothing."""
+"""Case 6: a worker that comes back after its lease was taken overwrites nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RELIABILITY 6: a joined worker that slept longer than its lease drops its trials and goes on."""
+"""Case 6: a joined worker that slept longer than its lease drops its trials and goes on."""
 
 from __future__ import annotations
 

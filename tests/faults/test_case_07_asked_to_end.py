@@ -1,4 +1,4 @@
-"""RELIABILITY 7: Ctrl-C once finishes what runs; twice, or SIGTERM, saves it for later."""
+"""Case 7: Ctrl-C once finishes what runs; twice, or SIGTERM, saves it for later."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RELIABILITY 8: a second supervisor is refused with host, pid and age, unless it joins."""
+"""Case 8: a second supervisor is refused with host, pid and age, unless it joins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RELIABILITY 9: a trial that dies three times is failed, with cause and log; the round goes on."""
+"""Case 9: a trial that dies three times is failed, with cause and log; the round goes on."""
 
 from __future__ import annotations
 

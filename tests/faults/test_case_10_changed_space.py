@@ -1,4 +1,4 @@
-"""RELIABILITY 10: a changed search space under an old name is refused with the difference."""
+"""Case 10: a changed search space under an old name is refused with the difference."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RELIABILITY 11 and 12: 2 to 16 processes on one store: no lock error, the total as asked."""
+"""Cases 11 and 12: 2 to 16 processes on one store: no lock error, the total as asked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RELIABILITY 13: PostgreSQL is restarted under a round: nobody dies and nothing is lost."""
+"""Case 13: PostgreSQL is restarted under a round: nobody dies and nothing is lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RELIABILITY 14: a round pauses before the disk is full and goes on when there is space again."""
+"""Case 14: a round pauses before the disk is full and goes on when there is space again."""
 
 from __future__ import annotations
 

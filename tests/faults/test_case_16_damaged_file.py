@@ -1,4 +1,4 @@
-"""RELIABILITY 16: a database file cut in half or overwritten is noticed, and can be restored."""
+"""Case 16: a database file cut in half or overwritten is noticed, and can be restored."""
 
 from __future__ import annotations
 

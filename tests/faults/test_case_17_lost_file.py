@@ -1,4 +1,4 @@
-"""RELIABILITY 17: an empty or missing database beside trial folders starts nothing silently."""
+"""Case 17: an empty or missing database beside trial folders starts nothing silently."""
 
 from __future__ import annotations
 
@@ -80,12 +80,14 @@ def test_case_17_under_a_running_round(tmp_path, how, repetition):
         _, said = process.communicate(timeout=120)
         assert process.returncode == 1
         assert "while it was in use: nothing more is written to it" in said, said
+        # a program may come to its last line and be ended before it could say so
+        told = {int(r.parent.name[1:]) for r in tmp_path.glob("trials/r*/t*/result.*.json")}
         if how == "deleted":
             rebuild(store, tmp_path / "trials")
         round.finish()
         round.check()
         ended = Counter(line[0] for line in round.lines() if line[2] == "ended")
-        assert set(ended.values()) == {1}, "what had ended was in the trial folders"
+        assert told and {ended[number] for number in told} == {1}, "it was in the trial folders"
     finally:
         round.close()
 

@@ -1,4 +1,4 @@
-"""RELIABILITY 18: a read-only folder, or a file system without locks, is refused with a reason."""
+"""Case 18: a read-only folder, or a file system without locks, is refused with a reason."""
 
 from __future__ import annotations
 

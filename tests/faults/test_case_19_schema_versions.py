@@ -1,4 +1,4 @@
-"""RELIABILITY 19: an older schema is migrated at once, after a backup; a newer one is refused."""
+"""Case 19: an older schema is migrated at once, after a backup; a newer one is refused."""
 
 from __future__ import annotations
 

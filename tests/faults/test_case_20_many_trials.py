@@ -1,4 +1,4 @@
-"""RELIABILITY 20: thousands of trials on eight workers: executed = recorded = asked."""
+"""Case 20: thousands of trials on eight workers: executed = recorded = asked."""
 
 from __future__ import annotations
 

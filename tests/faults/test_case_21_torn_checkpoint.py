@@ -1,4 +1,4 @@
-"""RELIABILITY 21: killed in the middle of a checkpoint, or a torn one: the one before it loads."""
+"""Case 21: killed in the middle of a checkpoint, or a torn one: the one before it loads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RELIABILITY 22: a pickle in the place of a checkpoint is not executed; the error says so."""
+"""Case 22: a pickle in the place of a checkpoint is not executed; the error says so."""
 
 from __future__ import annotations
 

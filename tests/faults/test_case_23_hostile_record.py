@@ -1,4 +1,4 @@
-"""RELIABILITY 23: pickles and hostile JSON in the store or the spool: rejected, never executed."""
+"""Case 23: pickles and hostile JSON in the store or the spool: rejected, never executed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RELIABILITY 24: names that look like paths, or like nothing at all, never leave the folder."""
+"""Case 24: names that look like paths, or like nothing at all, never leave the folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RELIABILITY 25: non-finite values are infeasible, kept, never best; the round goes on."""
+"""Case 25: non-finite values are infeasible, kept, never best; the round goes on."""
 
 from __future__ import annotations
 

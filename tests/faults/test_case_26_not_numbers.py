@@ -1,4 +1,4 @@
-"""RELIABILITY 26: what is no number fails with one line; an objective never logged, too."""
+"""Case 26: what is no number fails with one line; an objective never logged, too."""
 
 from __future__ import annotations
 

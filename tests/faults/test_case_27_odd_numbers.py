@@ -1,4 +1,4 @@
-"""RELIABILITY 27: scalars of NumPy and torch, and large integers, are numbers."""
+"""Case 27: scalars of NumPy and torch, and large integers, are numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RELIABILITY 28: an exception fails its trial with the traceback; the round goes on."""
+"""Case 28: an exception fails its trial with the traceback; the round goes on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RELIABILITY 29: sys.exit fails at once; sudden deaths are tried three times."""
+"""Case 29: sys.exit fails at once; sudden deaths are tried three times."""
 
 from __future__ import annotations
 

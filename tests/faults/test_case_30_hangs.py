@@ -1,4 +1,4 @@
-"""RELIABILITY 30: a hang is ended by a time-out, whatever it holds; the round goes on."""
+"""Case 30: a hang is ended by a time-out, whatever it holds; the round goes on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RELIABILITY 31: too much memory is infeasible, with the peak recorded; the round goes on."""
+"""Case 31: too much memory is infeasible, with the peak recorded; the round goes on."""
 
 from __future__ import annotations
 

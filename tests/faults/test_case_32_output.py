@@ -1,4 +1,4 @@
-"""RELIABILITY 32: 100 MB of output are cut to head and tail, and the trial completes."""
+"""Case 32: 100 MB of output are cut to head and tail, and the trial completes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RELIABILITY 33: processes that outlive their trial are ended with it."""
+"""Case 33: processes that outlive their trial are ended with it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RELIABILITY 34: a million reports are batched and none is dropped."""
+"""Case 34: a million reports are batched and none is dropped."""
 
 from __future__ import annotations
 

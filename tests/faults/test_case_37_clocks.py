@@ -1,4 +1,4 @@
-"""RELIABILITY 37: clocks that jump an hour or differ by ten minutes expire nobody who lives."""
+"""Case 37: clocks that jump an hour or differ by ten minutes expire nobody who lives."""
 
 from __future__ import annotations
 

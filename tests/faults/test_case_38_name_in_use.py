@@ -1,4 +1,4 @@
-"""RELIABILITY 10 and 38: the same round continues and says so; a different one is refused."""
+"""Cases 10 and 38: the same round continues and says so; a different one is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RELIABILITY 43: SQL metacharacters in names are inert; cells that begin a formula are quoted."""
+"""Case 43: SQL metacharacters in names are inert; cells that begin a formula are quoted."""
 
 from __future__ import annotations
 

@@ -35,6 +35,7 @@ from tunewright.search.search import Search
 
 TURN_S = 0.5  # the longest wait for events: signals are heeded at least this often
 LOOK_S = 1.0  # how often the store is asked for requests, dead owners and new trials
+LAST_WORDS_S = 0.2  # for ends that are on their way when the supervisor itself must end
 GRACE_S = 30.0  # between the wish to save and the end
 FIRST_FAILURES = 5  # a round whose first trials all fail has a broken workload
 log = logging.getLogger(__name__)
@@ -326,7 +327,10 @@ class Supervisor:
         return bool(counts.get("running")) or counts.get("pending", 0) > len(self._asked)
 
     def _abandon(self) -> None:
-        """End what still runs and put it back to pending."""
+        """End what still runs and put it back to pending; what has just ended counts as ended."""
+        with contextlib.suppress(Exception):  # something else is being raised already
+            for event in self._own.executor.events(LAST_WORDS_S):
+                self._take(event)
         for trial in tuple(self._accounts):
             self._own.executor.stop(trial, 0.0)
         self._own.executor.close()
