@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-
 # they hold no doctests, and pytest cannot import three files of one name as modules
 collect_ignore_glob = ["conftest.py", "*/conftest.py"]
 

@@ -65,7 +65,7 @@ def test_the_gains_by_hand() -> None:
 
 
 def test_it_speaks_where_doubling_gains_and_not_where_it_does_not() -> None:
-    # METHODS_DECISIONS 3: below .25 of the reference .00 to .08, above one .83 to .99
+    # published: below .25 of the reference .00 to .08, above one .83 to .99
     for count in (16, 30):
         spoke, gained, _ = speaks(count, surface=3.0, reference=3.0, studies=40)
         assert gained < 0.25

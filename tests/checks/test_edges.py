@@ -12,7 +12,7 @@ STUDIES = 60
 
 @pytest.mark.parametrize(
     ("count", "optimum", "published"),
-    # the ranges of METHODS_CURVES 4, at their middle; our worlds are known in words only
+    # the published ranges, at their middle; our worlds are known in words only
     [(10, 0.95, 0.52), (10, 1.2, 0.89), (16, 0.95, 0.63), (16, 1.2, 0.97), (30, 1.2, 0.99)],
 )
 def test_power_at_the_end_is_the_published_one(

@@ -17,7 +17,7 @@ STUDIES = 40
 
 @pytest.mark.parametrize(
     ("count", "world", "flips", "published"),
-    # METHODS_CURVES 5; at 16 trials ours finds more, since 999 permutations resolve a p of .01
+    # the published rates; at 16 trials ours finds more, since 999 permutations resolve a p of .01
     [(10, "rate", 0.0, 0.0), (30, "rate", 0.0, 1.0), (30, "rate", 0.05, 0.84)],
 )
 def test_a_threshold_of_the_rate_is_found(
