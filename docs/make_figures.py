@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -12,8 +13,10 @@ import tunewright as tw
 from tunewright import plots
 from tunewright.design.meaning import Meaning
 from tunewright.plots.figure import Figure
+from tunewright.plots.palette import COLOURS, GRID
 from tunewright.record.curve import Batch, Curves, pack
 from tunewright.record.results import Results
+from tunewright.testing.curves import noise, rise, shape, wave
 from tunewright.testing.surfaces import Bowl, Walled
 from tunewright.testing.worlds import World, results
 
@@ -102,6 +105,41 @@ def dropout() -> Results:
     return results(round, World(Bowl({"dropout": 0.4, "learning_rate": 0.5}), noise_sd=0.02))
 
 
+def questions() -> Figure[dict[str, dict[str, np.ndarray]]]:
+    """What each question about curves looks for, drawn as its plainest case."""
+    random, evaluations = np.random.default_rng(3), 100
+    trembling = 0.01 * noise(random, evaluations)
+    slow, fast = shape("slow", evaluations), shape("fast", evaluations)
+    spiked = slow + trembling / 2
+    spiked[60:66] += [0.5, 0.6, 0.4, 0.25, 0.15, 0.05]
+    valid, train = "validation", "training"
+    panels = {
+        "overfitting": {valid: slow + rise(evaluations, 0.25, 0.5) + trembling, train: slow - 0.1},
+        "still_improving": {valid: shape("linear", evaluations) + trembling},
+        "saturated": {valid: fast + trembling / 3},
+        "step_variance": {valid: slow + 5 * trembling},
+        "periodicity": {valid: slow + wave(evaluations, 0.03, 10) + trembling / 3},
+        "training_bug": {train: fast + rise(evaluations, 0.5, 0.3) + trembling},
+        "instability": {train: spiked},
+        "baseline": {valid: 0.95 + 2 * trembling, "by chance": np.full(evaluations, 0.95)},
+    }
+
+    def draw(canvas: Any, data: dict[str, dict[str, np.ndarray]]) -> None:
+        places = canvas.subplots(2, 4, sharex=True, sharey=True).flatten()
+        colours = {valid: COLOURS[0], train: COLOURS[1], "by chance": COLOURS[5]}
+        for place, (title, lines) in zip(places, data.items(), strict=True):
+            for name, values in lines.items():
+                dashes = "--" if name == "by chance" else "-"
+                place.plot(values, dashes, color=colours[name], label=name, linewidth=1.3)
+            place.set_title(title)
+            place.grid(color=GRID)
+            place.legend(loc="upper right")
+            place.set_xticks([])
+
+    says = "What eight questions about curves look for: " + ", ".join(panels) + "."
+    return Figure("questions", panels, says, (9.0, 4.2), drawing=draw)
+
+
 def figures() -> Iterator[tuple[str, Figure]]:
     """Every figure with the name of its file."""
     asked, conditional = depth(), optimizer()
@@ -116,6 +154,7 @@ def figures() -> Iterator[tuple[str, Figure]]:
     yield "best_of_k", plots.best_of_k(asked)
     yield "gradient_norm", plots.gradient_norm(asked)
     yield "sensitivity", plots.sensitivity(asked)
+    yield "questions", questions()
 
 
 def main(folder: Path = HERE) -> None:
