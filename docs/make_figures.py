@@ -133,7 +133,7 @@ def questions() -> Figure[dict[str, dict[str, np.ndarray]]]:
                 place.plot(values, dashes, color=colours[name], label=name, linewidth=1.3)
             place.set_title(title)
             place.grid(color=GRID)
-            place.legend(loc="upper right")
+            place.legend(loc="center right" if title == "baseline" else "upper right")
             place.set_xticks([])
 
     says = "What eight questions about curves look for: " + ", ".join(panels) + "."
