@@ -56,19 +56,32 @@ def import_spool(
         if only is not None and row.id not in only:
             continue
         folder = root / row.folder
+        begun = _begun(folder, row.id)
+        tried = begun if row.configuration is None else None
         for result in results_in(folder):
             # later attempts than the record knows: it was restored from a backup since
             if result.trial != row.id or result.attempt < row.attempt:
                 continue
-            try:
-                tried = read_trial(folder / TRIAL_FILE) if row.configuration is None else None
-            except (Damaged, OSError):
+            if row.configuration is None and tried is None:
                 continue  # nobody knows what gave this result
             with database.writing() as connection:
                 _know_attempts(database, connection, row.id, result.attempt, tried)
                 if _take_over(database, connection, result):
                     taken.append(Imported(row.id, row.number, result.attempt, result.status))
+        if begun is not None and begun.attempt > row.attempt:
+            # begun, and forgotten with the machine: its number must not be given out again
+            with database.writing() as connection:
+                _know_attempts(database, connection, row.id, begun.attempt, tried)
     return taken
+
+
+def _begun(folder: Path, key: int) -> SpooledTrial | None:
+    """What was tried here last, if its file can be read."""
+    try:
+        begun = read_trial(folder / TRIAL_FILE)
+    except (Damaged, OSError):
+        return None
+    return begun if begun.trial == key else None
 
 
 def _unowned() -> ColumnElement[bool]:
