@@ -36,7 +36,7 @@ def test_the_demo_ends_in_the_best_the_table_and_what_next(
         "Does a second hidden layer lower the validation error?",
         "cd tunewright-demo",
         "tunewright show depth",
-        "tunewright repeat depth --times 5",
+        "tunewright check depth",
     ):
         assert expected in answer.out
     again = tunewright("demo")

@@ -55,7 +55,9 @@ def test_the_next_step_follows_what_happened() -> None:
         "tunewright trial weight_decay 6"
     )
     assert next_steps(results(pending=True))[0].command == "tunewright run weight_decay"
-    assert next_steps(results())[0].command == "tunewright repeat weight_decay --times 5"
+    assert next_steps(results())[0].command == "tunewright check weight_decay"
+    beside = next_steps(results(), reported=True)
+    assert beside[0].command == "tunewright repeat weight_decay --times 5"
 
 
 def test_conditional_hyperparameters_are_told_apart() -> None:

@@ -25,7 +25,7 @@ def test_a_round_runs_and_continues(tunewright: Tunewright, project: Path) -> No
     assert first.code == 0
     assert "layers: finished" in first.out
     assert "8 trials:" in first.out
-    assert "next: tunewright repeat layers --times 5" in first.out
+    assert "next: tunewright check layers" in first.out
     again = tunewright("run", "layers", "--on", "inline")
     assert again.code == 0
     assert "begins" not in again.err  # nothing is trained twice

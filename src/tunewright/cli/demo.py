@@ -87,7 +87,7 @@ def print_next(folder: Path, results: Results) -> None:
     for best in results.top(1):
         command = f"tunewright trial {ROUND} {best.number}"
         made.add_row(cell(command), "the best trial: its curves, its seed, its checkpoint")
-    for step in next_steps(results)[:1]:
+    for step in next_steps(results)[:2]:
         made.add_row(cell(step.command), cell(step.why))
     made.add_row(cell("tunewright init train.py:train ..."), "in the folder of your own program")
     screen().print(made)

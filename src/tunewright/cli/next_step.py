@@ -18,8 +18,8 @@ class Step:
     why: str
 
 
-def next_steps(results: Results) -> tuple[Step, ...]:
-    """The commands that help most from here, the first one first."""
+def next_steps(results: Results, reported: bool = False) -> tuple[Step, ...]:
+    """The commands that help most from here, the first one first; `reported`: beside a report."""
     name, counts = words.shell_word(results.round.name), results.counts
     steps = []
     left = counts.get("pending", 0) + counts.get("running", 0)
@@ -31,6 +31,9 @@ def next_steps(results: Results) -> tuple[Step, ...]:
         why = f"{words.count(left, 'trial')} left; nothing that has ended runs again"
         steps.append(Step(f"tunewright run {name}", why))
     top = results.top(1)
+    if top and not left and not reported:
+        steps.append(Step(f"tunewright check {name}", "what can and cannot be trusted"))
+        steps.append(Step(f"tunewright report {name}", "the same with every figure, on one page"))
     if not top:
         infeasible = [t.number for t in results.trials if t.status == "infeasible"]
         if infeasible:

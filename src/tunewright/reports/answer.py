@@ -109,7 +109,7 @@ def _next(results: Results, doubts: Sequence[Finding]) -> list[Step]:
                 for advice in finding.advice
                 if advice.startswith(PROGRAM)
             ),
-            *next_steps(results),
+            *next_steps(results, reported=True),
         )
     }
     left = results.counts.get("pending", 0) + results.counts.get("running", 0)
