@@ -23,7 +23,7 @@ def check_kills(round, kills: int, seed: int) -> None:
 
 
 def test_case_05(endurance):
-    check_kills(endurance(20, sleep_s=0.03), kills=5, seed=5)
+    check_kills(endurance(20, sleep_s=0.03), kills=10, seed=5)
 
 
 @pytest.mark.slow
