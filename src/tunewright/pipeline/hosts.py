@@ -9,11 +9,13 @@ Here the answers are pure functions of (rank, world): one process is the case ra
     model = hosts.parallel(model, host)               # DDP where there is more than one process
     ids = hosts.batch_ids(step, batch_size=128, size=50_000, seed=seeds.order, host=host)
     hosts.on_main(lambda: write(log), host)           # global rank 0 only; the others wait
+    hosts.leave()                                     # when all have come to the end
 """
 
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -29,6 +31,7 @@ from tunewright.errors import PipelineError
 from tunewright.seeds import Seeds as Seeds, seeds as _seeds
 
 T = TypeVar("T")
+LAST_WORDS_S = 0.2  # gloo aborts now and then when a rank leaves while another still sends to it
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,17 @@ def start(backend: str | None = None) -> Host:
             torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", 0)))
         dist.init_process_group(backend or ("nccl" if torch.cuda.is_available() else "gloo"))
     return current()
+
+
+def leave() -> None:
+    """Leave the process group once everybody has come to the end; alone, nothing happens.
+
+    A rank that goes while another still speaks to it can take that one down with it.
+    """
+    if dist.is_available() and dist.is_initialized():
+        dist.barrier()
+        time.sleep(LAST_WORDS_S)
+        dist.destroy_process_group()
 
 
 def device(host: Host | None = None) -> torch.device:
