@@ -121,16 +121,13 @@ class Endurance:
     def results(self) -> tw.Results:
         return tw.load(self.store, "endurance")
 
-    def check(self, claims_lost: bool = False) -> tw.Results:
-        """No finished result lost, none recorded twice, no trial without a terminal state.
-
-        `claims_lost`: the machine forgot its last claims, so that an attempt may begin anew.
-        """
+    def check(self) -> tw.Results:
+        """No finished result lost, none recorded twice, no trial without a terminal state."""
         results = self.results()
         assert [t.number for t in results.trials] == list(range(self.trials))
         assert results.counts == {"completed": self.trials}
         began = Counter(line[:2] for line in self.lines() if line[2] == "began")
-        assert claims_lost or set(began.values()) == {1}, "an attempt was trained twice"
+        assert set(began.values()) == {1}, "an attempt was trained twice"
         for trial in results.trials:
             ends = [line for line in self.lines() if line[0] == trial.number and line[2] == "ended"]
             # a result is only lost with the machine between the program's last line and the disk

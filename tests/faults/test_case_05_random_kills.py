@@ -28,5 +28,5 @@ def test_case_05(endurance):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
-def test_case_05_a_hundred_kills(endurance, seed):
+def test_case_05_up_to_a_hundred_kills(endurance, seed):
     check_kills(endurance(50, sleep_s=0.05), kills=100, seed=seed)
