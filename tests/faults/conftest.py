@@ -13,6 +13,17 @@ for folder in (Path(__file__).parent, Path(__file__).parents[1] / "execution"):
         sys.path.insert(0, str(folder))
 
 
+REPETITIONS = 3  # of every case in the long tier
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Do every test of a fault three times in the long tier, unless it says how often itself."""
+    long = metafunc.config.getoption("markexpr") == "slow or not slow"
+    if long and not {"repetition", "seed"} & set(metafunc.fixturenames):
+        metafunc.fixturenames.append("repetition")
+        metafunc.parametrize("repetition", range(REPETITIONS))
+
+
 @pytest.fixture
 def endurance(store_url: str, tmp_path: Path) -> Iterator[Callable]:
     """Makes a round that can be killed and started again, on each kind of store."""

@@ -19,7 +19,7 @@ from pathlib import Path
 import tunewright as tw
 from tunewright.execution.verbs import supervise
 
-DEADLINE_S = 180.0
+DEADLINE_S = 300.0
 STEPS = 8
 
 

@@ -23,6 +23,8 @@ NAME = "quick"
 OBJECTIVE = tw.minimize("valid_error")
 # the long tier does each case three times
 REPETITIONS = [0, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 2))]
+# and waits for leases as long as people's are
+LEASES_S = [2, pytest.param(60, marks=pytest.mark.slow)]
 
 
 def train(run, learning_rate, journal, sleep_s=0.0):

@@ -7,15 +7,15 @@ import time
 import psycopg
 import pytest
 from endurance import kill
-from quick_rounds import OBJECTIVE, REPETITIONS, Askers, asked, lines
+from quick_rounds import OBJECTIVE, LEASES_S, Askers, asked, lines
 
 import tunewright as tw
 
 
 @pytest.mark.postgres
-@pytest.mark.parametrize("repetition", REPETITIONS)
-def test_case_02_lost_host(new_postgres_url, tmp_path, monkeypatch, repetition):
-    monkeypatch.setenv("TUNEWRIGHT_LEASE_S", "2")
+@pytest.mark.parametrize("lease_s", LEASES_S)
+def test_case_02_lost_host(new_postgres_url, tmp_path, monkeypatch, lease_s):
+    monkeypatch.setenv("TUNEWRIGHT_LEASE_S", str(lease_s))
     store, journal = new_postgres_url(), tmp_path / "journal"
     askers = Askers(store, journal, 2, sleep_s=30.0)
     try:
@@ -32,7 +32,7 @@ def test_case_02_lost_host(new_postgres_url, tmp_path, monkeypatch, repetition):
         numbers = []
         while (trial := session.ask()) is not None:
             numbers.append((trial.number, trial.attempt))
-            time.sleep(3.0)  # it asks more seldom than it would have to look
+            time.sleep(1.5 * lease_s)  # it asks more seldom than it would have to look
             trial.log(1, valid_error=0.5)
             trial.finish()
     assert numbers == [(1, 1), (0, 2)]

@@ -9,6 +9,7 @@ import sys
 import time
 
 import pytest
+from quick_rounds import LEASES_S
 
 import tunewright as tw
 
@@ -29,12 +30,18 @@ with tw.open_round(ROUND, tw.minimize("error"), sys.argv[1]) as session:
 """
 
 
+@pytest.fixture(params=LEASES_S)
+def lease_s(request, monkeypatch):
+    monkeypatch.setenv("TUNEWRIGHT_LEASE_S", str(request.param))
+    return request.param
+
+
 @pytest.fixture
-def sleeper(store_url):
+def sleeper(store_url, lease_s):
     path = os.pathsep.join(sys.path)
     process = subprocess.Popen(
         [sys.executable, "-c", SLEEPER, store_url],
-        env={**os.environ, "PYTHONPATH": path, "TUNEWRIGHT_LEASE_S": "1"},
+        env={**os.environ, "PYTHONPATH": path},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -45,12 +52,11 @@ def sleeper(store_url):
     process.communicate()
 
 
-def test_case_06(store_url, sleeper, monkeypatch):
-    monkeypatch.setenv("TUNEWRIGHT_LEASE_S", "1")
+def test_case_06(store_url, sleeper, lease_s):
     assert sleeper.stdout.readline() == "asked\n", sleeper.stderr.read()
     os.kill(sleeper.pid, signal.SIGSTOP)
     with tw.open_round(ROUND, tw.minimize("error"), store_url) as session:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 60 + 2 * lease_s
         while (trial := session.ask()) is None:
             assert time.monotonic() < deadline, "the lease of a silent owner never ran out"
             time.sleep(0.1)
