@@ -7,7 +7,7 @@ import time
 import psycopg
 import pytest
 from endurance import kill
-from quick_rounds import OBJECTIVE, LEASES_S, Askers, asked, lines
+from quick_rounds import LEASES_S, OBJECTIVE, Askers, asked, lines
 
 import tunewright as tw
 
