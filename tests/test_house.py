@@ -32,6 +32,10 @@ LAYERS = {
     "decision": {"errors", "design", "record", "checks"},
     "pipeline": {"errors", "design", "snapshot", "seeds"},
     "probes": {"errors", "design", "record", "search", "execution", "checks", "pipeline"},
+    "autopilot": {
+        *("errors", "design", "record", "search", "execution", "checks", "plots"),
+        *("decision", "pipeline", "probes", "seeds"),
+    },
     "importers": {"errors", "design", "record"},
 }
 HEAVY = {"scipy", "sqlalchemy", "torch", "matplotlib", "polars", "pandas", "ray", "safetensors"}
@@ -43,6 +47,8 @@ AT_THE_TOP = {
     "checks": {"numpy"},
     "plots": {"numpy"},
     "decision": {"numpy"},
+    "probes": {"numpy"},
+    "autopilot": {"numpy"},
     "pipeline": {"torch", "numpy"},
     "cli": {"typer", "rich"},
     "testing": {"numpy"},

@@ -1,0 +1,1 @@
+"""From findings to launch: variances, decisions, the next round, longer training."""

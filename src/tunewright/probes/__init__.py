@@ -1,0 +1,1 @@
+"""Short experiments that settle one setting each, before the rounds begin."""

@@ -1,0 +1,114 @@
+"""What every probe has in common: how its short rounds are run, and how its answer is kept.
+
+A probe asks one question by short experiments. Those that train go through `run_listed`, so they
+are rounds of the store like any other: interrupted, they go on where they stopped; asked again,
+they cost nothing. The answer is a frozen data class with the fields of `Answer`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+from tunewright.design.round import Round
+from tunewright.design.round_data import as_data
+from tunewright.design.space import Value
+from tunewright.execution.verbs import supervise
+from tunewright.execution.watcher import Watcher
+from tunewright.execution.workload import Workload
+from tunewright.record.results import Results
+from tunewright.record.store import Store
+from tunewright.search.listed import Listed
+from tunewright.search.search import Search
+
+
+@runtime_checkable
+class Answer(Protocol):
+    """What a probe found: a data class of its own, with at least these."""
+
+    probe: ClassVar[str]  # the probe's name, as in tunewright.probes
+
+    @property
+    def says(self) -> str:
+        """The answer in one sentence."""
+        ...
+
+    @property
+    def settings(self) -> Mapping[str, Value]:
+        """What to put into the configuration, in the workload's own spelling; may be empty."""
+        ...
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """What a judgement would need, a sentence each; empty when the probe could judge."""
+        ...
+
+
+def named(probe: str, round: Round, workload: Workload) -> Round:
+    """The round under a name made of the probe and of all it asks, so that asking again finds it.
+
+    A change of anything makes another round; the goal is only words.
+    """
+    asked = {name: value for name, value in as_data(round).items() if name not in ("name", "goal")}
+    whole = json.dumps([workload.name, str(workload.objective), asked], sort_keys=True)
+    digest = hashlib.sha256(whole.encode()).hexdigest()[:8]
+    return dataclasses.replace(round, name=f"probe_{probe}_{digest}")
+
+
+def run_probe(
+    probe: str,
+    round: Round,
+    workload: Workload,
+    search: Search | None = None,
+    watch: Watcher | None = None,
+) -> Results:
+    """Run one of a probe's short rounds, or go on with it, or just read it if it has been run."""
+    return supervise(named(probe, round, workload), workload, search=search, watch=watch)
+
+
+def run_listed(
+    probe: str,
+    goal: str,
+    workload: Workload,
+    configurations: Sequence[Mapping[str, Value]],
+    fixed: Mapping[str, Value],
+    watch: Watcher | None = None,
+    seed: int = 0,
+) -> Results:
+    """Train each configuration once, in this order, with everything else fixed."""
+    names = dict.fromkeys(name for one in configurations for name in one)
+    nuisance = {
+        name: list(dict.fromkeys(one[name] for one in configurations if name in one))
+        for name in names
+    }
+    round = Round(
+        probe,
+        goal=goal,
+        scientific={},
+        nuisance=nuisance,
+        fixed=dict(fixed),
+        trials_per_study=len(configurations),
+        seed=seed,
+    )
+    return run_probe(probe, round, workload, Listed(list(configurations)), watch)
+
+
+def keep(workload: Workload, answer: Answer) -> None:
+    """Record an answer in the workload's store, as plain data."""
+    with Store.open(workload.store) as store:
+        store.add_document("probe", None, as_document(answer))
+
+
+def as_document(answer: Answer) -> dict[str, Any]:
+    """The answer as plain data: its fields, and the sentence, settings and gaps of every answer."""
+    fields = dataclasses.asdict(answer)  # type: ignore[call-overload]
+    common = {
+        "probe": answer.probe,
+        "says": answer.says,
+        "settings": dict(answer.settings),
+        "missing": list(answer.missing),
+    }
+    return {**fields, **common}
