@@ -5,17 +5,19 @@ from __future__ import annotations
 import os
 import pickle
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from driving import handle
+from driving import OBJECTIVE, assignment, handle
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from tunewright import snapshot
+from tunewright.design.meaning import Meaning
 from tunewright.errors import BadValue, Diverged, Stopped, WorkloadError
 from tunewright.execution import points as points_module
-from tunewright.execution.handle import FOLDER
+from tunewright.execution.handle import FOLDER, Run
 
 
 def test_steps_run_to_the_last_and_log_in_order(tmp_path: Path) -> None:
@@ -55,6 +57,13 @@ def test_eval_due_is_a_function_of_the_step(
         two.log(step, loss=1.0)
         assert two.eval_due(step) == answers[step]
     assert one.eval_due(total)
+
+
+def test_a_workload_may_ask_for_evaluations_at_other_steps(tmp_path: Path) -> None:
+    own = replace(assignment(tmp_path, {"max_train_steps": 1000}), eval_every=3)
+    run = Run(own, OBJECTIVE, Meaning(), lambda event: None)
+    assert [step for step in range(1, 11) if run.eval_due(step)] == [3, 6, 9]
+    assert run.eval_due(1000) and run.eval_every == 3
 
 
 def test_steps_may_repeat_but_not_go_back(tmp_path: Path) -> None:

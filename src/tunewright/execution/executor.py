@@ -36,6 +36,7 @@ class Assignment:
     seed: int  # the trial's; the handle derives init, order, data and split from it
     split_seed: int  # alike for all trials of a round
     folder: Path  # the same for every attempt; exists already
+    eval_every: int | None = None  # steps between evaluations; None: a hundredth of training
 
 
 @dataclass(frozen=True)

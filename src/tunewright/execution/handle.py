@@ -77,6 +77,7 @@ class Run:
         )
         self._watched = watched
         self._steps_name = meaning.name("max_train_steps")
+        self._eval_every = assignment.eval_every
         self._names: set[str] = set()  # metrics whose names were found good
         # left by an earlier attempt; what a first attempt finds is none of this trial's
         self._saved = snapshot.latest(self.folder / FOLDER) if self.attempt > 1 else None
@@ -222,9 +223,10 @@ class Run:
     def eval_due(self, step: int) -> bool:
         """Whether to evaluate at this step: about 100 times, always at the last.
 
-        A function of the step alone, never of the clock: all trials evaluate at the same steps.
+        A function of the step alone, never of the clock: all trials evaluate at the same steps. The
+        workload may ask for another interval; a probe that looks closely asks for every step.
         """
-        now = due.due(step, self._max_train_steps(), due.EVALUATIONS)
+        now = step == self._max_train_steps() or step % self.eval_every == 0
         if now and self._points.holding:  # an evaluation waits for the device anyway
             try:
                 self._points.read()
@@ -235,7 +237,7 @@ class Run:
     @property
     def eval_every(self) -> int:
         """Every how many steps `eval_due` is true."""
-        return due.period(self._max_train_steps(), due.EVALUATIONS)
+        return self._eval_every or due.period(self._max_train_steps(), due.EVALUATIONS)
 
     def save_due(self, step: int) -> bool:
         """Whether to save at this step: about 10 times, always at the last, and before a stop.

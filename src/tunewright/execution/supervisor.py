@@ -233,6 +233,7 @@ class Supervisor:
             seed=claim.seed,
             split_seed=claim.split_seed,
             folder=self._ledger.open_folder(claim),
+            eval_every=self._own.workload.eval_every,
         )
 
     def _give_back(self, claims: Sequence[Claim]) -> None:

@@ -55,6 +55,7 @@ class Workload:
     means: Mapping[str, Any] | None = None  # how it spells the playbook's names
     off: Mapping[str, Value] | None = None  # the values that switch features off
     folder: str | Path | None = None  # where trial folders stand; None: beside the store
+    eval_every: int | None = None  # steps between evaluations; None: a hundredth of training
 
     def __post_init__(self) -> None:
         """Refuse what cannot be trained or judged, every problem at once."""
@@ -68,6 +69,10 @@ class Workload:
             problems.append(
                 f"objective {self.objective!r}: say minimize(metric) or maximize(metric)."
             )
+        if self.eval_every is not None and (
+            type(self.eval_every) is not int or self.eval_every < 1
+        ):
+            problems.append(f"eval_every={self.eval_every!r}: say every how many steps, from 1.")
         if problems:
             raise WorkloadError("\n".join(problems))
 
