@@ -65,8 +65,12 @@ def run_probe(
     search: Search | None = None,
     watch: Watcher | None = None,
 ) -> Results:
-    """Run one of a probe's short rounds, or go on with it, or just read it if it has been run."""
-    return supervise(named(probe, round, workload), workload, search=search, watch=watch)
+    """Run one of a probe's short rounds, or go on with it, or just read it if it has been run.
+
+    Trials that failed are tried again: whoever asks again has mended the workload.
+    """
+    own = named(probe, round, workload)
+    return supervise(own, workload, search=search, retry_failed=True, watch=watch)
 
 
 def run_listed(
