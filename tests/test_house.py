@@ -56,10 +56,12 @@ AT_THE_TOP = {
 }
 VAGUE = re.compile(r"(^|_)(utils?|managers?|helpers?|common|base|misc|core)($|_)")
 PUBLIC = [
+    "Checkpoint",
     "Finding",
     "Halton",
     "Infeasible",
     "Inline",
+    "Launch",
     "Listed",
     "Local",
     "Objective",
@@ -75,7 +77,9 @@ PUBLIC = [
     "check",
     "choice",
     "command",
+    "decide",
     "defaults",
+    "evaluate",
     "given",
     "import_frames",
     "import_mlflow",

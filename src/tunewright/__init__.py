@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from tunewright import pipeline as pipeline, plots as plots
     from tunewright.checks.checklist import check as check
     from tunewright.checks.finding import Finding as Finding
+    from tunewright.decision.decide import decide as decide
+    from tunewright.decision.launch import Launch as Launch
     from tunewright.design import defaults as defaults, schedule as schedule
     from tunewright.design.condition import given as given
     from tunewright.design.objective import (
@@ -37,9 +39,11 @@ if TYPE_CHECKING:
     from tunewright.design.study import Study as Study
     from tunewright.errors import Infeasible as Infeasible, TunewrightError as TunewrightError
     from tunewright.execution.command import command as command
+    from tunewright.execution.evaluate import evaluate as evaluate
     from tunewright.execution.handle import Run as Run
     from tunewright.execution.inline import Inline as Inline
     from tunewright.execution.local import Local as Local
+    from tunewright.execution.offline import Checkpoint as Checkpoint
     from tunewright.execution.ray import Ray as Ray
     from tunewright.execution.repeat import repeat as repeat
     from tunewright.execution.session import open_round as open_round
@@ -63,6 +67,8 @@ __version__ = "0.1.0.dev0"
 _HOMES = {
     "checks.checklist": ("check",),
     "checks.finding": ("Finding",),
+    "decision.decide": ("decide",),
+    "decision.launch": ("Launch",),
     "design.condition": ("given",),
     "design.objective": ("Objective", "maximize", "minimize"),
     "design.round": ("Round",),
@@ -70,9 +76,11 @@ _HOMES = {
     "design.study": ("Study",),
     "errors": ("Infeasible", "TunewrightError"),
     "execution.command": ("command",),
+    "execution.evaluate": ("evaluate",),
     "execution.handle": ("Run",),
     "execution.inline": ("Inline",),
     "execution.local": ("Local",),
+    "execution.offline": ("Checkpoint",),
     "execution.ray": ("Ray",),
     "execution.repeat": ("repeat",),
     "execution.session": ("open_round",),

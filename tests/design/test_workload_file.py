@@ -26,6 +26,8 @@ def test_a_command(tmp_path: Path) -> None:
         subject_to = { latency_ms = ["<=", 20] }
         store = "postgresql://host/db"
         folder = "/data/trials"
+        evaluate = "python full.py {checkpoint}"
+        test = "train.py:test"
         [workload.means]
         learning_rate = "optimizer.lr"
         steps_per_epoch = 390
@@ -40,6 +42,8 @@ def test_a_command(tmp_path: Path) -> None:
         "objective": minimize("valid_error", at="last", subject_to={"latency_ms": ("<=", 20)}),
         "store": "postgresql://host/db",
         "folder": "/data/trials",
+        "evaluate": "python full.py {checkpoint}",
+        "test": "train.py:test",
         "means": {"learning_rate": "optimizer.lr", "steps_per_epoch": 390},
         "off": {"clip": None, "augment": False},
     }

@@ -10,13 +10,30 @@ from typing import Annotated, Any
 import typer
 
 import tunewright
-from tunewright.cli import checking, demo, importing, keeping, looking, project, reading, running
+from tunewright.cli import (
+    checking,
+    demo,
+    evaluating,
+    importing,
+    keeping,
+    looking,
+    project,
+    reading,
+    running,
+)
 from tunewright.cli.problems import FINE, INTERRUPTED, tell
 from tunewright.cli.screen import sidelines
 
 VERBS: dict[str, tuple[Any, ...]] = {
     "Begin": (demo.demo, project.init, project.new, project.doctor),
-    "Spend compute": (running.run, running.worker, running.stop, running.repeat),
+    "Spend compute": (
+        running.run,
+        running.worker,
+        running.stop,
+        running.repeat,
+        evaluating.evaluate,
+        evaluating.final,
+    ),
     "Read what happened": (
         reading.ls,
         reading.show,

@@ -20,6 +20,8 @@ KEYS = (
     "subject_to",
     "store",
     "folder",
+    "evaluate",
+    "test",
     "means",
     "off",
 )
@@ -33,6 +35,8 @@ class WorkloadFile(TypedDict):
     objective: Objective
     store: str  # a path or a URL
     folder: str | None  # where trial folders stand
+    evaluate: str | None  # the offline evaluation: a function, or a command's template
+    test: str | None  # the same on the test set
     means: dict[str, Any]
     off: dict[str, Any]
 
@@ -52,8 +56,10 @@ def read_workload(path: str | Path) -> WorkloadFile:
     problems += [unknown_key(key, KEYS, "a key of [workload]") for key in table if key not in KEYS]
     problems += [
         f"{key}: {table[key]!r} is not text."
-        for key in ("command", "function", "minimize", "maximize", "store", "folder")
-        if key in table and not (isinstance(table[key], str) and table[key].strip())
+        for key in KEYS
+        if key not in ("at", "subject_to", "means", "off")
+        and key in table
+        and not (isinstance(table[key], str) and table[key].strip())
     ]
     for one, other in (("command", "function"), ("minimize", "maximize")):
         if (one in table) == (other in table):
@@ -74,6 +80,8 @@ def read_workload(path: str | Path) -> WorkloadFile:
         objective=objective,
         store=table.get("store", "tuning.db"),
         folder=table.get("folder"),
+        evaluate=table.get("evaluate"),
+        test=table.get("test"),
         means=table["means"],
         off=table["off"],
     )

@@ -42,7 +42,7 @@ def repeated(
     watch = watch or Silent()
     number = _check(trial, workload, times)
     with Store.open(workload.store, create=False) as store:
-        record = _round_of(store, trial)
+        record = round_of(store, trial)
         root = store.trial_root(Path(record.folder) if record.folder else None)
         # judged as their parent was, whatever this workload asks for by now
         workload = replace(workload, objective=record.objective)
@@ -97,10 +97,10 @@ def _check(trial: Trial, workload: Workload, times: int) -> int:
             raise WorkloadError(
                 f"trial {trial.number} has {name}, which {workload.name} does not take. {hint}"
             )
-    return trial.number
+    return trial.number if trial.origin is None else trial.origin[1]
 
 
-def _round_of(store: Store, trial: Trial) -> RoundRecord:
+def round_of(store: Store, trial: Trial) -> RoundRecord:
     """The round a trial belongs to, by its folder, which no two rounds share."""
     directory = PurePosixPath(trial.folder).parts[:1]
     for record in store.rounds():

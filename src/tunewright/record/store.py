@@ -32,6 +32,7 @@ from tunewright.errors import StoreError
 from tunewright.record import (
     backup,
     claims,
+    evaluations,
     foreign,
     leases,
     notes,
@@ -44,6 +45,7 @@ from tunewright.record import (
     telling,
 )
 from tunewright.record.claims import Claim
+from tunewright.record.evaluations import Evaluation
 from tunewright.record.leases import LEASE_S, Kind, LeaseWatch, Reclaimed, Worker
 from tunewright.record.notes import Document, DocumentKind, Note, Stops
 from tunewright.record.origins import read_origins
@@ -350,6 +352,14 @@ class Store:
     def provenance(self, trial: int) -> Provenance | None:
         """Where a trial comes from, by its identity; None if nothing was kept."""
         return provenances.of_trial(self._database, trial)
+
+    def keep_evaluation(self, round_id: int, evaluation: Evaluation) -> None:
+        """Add an offline evaluation to the curves of its trial, and to the record."""
+        evaluations.keep(self._database, round_id, evaluation)
+
+    def evaluations(self, round_id: int | None = None) -> list[Evaluation]:
+        """The offline evaluations of one round or of all, oldest first."""
+        return evaluations.read(self._database, round_id)
 
     # people's words, and what later stages conclude
 

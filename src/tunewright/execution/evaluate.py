@@ -1,0 +1,237 @@
+"""The verb `evaluate`: an offline evaluation of the selected checkpoints, recorded as metrics.
+
+What training measures periodically is a proxy: often a sample of the validation data, in a smaller
+batch, without post-processing. The few trials that matter are measured properly afterwards, each at
+the checkpoint that retrospective selection chose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from tunewright.design.space import Value
+from tunewright.errors import DesignError, WorkloadError
+from tunewright.execution.command import Command
+from tunewright.execution.executor import Assignment, Ended, Logged
+from tunewright.execution.offline import FOLDER, PLACE, STEP, Checkpoint, Measuring
+from tunewright.execution.repeat import round_of
+from tunewright.execution.verbs import executor_of
+from tunewright.execution.workload import Workload
+from tunewright.record.curve import unpack
+from tunewright.record.evaluations import Evaluation, looks
+from tunewright.record.judge import value_at
+from tunewright.record.seed import split_seed
+from tunewright.record.selected import Selected, selected
+from tunewright.record.store import RoundRecord, Store
+from tunewright.record.trial import Trial
+
+WITHIN = "evaluation"  # the folder inside a trial's, for logs and files of the evaluation
+FIELDS = ("checkpoint", "step", "folder")  # of a command, beside the hyperparameters
+WAIT_S = 0.5
+Measure = Callable[[Checkpoint], Mapping[str, Any]] | Command
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One trial after its evaluation; without metrics the reason says why."""
+
+    trial: Trial
+    step: int | None  # of the checkpoint that was measured
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    proxy: float | None = None  # the objective at that step, as training logged it
+    reason: str = ""
+    detail: str = field(default="", repr=False)  # a traceback, or the end of the program's log
+
+    @property
+    def at_best_step(self) -> bool:
+        """Whether the checkpoint of the trial's best step was still there."""
+        return self.step is not None and self.step == self.trial.best_step
+
+
+def evaluate(
+    trials: Trial | Iterable[Trial], workload: Workload, with_: Measure, *, test: bool = False
+) -> tuple[Measured, ...]:
+    """Measure the selected checkpoints of some trials, and record the metrics of each.
+
+    `with_` is a function of a `Checkpoint` that returns its metrics, or a `command(...)` with
+    the fields {checkpoint} (the snapshot's folder), {step}, {folder} (the trial's) and the
+    hyperparameters, which prints them as one JSON object with a step. The metrics need names of
+    their own: `results.with_objective("full_valid_error")` then ranks by them. `test=True` says
+    that this is a look at the test set, of one configuration; the record counts the looks.
+    """
+    return measured(trials, workload, with_, test=test)
+
+
+def measured(
+    trials: Trial | Iterable[Trial],
+    workload: Workload,
+    with_: Measure,
+    *,
+    test: bool = False,
+    tell: Callable[[Measured], None] = lambda one: None,
+) -> tuple[Measured, ...]:
+    """What `evaluate` does, for those who want to watch it; the answers in the trials' order."""
+    chosen = _chosen(trials, with_, test)
+    with Store.open(workload.store, create=False) as store:
+        look = 1 + looks(store.evaluations(), workload.name) if test else 0
+        records = {trial.identity: round_of(store, trial) for trial in chosen}
+        jobs = [_job(store, records[trial.identity], trial, with_) for trial in chosen]
+        found: dict[int, Measured] = {}
+        for job in jobs:
+            if job.refused:
+                found[job.trial.identity] = Measured(job.trial, None, reason=job.refused)
+                tell(found[job.trial.identity])
+        for job, metrics, end in _worked(jobs, workload, with_):
+            key = job.trial.identity
+            one = _judged(store, records[key], job, metrics, end)
+            if one.metrics:
+                evaluation = Evaluation(
+                    key,
+                    job.trial.number,
+                    job.step,
+                    one.metrics,
+                    name_of(with_),
+                    workload.name,
+                    workload.objective.metric,
+                    one.proxy,
+                    look,
+                )
+                store.keep_evaluation(records[key].id, evaluation)
+            found[key] = one
+            tell(one)
+    return tuple(found[trial.identity] for trial in chosen)
+
+
+def name_of(with_: Measure) -> str:
+    """How people call what measures: `module.function`, or the command."""
+    if isinstance(with_, Command):
+        return with_.template
+    module = getattr(with_, "__module__", None) or "?"
+    return f"{module}.{getattr(with_, '__qualname__', type(with_).__name__)}"
+
+
+@dataclass(frozen=True)
+class _Job:
+    """One checkpoint to measure."""
+
+    trial: Trial
+    folder: Path  # the trial's
+    snapshot: Selected | None
+    round: RoundRecord
+    refused: str = ""
+
+    @property
+    def step(self) -> int:
+        return self.snapshot.step if self.snapshot is not None else self.trial.best_step or 0
+
+    def assignment(self, command: bool) -> Assignment:
+        place = None if self.snapshot is None else str(self.snapshot.path.absolute())
+        facts: dict[str, Value] = dict(
+            zip(
+                FIELDS if command else (PLACE, STEP, FOLDER),
+                (place, self.step, str(self.folder.absolute())),
+                strict=True,
+            )
+        )
+        within = self.folder / WITHIN
+        within.mkdir(parents=True, exist_ok=True)
+        return Assignment(
+            trial=self.trial.identity,
+            attempt=1,
+            number=self.trial.number,
+            round=self.round.name,
+            configuration={**self.trial.configuration, **facts},
+            seed=self.trial.seed,
+            split_seed=split_seed(self.round.round.seed),
+            folder=within,
+        )
+
+
+def _chosen(trials: Trial | Iterable[Trial], with_: Measure, test: bool) -> list[Trial]:
+    given = [trials] if isinstance(trials, Trial) else list(trials)
+    if not given or not all(isinstance(trial, Trial) for trial in given):
+        raise DesignError(f"evaluate({trials!r}): give a trial or several, such as results.top(5).")
+    if not isinstance(with_, Command) and not callable(with_):
+        raise WorkloadError(
+            f"with_={with_!r} is neither a function nor a command: define "
+            'full(checkpoint) -> {"full_valid_error": ...}, or say command("...").'
+        )
+    if test and any(trial.configuration != given[0].configuration for trial in given):
+        raise DesignError(
+            f"evaluate(test=True) of {len(given)} trials: the best of several on the test set is "
+            "chosen by it, and it becomes a validation set. Choose one by validation first."
+        )
+    return list({trial.identity: trial for trial in given}.values())
+
+
+def _job(store: Store, record: RoundRecord, trial: Trial, with_: Measure) -> _Job:
+    root = store.trial_root(Path(record.folder) if record.folder else None)
+    snapshot, folder = selected(root, trial), root / trial.folder
+    refused = ""
+    clash = sorted(set(FIELDS) & set(trial.configuration)) if isinstance(with_, Command) else []
+    if trial.value is None:
+        refused = f"it is {trial.status}, so no checkpoint of it was selected"
+    elif clash:
+        refused = f"{clash[0]} is one of its hyperparameters, and a field of the command as well"
+    elif isinstance(with_, Command) and "checkpoint" in with_.fields and snapshot is None:
+        refused = "it has no snapshot: let the training save, or use {folder} instead"
+    return _Job(trial, folder, snapshot, record, refused)
+
+
+def _worked(
+    jobs: list[_Job], workload: Workload, with_: Measure
+) -> Iterator[tuple[_Job, dict[str, float], Ended]]:
+    """Let the workload's executor measure, and give each job's metrics when it has ended."""
+    command = isinstance(with_, Command)
+    train = with_ if isinstance(with_, Command) else Measuring(with_)
+    own = replace(workload, train=train)
+    open_ = {job.trial.identity: job for job in jobs if not job.refused}
+    metrics: dict[int, dict[str, float]] = {key: {} for key in open_}
+    executor = executor_of(workload)
+    try:
+        executor.start(own, [job.assignment(command) for job in open_.values()])
+        while open_:
+            for event in executor.events(WAIT_S):
+                if isinstance(event, Logged):
+                    for name, curve in unpack(event.points).items():
+                        metrics[event.trial][name] = float(curve.values[-1])
+                elif isinstance(event, Ended):
+                    yield open_.pop(event.trial), metrics[event.trial], event
+    finally:
+        executor.close()
+
+
+def _judged(
+    store: Store, record: RoundRecord, job: _Job, metrics: dict[str, float], end: Ended
+) -> Measured:
+    """What an evaluation came to; names that training has logged are refused."""
+    trial, objective = job.trial, _proxy(job, record.objective.metric)
+    one = Measured(trial, job.step, metrics, objective)
+    if end.outcome != "completed":
+        cause = end.cause or end.outcome
+        return replace(one, metrics={}, reason=cause, detail=end.detail)
+    if not metrics:
+        return replace(one, reason="it ended without a metric")
+    before = {
+        name
+        for earlier in store.evaluations(record.id)
+        if earlier.trial == trial.identity
+        for name in earlier.metrics
+    }
+    taken = sorted(set(metrics) & (set(trial.curves) - before))
+    if taken:
+        reason = (
+            f"training logged {taken[0]} itself: give the offline metric a name of its own, such "
+            f"as full_{taken[0]}"
+        )
+        return replace(one, metrics={}, reason=reason)
+    return one
+
+
+def _proxy(job: _Job, metric: str) -> float | None:
+    """The objective at the checkpoint's step, as training logged it."""
+    curve = job.trial.curves.only(metric)
+    return None if curve is None or not len(curve) else value_at(curve, job.step)
