@@ -1,0 +1,105 @@
+"""An arm of a comparison: the values that fresh seeds gave one configuration."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tunewright.decision.gain import Floats
+from tunewright.design.objective import Objective
+from tunewright.design.round import Round
+from tunewright.design.space import Value
+from tunewright.errors import DesignError
+from tunewright.record.repeats import Repeats
+
+
+@dataclass(frozen=True)
+class Arm:
+    """What repeats gave; make one with `Arm.of(repeats)`, or by hand from values of elsewhere."""
+
+    label: str  # how sentences call it
+    values: tuple[float, ...]  # the objective of each run that completed
+    objective: Objective
+    splits: tuple[int, ...] = ()  # which data split each value comes from; none: all the same
+    infeasible: int = 0  # runs that diverged or broke a constraint
+    failed: int = 0
+    unfinished: int = 0
+    round: Round | None = None
+    study: str = ""  # the setting of the scientific hyperparameters, in words
+    configuration: Mapping[str, Value] = field(default_factory=dict)
+    code: frozenset[str] = frozenset()  # commits and uncommitted changes the runs came from
+
+    def __post_init__(self) -> None:
+        if self.splits and len(self.splits) != len(self.values):
+            raise DesignError(
+                f"{self.label}: {len(self.values)} values on {len(self.splits)} splits; name the "
+                "split of every value."
+            )
+
+    @classmethod
+    def of(cls, repeats: Repeats | Iterable[Repeats]) -> Arm:
+        """The arm of a trial's repeats; of several, one for each data split."""
+        several = [repeats] if isinstance(repeats, Repeats) else list(repeats)
+        if not several or not all(isinstance(own, Repeats) for own in several):
+            raise DesignError(
+                "give the repeats of a trial: tw.repeat(results.best(), workload, times=5)."
+            )
+        if len({str(own.objective) for own in several}) > 1:
+            raise DesignError("these repeats are judged by different objectives.")
+        first = several[0]
+        results = first.results
+        statuses = Counter(trial.status for own in several for trial in own)
+        return cls(
+            label=f"{results.round.name} trial {first.of.number}",
+            values=tuple(value for own in several for value in own.values),
+            objective=first.objective,
+            splits=tuple(own.results.round.seed for own in several for _ in own.values),
+            infeasible=statuses["infeasible"],
+            failed=statuses["failed"],
+            unfinished=statuses["pending"] + statuses["running"],
+            round=results.round,
+            study=results.studies[first.of.study].label,
+            configuration=first.of.configuration,
+            code=frozenset(_code(own) for own in several) - {""},
+        )
+
+    @property
+    def asked(self) -> int:
+        """How many runs were asked for, whatever became of them."""
+        return len(self.values) + self.infeasible + self.failed + self.unfinished
+
+    @property
+    def oriented(self) -> Floats:
+        """The values, larger being better."""
+        return self.objective.sign * np.array(self.values)
+
+    @property
+    def mean(self) -> float:
+        """The mean value, in the metric's own units."""
+        return float(np.mean(self.values)) if self.values else float("nan")
+
+    @property
+    def sd(self) -> float:
+        """The standard deviation between its runs; none of fewer than two."""
+        return float(np.std(self.values, ddof=1)) if len(self.values) > 1 else float("nan")
+
+    def by_split(self) -> dict[int, Floats]:
+        """The values of each data split, larger being better."""
+        found: dict[int, list[float]] = {}
+        for value, split in zip(self.oriented, self.splits, strict=False):
+            found.setdefault(split, []).append(float(value))
+        return {split: np.array(values) for split, values in found.items()}
+
+
+def _code(repeats: Repeats) -> str:
+    """The code its runs came from; empty when the record does not say."""
+    origins = repeats.results.origins
+    known = {
+        f"{origin.commit[:10]}{'+' + origin.diff_sha256[:10] if origin.diff_sha256 else ''}"
+        for trial in repeats
+        if (origin := origins.get(trial.identity)) is not None and origin.commit
+    }
+    return ", ".join(sorted(known))

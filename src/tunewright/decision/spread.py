@@ -1,0 +1,38 @@
+"""A spread: one source of variance as a standard deviation, with how well it is known."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+Source = Literal["trial", "study", "data"]
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How far one source of chance moves a value (or a gain), in the metric's units."""
+
+    source: Source
+    sd: float
+    low: float  # of a 90 % interval
+    high: float
+    freedom: float  # degrees of freedom it is known with; infinite: exactly
+    how: str  # what it was measured from, in words
+
+    def __str__(self) -> str:
+        """The standard deviation with its interval and where it comes from."""
+        return f"{self.source} {self.sd:.3g} ({self.low:.2g} to {self.high:.2g}): {self.how}"
+
+
+def chi_square_interval(sd: float, freedom: float, level: float = 0.90) -> tuple[float, float]:
+    """The interval of a standard deviation with so many degrees of freedom, for normal noise.
+
+    >>> [round(end, 2) for end in chi_square_interval(1.0, 4)]
+    [0.65, 2.37]
+    """
+    from scipy.special import chdtri
+
+    tail = (1 - level) / 2
+    low, high = (sd * math.sqrt(freedom / float(chdtri(freedom, p))) for p in (tail, 1 - tail))
+    return low, high
