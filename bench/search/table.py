@@ -1,0 +1,241 @@
+"""Tables of the runs: regret, who beats quasi-random search with twice the budget, and by how much.
+
+Regrets are averaged as geometric means, none counted as less than 0.0001. "Beats" is the
+probability that a run of the contestant ends lower than one of Halton with twice the trials on the
+same problem, over all pairs of seeds, a tie counting a half. Differences between two contestants
+are of the same problem and seed; intervals are of the bootstrap, which draws seeds anew within each
+problem, and in a second column problems too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from .entries import ALIKE
+from .problem import KINDS, Kind
+from .problems import problems
+from .run import Run
+
+AFTER = {1: (10, 25, 50, 100), 8: (48, 96)}  # trials, by workers
+HEADLINE = {1: 50, 8: 48}  # what the field's figures are of
+FLOOR = 1e-4
+OURS = "bayesian"
+_NOT_RIVALS = ("halton", "random")
+_TITLES: Mapping[Kind, str] = {
+    "diverging": "Diverging problems",
+    "feasible": "Always feasible problems",
+    "real": "Real tasks",
+}
+Vector = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Field:
+    """All runs of some problems with so many workers, by contestant, problem and seed."""
+
+    workers: int
+    runs: Mapping[str, Mapping[str, Mapping[int, Run]]]
+
+    @classmethod
+    def of(cls, runs: Iterable[Run], names: Sequence[str], workers: int) -> Field:
+        """Those of the named problems; where nothing diverges, who is alike there fills in."""
+        found: dict[str, dict[str, dict[int, Run]]] = {}
+        for run in runs:
+            if run.task.problem in names and run.task.workers == workers:
+                by_problem = found.setdefault(run.task.contestant, {})
+                by_problem.setdefault(run.task.problem, {})[run.task.seed] = run
+        for name, other in ALIKE.items():
+            if name in found:
+                for problem, by_seed in found.get(other, {}).items():
+                    if problems()[problem].reference.infeasible == 0:
+                        found[name][problem] = by_seed
+        return cls(workers, found)
+
+    def problems(self, contestant: str) -> list[str]:
+        """Those it was run on."""
+        return sorted(self.runs[contestant])
+
+    def regrets(self, contestant: str, problem: str, after: int) -> dict[int, float]:
+        """By seed, after so many trials."""
+        runs = self.runs[contestant][problem]
+        return {seed: max(run.regret[after - 1], FLOOR) for seed, run in sorted(runs.items())}
+
+    def mean_regret(self, contestant: str, after: int) -> float:
+        """Geometric, every problem counting the same."""
+        logs = [
+            np.mean(np.log(list(self.regrets(contestant, p, after).values())))
+            for p in self.problems(contestant)
+        ]
+        return float(np.exp(np.mean(logs)))
+
+    def beats(self, contestant: str, problem: str, after: int) -> dict[int, float]:
+        """By seed: the share of Halton runs with twice the trials that this run beats."""
+        bar = np.array(list(self.regrets("halton", problem, 2 * after).values()))
+        return {
+            seed: float(np.mean((r < bar) + 0.5 * (r == bar)))
+            for seed, r in self.regrets(contestant, problem, after).items()
+        }
+
+    def mean_beats(self, contestant: str, after: int) -> float:
+        """Every problem counting the same."""
+        each = [
+            np.mean(list(self.beats(contestant, p, after).values()))
+            for p in self.problems(contestant)
+        ]
+        return float(np.mean(each))
+
+    def infeasible(self, contestant: str) -> float:
+        """Share of the trials after the twentieth."""
+        each = []
+        for by_seed in self.runs[contestant].values():
+            runs = by_seed.values()
+            each.append(sum(r.infeasible for r in runs) / max(1, sum(r.later for r in runs)))
+        return float(np.mean(each))
+
+
+@dataclass(frozen=True)
+class Paired:
+    """A difference between two contestants, positive where the first is ahead."""
+
+    difference: float
+    seeds: tuple[float, float]  # 95 % interval, these problems, other seeds
+    problems: tuple[float, float]  # 95 % interval, other problems like these
+
+
+def paired(differences: Sequence[Vector], draws: int = 4000) -> Paired:
+    """The mean over problems of the mean over seeds, with both intervals."""
+    random = np.random.default_rng(0)
+    means = np.array([d.mean() for d in differences])
+    by_seed = np.stack(
+        [d[random.integers(len(d), size=(draws, len(d)))].mean(axis=1) for d in differences]
+    )
+    drawn = random.integers(len(means), size=(draws, len(means)))
+    both = np.take_along_axis(by_seed.T, drawn, axis=1).mean(axis=1)
+    inner = np.quantile(by_seed.mean(axis=0), [0.025, 0.975])
+    outer = np.quantile(both, [0.025, 0.975])
+    return Paired(
+        float(means.mean()), (float(inner[0]), float(inner[1])), (float(outer[0]), float(outer[1]))
+    )
+
+
+def compare(field: Field, one: str, other: str, after: int) -> tuple[Paired, Paired] | None:
+    """By share of Halton runs beaten, and by decades of regret; None without common runs."""
+    shares, decades = [], []
+    for problem in sorted(set(field.problems(one)) & set(field.problems(other))):
+        a, b = (field.regrets(c, problem, after) for c in (one, other))
+        x, y = (field.beats(c, problem, after) for c in (one, other))
+        common = sorted(set(a) & set(b))
+        if common:
+            shares.append(np.array([x[s] - y[s] for s in common]))
+            decades.append(np.array([np.log10(b[s] / a[s]) for s in common]))
+    return (paired(shares), paired(decades)) if shares else None
+
+
+def best_rival(field: Field) -> str | None:
+    """The one of the others that is ahead by share of Halton runs beaten."""
+    rivals = [
+        c for c in field.runs if not c.startswith(OURS) and c not in _NOT_RIVALS and ".py:" not in c
+    ]
+    widest = max((len(field.runs[c]) for c in rivals), default=0)
+    full = [c for c in rivals if len(field.runs[c]) == widest]  # not one that lacks the hard ones
+    return max(full, key=lambda c: field.mean_beats(c, HEADLINE[field.workers]), default=None)
+
+
+def tables(runs: Sequence[Run], names: Sequence[str]) -> str:
+    """Every table as markdown."""
+    parts = []
+    for kind in KINDS:
+        own = [n for n in names if n in problems() and problems()[n].kind == kind]
+        for workers in AFTER:
+            field = Field.of(runs, own, workers)
+            if "halton" in field.runs:
+                parts += [_table(field, kind), ""]
+    return "\n".join(parts)
+
+
+def _table(field: Field, kind: Kind) -> str:
+    after = AFTER[field.workers]
+    how = "one at a time" if field.workers == 1 else f"{field.workers} in parallel"
+    count = len(field.runs["halton"])
+    share = np.mean([problems()[p].reference.infeasible for p in field.runs["halton"]])
+    head = [
+        f"### {_TITLES[kind]} ({count}), {how}",
+        "",
+        f"{share:.2f} of the box is infeasible on average. Regret after so many trials, then the",
+        "probability of beating Halton with twice as many.",
+        "",
+        f"| contestant | seeds | {' | '.join(f'regret {n}' for n in after)} | "
+        f"{' | '.join(f'beats {n}' for n in after)} | infeasible after 20 |",
+        f"|---|---|{'---|' * (2 * len(after) + 1)}",
+    ]
+    ranked = sorted(field.runs, key=lambda c: -field.mean_beats(c, HEADLINE[field.workers]))
+    rows = [_row(field, c, after, count) for c in ranked]
+    return "\n".join([*head, *rows, "", *_differences(field)])
+
+
+def _row(field: Field, contestant: str, after: Sequence[int], count: int) -> str:
+    seeds = sorted({len(by_seed) for by_seed in field.runs[contestant].values()})
+    cells = [
+        contestant
+        + ("" if len(field.runs[contestant]) == count else f" ({len(field.runs[contestant])})"),
+        str(seeds[0]) if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}",
+        *(f"{field.mean_regret(contestant, n):.4f}" for n in after),
+        *(f"{field.mean_beats(contestant, n):.2f}" for n in after),
+        f"{field.infeasible(contestant):.2f}",
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def _differences(field: Field) -> list[str]:
+    rival = best_rival(field)
+    if rival is None or OURS not in field.runs:
+        return []
+    lines = [
+        f"bayesian less {rival}, the best rival here (positive: ours is ahead):",
+        "",
+        "| after | beats | 95 %, seeds | 95 %, problems too | decades of regret | 95 %, seeds "
+        "| 95 %, problems too |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for n in AFTER[field.workers]:
+        found = compare(field, OURS, rival, n)
+        if found is None:
+            return []
+        cells = [
+            f"{p.difference:+.3f} | {_interval(p.seeds)} | {_interval(p.problems)}" for p in found
+        ]
+        lines.append(f"| {n} | {' | '.join(cells)} |")
+    return lines
+
+
+def _interval(ends: tuple[float, float]) -> str:
+    return f"{ends[0]:+.3f} to {ends[1]:+.3f}"
+
+
+def per_problem(runs: Sequence[Run], names: Sequence[str], contestants: Sequence[str]) -> str:
+    """Geometric mean regret by problem at the headline budget, for looking where it goes wrong."""
+    lines = []
+    for workers, after in HEADLINE.items():
+        field = Field.of(runs, names, workers)
+        shown = [c for c in contestants if c in field.runs]
+        if not shown:
+            continue
+        lines += [f"| {workers} worker(s), {after} trials | {' | '.join(shown)} |"]
+        lines += ["|---" * (len(shown) + 1) + "|"]
+        for problem in names:
+            cells = [_cell(field, c, problem, after) for c in shown]
+            lines.append(f"| {problem} | {' | '.join(cells)} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _cell(field: Field, contestant: str, problem: str, after: int) -> str:
+    if problem not in field.runs[contestant]:
+        return "-"
+    regrets = list(field.regrets(contestant, problem, after).values())
+    beats = np.mean(list(field.beats(contestant, problem, after).values()))
+    return f"{np.exp(np.mean(np.log(regrets))):.4f} ({beats:.2f})"
