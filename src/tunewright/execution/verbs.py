@@ -83,12 +83,14 @@ def supervise(
     watch: Watcher | None = None,
     trials: int | None = None,
     join: bool = False,
+    advise: bool = True,
 ) -> Results:
     """What `run` does, for those who want to watch it.
 
     `trials` limits how many trials come to an end in this call. With `join`, this process helps
     whoever supervises the round already, and waits with them until all of it has ended. How it
-    ended is told to `watch.closed`; signals never raise here.
+    ended is told to `watch.closed`; signals never raise here. A round that nobody designed, such as
+    a probe's, needs no advice on its design.
     """
     return supervised(
         round,
@@ -99,6 +101,7 @@ def supervise(
         watch=watch,
         trials=trials,
         join=join,
+        advise=advise,
     )[0]
 
 
@@ -112,6 +115,7 @@ def supervised(
     watch: Watcher | None = None,
     trials: int | None = None,
     join: bool = False,
+    advise: bool = True,
 ) -> tuple[Results, Summary, Wish]:
     """The results, why it came to its end, and the last wish a signal made."""
     search, watch = search or Halton(), watch or Silent()
@@ -121,7 +125,7 @@ def supervised(
     with Store.open(workload.store) as store:
         record = _begin(store, own, workload, search, watch)
         root = store.trial_root(Path(record.folder) if record.folder else None)
-        notes = () if record.continued else advice(own, workload)
+        notes = advice(own, workload) if advise and not record.continued else ()
         from_server(store, lambda: _keep_notes(store, record, notes), watch.message)
         kind: Kind = "worker" if join else "supervisor"
         with on_duty(store, record.id, kind, exclusive=not join) as heartbeat:

@@ -70,7 +70,7 @@ def run_probe(
     Trials that failed are tried again: whoever asks again has mended the workload.
     """
     own = named(probe, round, workload)
-    return supervise(own, workload, search=search, retry_failed=True, watch=watch)
+    return supervise(own, workload, search=search, retry_failed=True, watch=watch, advise=False)
 
 
 def run_listed(

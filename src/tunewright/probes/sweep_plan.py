@@ -1,0 +1,97 @@
+"""What a sweep of constant learning rates trains, settled before any compute, or what it lacks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tunewright.design.space import Value, is_number
+from tunewright.execution.workload import Workload
+from tunewright.probes.starting_point import best_known, configuration
+from tunewright.probes.switched_off import switched_off
+
+EPOCHS = 20  # of the first training length, where the length of an epoch is known
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that the sweep needs to know, settled before any compute."""
+
+    learning_rate: float  # the middle of the sweep
+    length: int  # max_train_steps of the first trainings
+    fixed: Mapping[str, Value]  # everything else, with what is switched off
+    off: Mapping[str, Value]  # what is switched off
+    caveats: tuple[str, ...]
+    returns: tuple[str, ...] = ()  # of what is off: adds gradient noise when it comes back
+
+
+def plan_sweep(
+    workload: Workload,
+    learning_rate: float | None,
+    max_train_steps: int | None,
+    fixed: dict[str, Value],
+) -> tuple[Plan | None, list[str]]:
+    """What to train, or what is missing for it."""
+    meaning = workload.meaning
+    rate_name, steps_name = meaning.name("learning_rate"), meaning.name("max_train_steps")
+    known = best_known(workload)
+    base = configuration(workload, known, fixed)
+    off, missing = switched_off(workload, base)
+    off = {name: value for name, value in off.items() if name not in fixed}
+    accepts = workload.accepts
+    for name, meant in ((rate_name, "learning_rate"), (steps_name, "max_train_steps")):
+        if name not in accepts.names and not accepts.takes_anything:
+            missing.append(
+                f"the program's name for {meant}: it takes {', '.join(sorted(accepts.names))}; "
+                f'say means={{"{meant}": "..."}}'
+            )
+    centre = learning_rate if learning_rate is not None else base.get(rate_name)
+    if not is_number(centre) or centre <= 0:  # type: ignore[operator]
+        missing.append("a learning rate to sweep around: learning_rate=0.01 (--learning-rate 0.01)")
+    elif learning_rate is None:  # one of few, so that a slightly better trial changes nothing
+        centre = 10.0 ** (round(2 * math.log10(centre)) / 2)  # type: ignore[arg-type]
+    length = max_train_steps or _length(workload, base.get(steps_name))
+    if length is None:
+        missing.append(
+            "how long to train at first: max_train_steps=1000 (--max-train-steps 1000), or "
+            'means={"steps_per_epoch": ...}, for 20 epochs'
+        )
+    rest = {n: v for n, v in base.items() if n not in (rate_name, steps_name)} | off
+    for name in sorted(accepts.required - rest.keys() - {rate_name, steps_name}):
+        missing.append(f"a value for {name}: fixed={{{name!r}: ...}} (--set {name}=...)")
+    if missing or length is None:
+        return None, missing
+    quiet = (meaning.name("schedule"), meaning.name("warmup_steps"))
+    returns = tuple(name for name in off if name not in quiet)
+    caveats = _caveats(workload, rest, off, fixed)
+    return Plan(float(centre), length, rest, off, caveats, returns), []  # type: ignore[arg-type]
+
+
+def _length(workload: Workload, known: Value | None) -> int | None:
+    """The first length: 20 epochs where an epoch is known, else as the program has it."""
+    if "epoch" in workload.meaning.name("max_train_steps").lower():
+        return EPOCHS
+    per_epoch = workload.meaning.number("steps_per_epoch")
+    if per_epoch is not None:
+        return max(2, math.ceil(EPOCHS * per_epoch))
+    return int(known) if is_number(known) and known >= 2 else None  # type: ignore[operator,arg-type]
+
+
+def _caveats(
+    workload: Workload,
+    rest: Mapping[str, Value],
+    off: Mapping[str, Value],
+    fixed: Mapping[str, Value],
+) -> tuple[str, ...]:
+    found = []
+    if workload.meaning.name("schedule") not in rest:
+        found.append("the program is taken to keep its learning rate constant; it has no schedule")
+    left = {name: value for name, value in rest.items() if name not in off}
+    if left:
+        shown = ", ".join(f"{name} = {value}" for name, value in sorted(left.items()))
+        found.append(f"holds for {shown}")
+    kept = [name for name in switched_off(workload, rest)[0] if name in fixed]
+    if kept:
+        found.append(f"{', '.join(kept)} stayed on, as asked")
+    return tuple(found)

@@ -1,0 +1,57 @@
+"""A training without regularisation, augmentation and schedule: what to set, or what is missing."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+
+from tunewright.design.meaning import Meaning
+from tunewright.design.space import Value
+from tunewright.execution.workload import Workload
+
+# what switches these off needs no saying
+NATURAL: Mapping[str, Value] = {
+    "weight_decay": 0.0,
+    "dropout": 0.0,
+    "label_smoothing": 0.0,
+    "warmup_steps": 0,
+}
+
+
+def switched_off(
+    workload: Workload, given: Mapping[str, Value]
+) -> tuple[dict[str, Value], list[str]]:
+    """The values that switch off what the program has of it, and the entries still to declare.
+
+    Everything of `off=` goes off, and beyond it the regularisers, warm-up and schedule. `given` are
+    the names of the configuration, for programs that take any name.
+    """
+    meaning, accepts = workload.meaning, workload.accepts
+    taken = accepts.names | set(given)
+    off, missing = dict[str, Value](), list[str]()
+    for key, value in meaning.off.items():
+        name = meaning.name(key)
+        if name in taken or accepts.takes_anything:
+            off[name] = value
+        else:
+            near = difflib.get_close_matches(name, sorted(taken), n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else "; remove the entry"
+            missing.append(f"off={{{key!r}: ...}}: the program takes no {name!r}{hint}")
+    for key in _features(meaning):
+        name = meaning.name(key)
+        if name not in taken or name in off:
+            continue
+        known = key if key in NATURAL else meaning.of(name)
+        if known is not None and known in NATURAL:
+            off[name] = NATURAL[known]
+        else:
+            example = '"constant"' if key == "schedule" else "..."
+            missing.append(
+                f"the value that switches {name} off: Workload(off={{{name!r}: {example}}}), or "
+                f"{name} = {example} under [workload.off] of tunewright.toml"
+            )
+    return off, missing
+
+
+def _features(meaning: Meaning) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*meaning.regularisers, "schedule", "warmup_steps")))

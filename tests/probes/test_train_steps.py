@@ -1,0 +1,188 @@
+"""The train-steps probe on functions whose step of perfect fit is known."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import fitting_worlds as worlds
+import pytest
+
+import tunewright as tw
+from tunewright.errors import DesignError, WorkloadError
+from tunewright.execution.inline import Inline
+from tunewright.probes.probe import as_document
+from tunewright.probes.train_steps import train_steps
+from tunewright.record.store import Store
+
+
+def workload(train, folder: Path, metric: str = "valid_error", **more) -> tw.Workload:
+    store = folder / "tuning.db"
+    return tw.Workload(train, tw.minimize(metric), store=store, executor=Inline(), **more)
+
+
+CONSTANT = {"schedule": "constant"}
+
+
+def test_the_known_step_is_found_with_its_resolution(tmp_path):
+    answer = train_steps(workload(worlds.fits, tmp_path, off=CONSTANT), learning_rate=0.1)
+    exact = worlds.fit_step(0.1)
+    assert answer.verdict == "fits" and answer.learning_rate == 0.1
+    assert answer.crossing == pytest.approx(exact, rel=1e-6)
+    assert answer.fit_steps == math.ceil(exact / answer.resolution) * answer.resolution
+    assert answer.resolution <= 0.02 * answer.fit_steps
+    assert answer.settings == {"max_train_steps": answer.max_train_steps}
+    assert answer.fit_steps <= answer.max_train_steps <= 1.1 * answer.fit_steps
+    assert answer.off == {"schedule": "constant", "dropout": 0.0}
+    assert "With dropout it takes more: 520 to 690." in answer.says
+    outcomes = {rate.learning_rate: rate.outcome for rate in answer.rates}
+    assert outcomes[1.0] == "infeasible" and outcomes[0.003162] == "does not fit"
+    assert len(answer.rates) == 7
+
+
+def test_a_factor_for_gradient_noise_to_come(tmp_path):
+    answer = train_steps(workload(worlds.fits, tmp_path, off=CONSTANT), learning_rate=0.1, factor=2)
+    assert answer.max_train_steps == 690
+    assert "2 times as many for gradient noise" in answer.says
+
+
+def test_asked_again_it_trains_nothing_and_says_the_same(tmp_path):
+    own = workload(worlds.fits, tmp_path, off=CONSTANT)
+    first = train_steps(own, learning_rate=0.1)
+    with Store.open(own.store) as store:
+        before = {record.name: dict(record.counts) for record in store.rounds()}
+        attempts = [t.attempts for r in before for t in store.results(r).trials]
+    assert set(attempts) == {1} and all(name.startswith("probe_train_steps_") for name in before)
+    again = train_steps(own, learning_rate=0.1)
+    assert again == first
+    with Store.open(own.store) as store:
+        assert {r.name: dict(r.counts) for r in store.rounds()} == before
+        kept = [d.payload for d in store.documents("probe")]
+    assert [d["max_train_steps"] for d in kept] == [first.max_train_steps] * 2
+    assert kept[0]["says"] == as_document(first)["says"]
+
+
+def test_the_grid_grows_to_where_the_fastest_is(tmp_path):
+    answer = train_steps(workload(worlds.fits_at_large_rates, tmp_path), learning_rate=0.1)
+    assert answer.verdict == "fits"
+    assert answer.learning_rate == pytest.approx(31.62, rel=1e-3)
+    assert len(answer.rates) == 7 + 2 * 2
+
+
+def test_a_fastest_rate_that_stays_at_the_end_is_no_answer(tmp_path):
+    answer = train_steps(workload(worlds.never_ends, tmp_path), learning_rate=0.1)
+    assert answer.verdict == "at_edge" and answer.settings == {}
+    assert len(answer.rates) == 7 + 3 * 2
+    assert "high end of the sweep" in answer.says and answer.fit_steps is not None
+
+
+def test_what_never_fits_is_compute_bound_after_three_doublings(tmp_path):
+    answer = train_steps(workload(worlds.too_slow, tmp_path), learning_rate=0.1)
+    assert answer.verdict == "compute_bound" and answer.settings == {}
+    assert answer.lengths == (100, 200, 400, 800)
+    assert "compute-bound" in answer.says and "within 800 steps" in answer.says
+
+
+def test_a_model_too_small_is_told_from_too_little_compute(tmp_path):
+    answer = train_steps(workload(worlds.stuck, tmp_path), learning_rate=0.1)
+    assert answer.verdict == "plateau" and answer.lengths == (200, 400)
+    assert "gains nothing" in answer.says and "--at-most" in answer.says
+    enough = train_steps(
+        workload(worlds.stuck, tmp_path), learning_rate=0.1, metric="train_error", at_most=0.06
+    )
+    assert enough.verdict == "fits" and enough.criterion == "train_error at most 0.06"
+    assert enough.crossing == pytest.approx(math.log(85) / 0.2, rel=0.02)
+
+
+def test_a_doubling_reaches_a_fit_that_the_first_length_does_not(tmp_path):
+    own = workload(worlds.fits, tmp_path, off=CONSTANT)
+    answer = train_steps(own, learning_rate=0.1, max_train_steps=200)
+    assert answer.verdict == "fits" and answer.lengths == (200, 400)
+    assert answer.crossing == pytest.approx(worlds.fit_step(0.1), rel=1e-6)
+
+
+def test_epochs_accuracies_in_percent_and_other_spellings(tmp_path):
+    own = workload(
+        worlds.in_epochs,
+        tmp_path,
+        metric="val_error",
+        means={"learning_rate": "lr", "max_train_steps": "epochs"},
+    )
+    answer = train_steps(own, learning_rate=0.1)
+    assert answer.criterion == "train/accuracy at least 99.9"
+    assert answer.crossing == pytest.approx(worlds.fit_step(0.1) / 50, rel=1e-3)
+    assert answer.settings == {"epochs": 7}
+    assert "after 7 epochs" in answer.says or "6.8 epochs" in answer.says
+
+
+def test_a_loss_without_an_error_is_judged_by_its_floor(tmp_path):
+    answer = train_steps(workload(worlds.with_a_floor, tmp_path), learning_rate=0.1)
+    assert answer.verdict == "fits" and answer.learning_rate == 0.1
+    # 1 % of the way: exp(-speed x step) = 0.01
+    assert answer.crossing == pytest.approx(math.log(100) / worlds.speed(0.1), rel=0.06)
+
+
+def test_the_best_known_trial_is_the_middle_of_the_sweep(tmp_path):
+    own = workload(worlds.fits, tmp_path, off=CONSTANT)
+    tw.run(
+        tw.Round(
+            "first",
+            goal="g",
+            scientific={},
+            nuisance={"learning_rate": tw.log(0.02, 0.2)},
+            fixed={"max_train_steps": 300, "dropout": 0.0},
+            trials_per_study=3,
+        ),
+        own,
+    )
+    answer = train_steps(own)
+    assert [rate.learning_rate for rate in answer.rates][3] in (0.03162, 0.1)
+    assert answer.lengths[0] == 300  # as in that trial
+
+
+@pytest.mark.parametrize(
+    "train, more, entry",
+    [
+        (worlds.fits, {}, "Workload(off={'schedule': \"constant\"})"),
+        (worlds.in_epochs, {}, 'means={"learning_rate": "..."}'),
+        (worlds.fits, {"off": {"schedul": "constant"}}, "did you mean 'schedule'?"),
+    ],
+)
+def test_what_is_missing_is_answered_with_the_entry_to_add(tmp_path, train, more, entry):
+    answer = train_steps(workload(train, tmp_path, **more), learning_rate=0.1)
+    assert answer.verdict == "unknown" and any(entry in text for text in answer.missing)
+    assert not (tmp_path / "tuning.db").exists()  # nothing was trained
+
+
+def test_no_learning_rate_and_no_length_are_both_asked_for(tmp_path):
+    def train(run, learning_rate, max_train_steps): ...
+
+    answer = train_steps(workload(train, tmp_path))
+    assert len(answer.missing) == 2
+    assert "--learning-rate" in answer.missing[0] and "--max-train-steps" in answer.missing[1]
+
+
+def test_a_rate_logged_to_decay_is_no_constant_one(tmp_path):
+    answer = train_steps(workload(worlds.decays, tmp_path), learning_rate=0.1)
+    assert answer.verdict == "unknown"
+    assert 'off={"schedule": "constant"}' in answer.missing[0]
+
+
+def test_a_metric_never_logged_is_named(tmp_path):
+    answer = train_steps(
+        workload(worlds.stuck, tmp_path), learning_rate=0.1, metric="train_accuracy"
+    )
+    assert answer.verdict == "unknown" and "train_accuracy" in answer.missing[0]
+
+
+def test_a_program_that_fails_is_shown_with_its_reason(tmp_path):
+    with pytest.raises(WorkloadError, match="no such file"):
+        train_steps(workload(worlds.raises, tmp_path), learning_rate=0.1)
+
+
+def test_wrong_arguments_are_refused_all_at_once(tmp_path):
+    with pytest.raises(DesignError) as refused:
+        train_steps(
+            workload(worlds.stuck, tmp_path), learning_rate=-1, max_train_steps=1, factor=0.5
+        )
+    assert len(str(refused.value).splitlines()) == 3
