@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     from tunewright.checks.checklist import check as check
     from tunewright.checks.finding import Finding as Finding
     from tunewright.decision.decide import decide as decide
+    from tunewright.decision.extend import extend as extend
     from tunewright.decision.launch import Launch as Launch
+    from tunewright.decision.next_round import next_round as next_round
+    from tunewright.decision.proposal import Proposal as Proposal
     from tunewright.design import defaults as defaults, schedule as schedule
     from tunewright.design.condition import given as given
     from tunewright.design.objective import (
@@ -56,6 +59,7 @@ if TYPE_CHECKING:
     from tunewright.importers.tables import import_tables as import_tables
     from tunewright.importers.tensorboard import import_tensorboard as import_tensorboard
     from tunewright.importers.wandb import import_wandb as import_wandb
+    from tunewright.record.joined import joined as joined
     from tunewright.record.results import Results as Results
     from tunewright.record.trial import Trial as Trial
     from tunewright.reports.report import report as report
@@ -68,7 +72,10 @@ _HOMES = {
     "checks.checklist": ("check",),
     "checks.finding": ("Finding",),
     "decision.decide": ("decide",),
+    "decision.extend": ("extend",),
     "decision.launch": ("Launch",),
+    "decision.next_round": ("next_round",),
+    "decision.proposal": ("Proposal",),
     "design.condition": ("given",),
     "design.objective": ("Objective", "maximize", "minimize"),
     "design.round": ("Round",),
@@ -93,6 +100,7 @@ _HOMES = {
     "importers.tables": ("import_tables",),
     "importers.tensorboard": ("import_tensorboard",),
     "importers.wandb": ("import_wandb",),
+    "record.joined": ("joined",),
     "record.results": ("Results",),
     "record.trial": ("Trial",),
     "reports.report": ("report",),

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given as forall, settings
@@ -9,7 +11,13 @@ from strategies import rounds
 from tunewright.design.condition import given
 from tunewright.design.meaning import Meaning
 from tunewright.design.round import Round
-from tunewright.design.round_file import read_round, template, write_round
+from tunewright.design.round_file import (
+    as_data,
+    differences,
+    read_round,
+    template,
+    write_round,
+)
 from tunewright.design.space import choice, integers, log, log_from_one
 from tunewright.errors import DesignError, NotFound
 
@@ -163,3 +171,19 @@ def test_the_template_needs_a_goal_and_then_runs(tmp_path: Path) -> None:
     assert list(round.nuisance) == ["lr"]
     assert round.fixed == {"batch_size": 128, "norm": None, "beta1": 0.9}
     assert '# "hidden.layers" = [ , ]' in text and "# max_train_steps =" in text
+
+
+def test_the_round_it_continues_is_kept(tmp_path: Path) -> None:
+    made = Round("wider", goal="?", nuisance={"lr": log(0.1, 1)}, trials_per_study=4, continues="r")
+    write_round(made, tmp_path / "wider.toml")
+    assert 'continues = "r"' in (tmp_path / "wider.toml").read_text()
+    assert read_round(tmp_path / "wider.toml") == made
+    assert "continues" not in as_data(Round("r", goal="?", trials_per_study=1))
+    # it changes no point, so it may change under the same name
+    assert differences(made, replace(made, continues="")) == []
+
+
+@pytest.mark.parametrize(("named", "says"), [("wider", "this round itself"), (3, "not text")])
+def test_a_round_continues_another_one(named: Any, says: str) -> None:
+    with pytest.raises(DesignError, match=says):
+        Round("wider", goal="?", trials_per_study=4, continues=named)

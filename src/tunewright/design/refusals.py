@@ -33,7 +33,7 @@ MOST_STUDIES = 10_000
 
 
 def plain_problems(
-    name: Any, goal: Any, trials_per_study: Any, seed: Any, detect: Any
+    name: Any, goal: Any, trials_per_study: Any, seed: Any, detect: Any, continues: Any = ""
 ) -> Iterator[str]:
     """Problems of everything but the hyperparameters."""
     if problem := name_problem(name):
@@ -54,6 +54,10 @@ def plain_problems(
             f"detect: {detect!r} is not a positive number. It is the smallest difference of the "
             "objective worth finding; leave it out if you do not know."
         )
+    if continues != "" and (problem := name_problem(continues)):
+        yield f"continues: {problem} It names the earlier round whose trials count too."
+    elif continues and continues == name:
+        yield f"continues: {name!r} is this round itself. Name an earlier one, or leave it out."
 
 
 def settle_role(role: str, declared: Any, problems: list[str]) -> dict[str, Any]:

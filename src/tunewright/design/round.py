@@ -45,11 +45,19 @@ class Round:
     trials_per_study: int
     seed: int = 0
     detect: float | None = None  # the smallest difference worth finding, in metric units
+    continues: str = ""  # the earlier round whose trials count too, where they fit
 
     def __post_init__(self) -> None:
         """Take copies, with lists as choices, and refuse what cannot be run, all at once."""
         problems = list(
-            plain_problems(self.name, self.goal, self.trials_per_study, self.seed, self.detect)
+            plain_problems(
+                self.name,
+                self.goal,
+                self.trials_per_study,
+                self.seed,
+                self.detect,
+                self.continues,
+            )
         )
         roles = {role: settle_role(role, getattr(self, role), problems) for role in ROLES}
         problems += kind_problems(roles)

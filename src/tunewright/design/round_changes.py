@@ -14,7 +14,7 @@ Where = tuple[str, str]  # role and column
 
 
 def differences(old: Round, new: Round) -> list[str]:
-    """What changed, one sentence each; a new goal or number of trials is no difference.
+    """What changed, one sentence each; the goal, number of trials and what it continues may.
 
     >>> from tunewright.design.space import log
     >>> roles = {"nuisance": {"lr": log(0.01, 1)}, "trials_per_study": 4}

@@ -29,7 +29,7 @@ from tunewright.design.space import (
 from tunewright.design.toml_file import unknown_key
 from tunewright.errors import DesignError
 
-KEYS = ("name", "goal", "trials_per_study", "seed", "detect", *ROLES)
+KEYS = ("name", "goal", "trials_per_study", "seed", "detect", "continues", *ROLES)
 KINDS = ("linear", "log", "log_from_one", "integers", "choice", "given")
 _BAD = object()  # a declaration that could not be read; its problem has been said
 
@@ -49,6 +49,8 @@ def as_data(round: Round) -> dict[str, Any]:
     }
     if round.detect is not None:
         data["detect"] = round.detect
+    if round.continues:
+        data["continues"] = round.continues
     for role in ROLES:
         data[role] = {n: declaration_data(d) for n, d in getattr(round, role).items()}
     return data

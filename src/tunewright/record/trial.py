@@ -36,6 +36,7 @@ class Trial:
     folder: str = ""  # relative to the store's folder of trials
     detail: str = field(default="", repr=False)  # traceback or log tail of a failed trial
     search: str = ""  # which search suggested it; analyses of edges use non-adaptive ones only
+    origin: tuple[str, int] | None = None  # joined from an earlier round: its name, number there
 
     @property
     def ended(self) -> bool:

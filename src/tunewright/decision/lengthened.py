@@ -1,0 +1,160 @@
+"""The schedule hyperparameters of a longer training, by the rules of `design.stretch`.
+
+Round 1 to round 2 (playbook): a linear decay keeps its length in steps and the constant phase
+before it grows; a cosine is stretched; what decays by the step count alone would spend the extra
+steps at a tiny learning rate, which is refused unless the program can be given another schedule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from tunewright.design.meaning import Meaning
+from tunewright.design.schedule import Cosine, Linear, Schedule, Warmup, from_json
+from tunewright.design.space import Value, is_number
+from tunewright.design.stretch import share_at_tiny_rate, stretched
+from tunewright.errors import DesignError
+
+TINY = 0.10  # of the extra steps may be spent below a tenth of the base learning rate
+ROUNDING = 0.005  # of that share: it is counted on a sample of the steps
+# how programs spell the numbers of a schedule; the first that a configuration has counts
+DECAY_STEPS = ("decay_steps",)
+DECAY_SHARE = ("decay_steps_factor", "decay_fraction")
+END_FACTOR = ("end_factor",)
+
+
+@dataclass(frozen=True)
+class Lengthened:
+    """What changes in the configuration, and the rule that says so."""
+
+    values: Mapping[str, Value]  # name -> new value
+    rule: str  # one sentence
+    notes: tuple[str, ...] = ()  # what could not be kept
+    dropped: tuple[str, ...] = field(default=())  # names that mean nothing any more
+
+
+def lengthened(
+    configuration: Mapping[str, Value], meaning: Meaning, old: int, new: int
+) -> Lengthened:
+    """What a configuration tuned at `old` steps needs to be trained for `new` ones.
+
+    >>> made = lengthened({"schedule": "linear", "decay_steps": 400}, Meaning(), 1000, 5000)
+    >>> dict(made.values), made.rule
+    ({}, 'the decay stays 400 steps, 4000 more come before it at the base rate')
+    """
+    name = meaning.name("schedule")
+    declared = configuration.get(name)
+    if declared is None:
+        rule = "no schedule is among the hyperparameters: the program's own is used"
+        note = (
+            f"check that its learning rate does not spend the {new - old} extra steps near zero; "
+            f'a hyperparameter that means it is named in means={{"schedule": "..."}}'
+        )
+        return Lengthened({}, rule, (note,))
+    known = _schedule(declared, configuration, meaning, old)
+    if known is None:
+        rule = f"{name} = {declared!r} is kept as it is"
+        note = (
+            f"nothing is known of this schedule: see that it does not end {new - old} steps early"
+        )
+        return Lengthened({}, rule, (note,))
+    made = stretched(known, old, new)
+    told = _told(configuration, _inside(made.schedule), new)
+    if told is not None:
+        if not made.changed_family:
+            return Lengthened(told, made.rule)
+        note = "the schedule's family has changed: tune it again"
+        gone = tuple(n for n in ("timescale",) if n in configuration)
+        return Lengthened({name: "linear", **told}, made.rule, (note,), gone)
+    # the program cannot be told the length of its decay: is what it will do by itself acceptable?
+    wasted = share_at_tiny_rate(known, old, _unchanged(known), new)
+    if wasted > TINY + ROUNDING and not isinstance(_inside(known), Cosine):
+        raise DesignError(
+            f"{name} = {declared!r} would spend {wasted:.0%} of the {new - old} extra steps below "
+            f"a tenth of the base learning rate: {made.rule}. Let the program take "
+            f"{DECAY_STEPS[0]} (the steps of a linear decay at the end), or use a cosine."
+        )
+    note = (
+        f"the program takes no {DECAY_STEPS[0]}, so its decay is stretched with the training "
+        f"instead of keeping its {old} steps"
+    )
+    rule = f"{name} = {declared!r} stretched to {new} steps"
+    return Lengthened({}, rule, (note,))
+
+
+def _schedule(
+    declared: Value, configuration: Mapping[str, Value], meaning: Meaning, old: int
+) -> Schedule | None:
+    """The schedule a configuration names, with the numbers it carries; None for one unknown."""
+    if not isinstance(declared, str):
+        return None
+    kind = declared.lower().strip()
+    fields: dict[str, object] = {}
+    if kind == "linear":
+        fields["decay_steps"] = _decay_steps(configuration, old)
+    if kind in ("linear", "cosine") and (end := _number(configuration, END_FACTOR)) is not None:
+        fields["end_factor"] = end
+    if kind == "rsqrt" and (scale := _number(configuration, ("timescale",))) is not None:
+        fields["timescale"] = round(scale)
+    try:
+        made = from_json({"schedule": kind, **fields})
+        warmup = configuration.get(meaning.name("warmup_steps"))
+        if is_number(warmup) and 0 < int(warmup) < old:  # type: ignore[arg-type]
+            length = fields.get("decay_steps")
+            steps = int(warmup)  # type: ignore[arg-type]
+            fits = not isinstance(length, int) or length <= old - steps
+            made = Warmup(steps, made) if fits else made
+        made.total_steps(old)
+    except DesignError:
+        return None
+    return made
+
+
+def _decay_steps(configuration: Mapping[str, Value], old: int) -> int | None:
+    steps = _number(configuration, DECAY_STEPS)
+    if steps is None and (part := _number(configuration, DECAY_SHARE)) is not None:
+        steps = part * old
+    return None if steps is None else max(1, min(round(steps), old))
+
+
+def _told(configuration: Mapping[str, Value], after: Schedule, new: int) -> dict[str, Value] | None:
+    """How the program is told the new schedule; None if it has no hyperparameter for it."""
+    if not isinstance(after, Linear):
+        return {}  # nothing in it depends on a length of its own
+    values: dict[str, Value] = {}
+    length = after.decay_steps or new
+    steps, part = _spelled(configuration, DECAY_STEPS), _spelled(configuration, DECAY_SHARE)
+    if steps is not None:
+        values[steps] = length
+    elif part is not None:
+        values[part] = float(f"{length / new:.6g}")
+    else:
+        return None
+    end = _spelled(configuration, END_FACTOR)
+    if end is not None:
+        values[end] = after.end_factor
+    return {n: v for n, v in values.items() if configuration[n] != v}
+
+
+def _unchanged(schedule: Schedule) -> Schedule:
+    """The schedule as a program runs it that only knows its kind: over all the steps."""
+    if isinstance(schedule, Warmup):
+        return Warmup(schedule.warmup_steps, _unchanged(schedule.schedule), schedule.mode)
+    if isinstance(schedule, Linear):
+        return Linear(end_factor=schedule.end_factor)
+    return schedule
+
+
+def _inside(schedule: Schedule) -> Schedule:
+    return schedule.schedule if isinstance(schedule, Warmup) else schedule
+
+
+def _spelled(configuration: Mapping[str, Value], names: tuple[str, ...]) -> str | None:
+    return next((name for name in names if name in configuration), None)
+
+
+def _number(configuration: Mapping[str, Value], names: tuple[str, ...]) -> float | None:
+    name = _spelled(configuration, names)
+    value = None if name is None else configuration[name]
+    return float(value) if is_number(value) else None  # type: ignore[arg-type]

@@ -1,0 +1,74 @@
+"""Has tuning saturated? What spending as much again would gain, against what matters.
+
+What matters is the round's `detect`, else the trial standard deviation known from repeats. A
+quasi-random study has saturated when its last half, or the quarter before it, brought no more than
+that (the same two conditions by which `density` asks for more trials); an adaptive search when the
+second half of its trials brought less. Doubling then gains at most half of what matters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tunewright.checks.density import FEWEST, Reference, reference, sampling
+from tunewright.checks.noise import Floats
+from tunewright.checks.positions import losses_of, settled
+from tunewright.record.results import Results
+from tunewright.record.trial import Trial
+
+
+@dataclass(frozen=True)
+class Saturation:
+    """What more of the same tuning would bring."""
+
+    gain: float  # expected of spending as much again; positive is better
+    matters: Reference | None  # None: neither detect= nor repeats tell
+    saturated: bool | None  # None: cannot be told
+
+    @property
+    def says(self) -> str:
+        """The answer in words."""
+        gain = f"as many trials again may gain {self.gain:.2g}"
+        if self.matters is None:
+            return f"{gain}; whether that is much, only detect= or repeats can tell"
+        versus = f"{self.matters.size:.2g}, {self.matters.source}"
+        return f"{gain} against {versus}"
+
+
+def saturation(results: Results) -> Saturation | None:
+    """Whether the best study has saturated; None with too few completed trials to say."""
+    best = results.top(1)
+    if not best:
+        return None
+    own = next(s for s in settled(results) if s.study.number == best[0].study)
+    matters = reference(results, own, None)
+    gained = _adaptive_gain(results, best[0].study)
+    if gained is not None:
+        done = None if matters is None else gained <= matters.size
+        return Saturation(gained / 2, matters, done)
+    losses = losses_of(results, own.trials)
+    losses = losses[np.isfinite(losses)]
+    if len(losses) < FEWEST:
+        return None
+    seen = sampling(losses)
+    done = None if matters is None else not seen.too_few(matters.size)
+    return Saturation(max(seen.expected_gain, 0.0), matters, done)
+
+
+def _adaptive_gain(results: Results, study: int) -> float | None:
+    """What the second half of an adaptive search's own trials brought; None for any other."""
+    if results.search in ("", "halton", "listed"):
+        return None
+    own = [t for t in results.of(study) if t.origin is None and t.status == "completed"]
+    if len(own) < FEWEST:
+        return None
+    earlier = [t for t in results.of(study) if t.origin is not None and t.status == "completed"]
+    half = len(own) // 2
+    before, after = _losses(results, [*earlier, *own[:half]]), _losses(results, own[half:])
+    return max(0.0, float(before.min() - after.min()))
+
+
+def _losses(results: Results, trials: list[Trial]) -> Floats:
+    return losses_of(results, trials)

@@ -1,0 +1,65 @@
+"""Rounds in worlds that stay where they are while the ranges move."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from tunewright.design.round import Round
+from tunewright.design.space import Linear, Log, LogFromOne, Range, log, log_from_one
+from tunewright.record.results import Results
+from tunewright.testing import Surface, World, results
+
+REFERENCE: Mapping[str, Range] = {
+    "learning_rate": log(1e-4, 1e-1),
+    "beta1": log_from_one(0.8, 0.99),
+    "epsilon": log(1e-10, 1e-6),
+}
+
+
+def asked(**changes: Any) -> Round:
+    """A round over the reference ranges of the learning rate and beta1."""
+    settings: dict[str, Any] = {
+        "goal": "Which configuration is best?",
+        "nuisance": {name: REFERENCE[name] for name in ("learning_rate", "beta1")},
+        "fixed": {"max_train_steps": 1000},
+        "trials_per_study": 24,
+        **changes,
+    }
+    return Round(settings.pop("name", "first"), **settings)
+
+
+def ran(round: Round, world: World) -> Results:
+    """The round in a world whose surface goes by the reference ranges, wherever the round looks."""
+    ranges = {h.column: (h.name, h.range) for study in round.studies for h in study.space}
+
+    def surface(unit: Mapping[str, float]) -> float | None:
+        placed = {}
+        for column, position in unit.items():
+            name, own = ranges[column]
+            placed[name] = _position(REFERENCE[name], own.value(position))
+        return world.surface(placed)
+
+    seeded = replace(world, surface=surface, seed=world.seed + round.seed)
+    return results(round, seeded)
+
+
+def _position(reference: Range, value: Any) -> float:
+    """Where a value lies on the reference scale; below 0 and above 1 when outside."""
+    if isinstance(reference, Log):
+        low, high, x = (math.log(v) for v in (reference.low, reference.high, value))
+    elif isinstance(reference, LogFromOne):
+        low, high, x = (-math.log1p(-v) for v in (reference.low, reference.high, value))
+    else:
+        assert isinstance(reference, Linear)
+        low, high, x = reference.low, reference.high, value
+    return (x - low) / (high - low)
+
+
+def place(surface: Surface, configuration: Mapping[str, Any]) -> float | None:
+    """What a surface says of a configuration."""
+    return surface(
+        {n: _position(REFERENCE[n], v) for n, v in configuration.items() if n in REFERENCE}
+    )
