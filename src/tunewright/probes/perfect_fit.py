@@ -131,17 +131,19 @@ def still_falling(curve: Curve, wanted: Criterion, start: float | None = None) -
 def with_floor(wanted: Criterion, curves: Sequence[Curve]) -> Criterion:
     """The criterion with the floor that the lowest of these curves has settled on, if it has.
 
-    The way down is counted from the median of the first values. Relative to the floor itself, 1 %
-    would mean nothing for a loss that falls to 0 or below.
+    `curves` are in the order of their learning rates: the first value of the smallest is where the
+    way down begins, as it has moved least. Relative to the floor itself, 1 % would mean nothing for
+    a loss that falls to 0 or below. A curve as low from its first value as ever after shows no
+    floor: it may be one that never learned.
     """
     if wanted.threshold is not None or not curves:
         return wanted
     lowest = min(curves, key=level)
-    start = float(np.median([c.values[0] for c in curves]))
-    floor = level(lowest)
-    if start <= floor or still_falling(lowest, wanted, start):
+    start, floor = float(curves[0].values[0]), level(lowest)
+    known = Criterion(wanted.metric, WITHIN * (start - floor), floor)
+    if lowest.values[0] <= floor + WITHIN * (start - floor):
         return wanted
-    return Criterion(wanted.metric, WITHIN * (start - floor), floor)
+    return wanted if still_falling(lowest, wanted, start) else known
 
 
 def first_fit(curve: Curve, wanted: Criterion) -> Fit | None:

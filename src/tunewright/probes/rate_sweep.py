@@ -24,7 +24,7 @@ from tunewright.record.curve import Curve
 
 POINTS = 7
 PER_DECADE = 2
-MORE = 2  # learning rates that one extension adds
+MORE = PER_DECADE  # learning rates that one extension adds
 EXTENSIONS = 3
 DOUBLINGS = 3
 FINE = 0.02  # of the steps found: the resolution they should be known to
@@ -78,23 +78,24 @@ def grid(centre: float, points: int = POINTS) -> tuple[float, ...]:
     (0.0003162, 0.001, 0.003162, 0.01, 0.03162, 0.1, 0.3162)
     """
     half = points // 2
-    return tuple(_spaced(centre, n) for n in range(-half, points - half))
+    return tuple(_rounded(centre * 10 ** (n / PER_DECADE)) for n in range(-half, points - half))
 
 
-def _spaced(centre: float, halves: int) -> float:
-    return float(f"{centre * 10 ** (halves / PER_DECADE):.4g}")
+def _rounded(rate: float) -> float:
+    return float(f"{rate:.4g}")
 
 
 def beyond(rates: Iterable[float], side: Side) -> tuple[float, ...]:
     """The learning rates that an extension adds at one end.
 
-    >>> beyond([0.01, 0.1], "high"), beyond([0.01, 0.1], "low")
+    >>> beyond([0.01, 0.03162, 0.1], "high"), beyond([0.01, 0.03162, 0.1], "low")
     ((0.3162, 1.0), (0.001, 0.003162))
     """
     ordered = sorted(rates)
+    # by whole decades, so that the rounding of one does not carry over to the next
     if side == "high":
-        return tuple(_spaced(ordered[-1], n) for n in range(1, MORE + 1))
-    return tuple(_spaced(ordered[0], -n) for n in range(MORE, 0, -1))
+        return tuple(_rounded(10 * rate) for rate in ordered[-MORE:])
+    return tuple(_rounded(rate / 10) for rate in ordered[:MORE])
 
 
 def sweep(train: Train, wanted: Judge, rates: Sequence[float], length: int) -> Sweep:
@@ -173,7 +174,8 @@ def closer(train: Train, swept: Sweep) -> Sweep:
 
 def settled(measured: Mapping[float, Measured], wanted: Criterion) -> Criterion:
     """The criterion with its floor, where the curves have settled on one."""
-    return with_floor(wanted, list(_curves(measured, wanted).values()))
+    curves = _curves(measured, wanted)
+    return with_floor(wanted, [curves[rate] for rate in sorted(curves)])
 
 
 def judged(measured: Mapping[float, Measured], wanted: Criterion) -> tuple[SweptRate, ...]:
