@@ -1,4 +1,4 @@
-"""The constant-learning-rate sweeps of DeepOBS as something to train: recorded curves, cut short."""
+"""The constant-learning-rate sweeps of DeepOBS as something to train: recorded curves, cut."""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from recorded_sweeps import FOLDER, RecordedSweep
 
@@ -16,7 +18,7 @@ def test_the_grid_keeps_its_spacing_however_it_grows(centre):
     rates = list(grid(centre))
     for _ in range(3):
         rates = [*beyond(rates, "low"), *rates, *beyond(rates, "high")]
-    ratios = [b / a for a, b in zip(rates, rates[1:], strict=False)]
+    ratios = [b / a for a, b in itertools.pairwise(rates)]
     assert len(rates) == 7 + 3 * 4
     assert all(ratio == pytest.approx(10**0.5, rel=1e-3) for ratio in ratios)
 

@@ -10,6 +10,7 @@ from tunewright.design.space import Value, is_number
 from tunewright.execution.workload import Workload
 from tunewright.probes.starting_point import best_known, configuration
 from tunewright.probes.switched_off import switched_off
+from tunewright.record.trial import Trial
 
 EPOCHS = 20  # of the first training length, where the length of an epoch is known
 
@@ -31,11 +32,12 @@ def plan_sweep(
     learning_rate: float | None,
     max_train_steps: int | None,
     fixed: dict[str, Value],
+    trial: Trial | None = None,
 ) -> tuple[Plan | None, list[str]]:
     """What to train, or what is missing for it."""
     meaning = workload.meaning
     rate_name, steps_name = meaning.name("learning_rate"), meaning.name("max_train_steps")
-    known = best_known(workload)
+    known = best_known(workload) if trial is None else trial
     base = configuration(workload, known, fixed)
     off, missing = switched_off(workload, base)
     off = {name: value for name, value in off.items() if name not in fixed}
@@ -59,7 +61,7 @@ def plan_sweep(
         )
     rest = {n: v for n, v in base.items() if n not in (rate_name, steps_name)} | off
     for name in sorted(accepts.required - rest.keys() - {rate_name, steps_name}):
-        missing.append(f"a value for {name}: fixed={{{name!r}: ...}} (--set {name}=...)")
+        missing.append(f"a value for {name}: fixed={{{name!r}: ...}} (--fixed {name}=...)")
     if missing or length is None:
         return None, missing
     quiet = (meaning.name("schedule"), meaning.name("warmup_steps"))

@@ -23,6 +23,7 @@ from tunewright.probes.rate_sweep import Measured, Sweep, SweptRate, Verdict, cl
 from tunewright.probes.short_run import finished
 from tunewright.probes.sweep_plan import Plan, plan_sweep
 from tunewright.record.results import Results
+from tunewright.record.trial import Trial
 
 PROBE = "train_steps"
 CONSTANT = 1.02  # a logged learning rate that varies by less is constant
@@ -62,6 +63,7 @@ def train_steps(
     at_least: float | None = None,
     factor: float = 1.0,
     fixed: Mapping[str, Value] | None = None,
+    trial: Trial | None = None,
     watch: Watcher | None = None,
 ) -> TrainSteps:
     """The first max_train_steps for a workload, from a sweep of constant learning rates.
@@ -69,10 +71,11 @@ def train_steps(
     The sweep is centred at `learning_rate` (by default that of the best known trial, or the
     function's own) and begins with trainings of `max_train_steps` (20 epochs, or as known). A
     perfect fit is a training error of 0.1 %, or what `metric` with `at_most` or `at_least` says.
-    `factor` allows for gradient noise that is to come; `fixed` are other hyperparameters.
+    `factor` allows for gradient noise that is to come. Other hyperparameters are as in `fixed`,
+    else as in `trial`, which is the best known one by default.
     """
     _refuse(learning_rate, max_train_steps, metric, at_most, at_least, factor)
-    plan, missing = plan_sweep(workload, learning_rate, max_train_steps, dict(fixed or {}))
+    plan, missing = plan_sweep(workload, learning_rate, max_train_steps, dict(fixed or {}), trial)
     if plan is None:
         says = "The sweep cannot begin before something is said that it needs to know."
         return TrainSteps("unknown", says, {}, tuple(missing))
