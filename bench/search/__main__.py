@@ -25,6 +25,7 @@ def main() -> None:
     run.add_argument("--seeds", type=int, default=3)
     run.add_argument("--first-seed", type=int, default=0, help="pass over so many")
     run.add_argument("--workers", type=int, nargs="+", default=[1, 8], choices=[1, 8])
+    run.add_argument("--most", type=int, default=0, help="trials, fewer than the full budget")
     run.add_argument("--jobs", type=int, default=1)
     run.add_argument("--minutes", type=float, default=float("inf"), help="start none later")
     table = verbs.add_parser("table", help="the runs as markdown")
@@ -50,7 +51,12 @@ def main() -> None:
         print(measure(args.contestants, args.told))
     elif args.verb == "run":
         tasks = wanted(
-            chosen(args.problems), args.contestants, args.seeds, args.workers, args.first_seed
+            chosen(args.problems),
+            args.contestants,
+            args.seeds,
+            args.workers,
+            args.first_seed,
+            args.most,
         )
         made, left = add(tasks, args.jobs, args.out[0], args.minutes)
         print(f"{made} runs added to {args.out[0].name}, {left} left")

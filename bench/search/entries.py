@@ -14,6 +14,8 @@ NAMES = (
     *("bayesian", "random", "halton", "optuna_tpe", "optuna_tpe_worst"),
     *("optuna_gp", "optuna_gp_worst", "ax", "ax_worst", "hebo_worst"),
 )
+# what they try does not depend on results, so that one run stands for any number of workers
+STATIC = ("halton", "random")
 # alike where nothing diverges, so that one of the two need not be run there
 ALIKE = {"optuna_gp_worst": "optuna_gp", "ax_worst": "ax"}
 

@@ -12,7 +12,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from dataclasses import dataclass
 from pathlib import Path
 
-from .entries import ALIKE, opening
+from .entries import ALIKE, STATIC, opening
 from .problem import Configuration, Problem
 from .problems import problems, seeds
 from .real import PREPARED
@@ -30,6 +30,7 @@ class Task:
     contestant: str
     seed: int
     workers: int
+    most: int = 0  # trials, where the full budget would take too long
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,8 @@ def play(task: Task) -> Run:
     """Ask, observe and tell until the budget is spent."""
     problem = problems()[task.problem]
     doubled = 2 if task.contestant == "halton" else 1
-    trials = TRIALS[task.workers] * doubled
+    trials = task.most or TRIALS[task.workers] * doubled
+    at_once = trials if task.contestant in STATIC else task.workers
     start = time.process_time()
     session = opening(task.contestant)(problem, task.seed, trials)
     seconds = time.process_time() - start
@@ -60,7 +62,7 @@ def play(task: Task) -> Run:
     while len(regrets) < trials:
         start = time.process_time()
         try:
-            asked: Sequence[Configuration] = session.ask(min(task.workers, trials - len(regrets)))
+            asked: Sequence[Configuration] = session.ask(min(at_once, trials - len(regrets)))
         except Exception as raised:  # a contestant that breaks keeps what it had
             error = f"{type(raised).__name__}: {raised}"
             break
@@ -89,6 +91,7 @@ def wanted(
     count: int,
     workers: Sequence[int],
     start: int = 0,
+    most: int = 0,
 ) -> Iterator[Task]:
     """Every run asked for, seed by seed, so that what is cut short is cut evenly."""
     of = list(chosen)
@@ -96,7 +99,9 @@ def wanted(
         for problem in of:
             if contestant in ALIKE and problem.reference.infeasible == 0:
                 continue  # the table takes the other's
-            yield Task(problem.name, contestant, seeds(problem, 1, start + nth)[0], each)
+            if contestant in STATIC and each != 1:
+                continue  # the table takes that with one worker
+            yield Task(problem.name, contestant, seeds(problem, 1, start + nth)[0], each, most)
 
 
 def add(

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from .entries import ALIKE
+from .entries import ALIKE, STATIC
 from .problem import KINDS, Kind
 from .problems import problems
 from .run import Run
@@ -45,7 +45,8 @@ class Field:
         """Those of the named problems; where nothing diverges, who is alike there fills in."""
         found: dict[str, dict[str, dict[int, Run]]] = {}
         for run in runs:
-            if run.task.problem in names and run.task.workers == workers:
+            fits = run.task.workers == (1 if run.task.contestant in STATIC else workers)
+            if run.task.problem in names and fits:
                 by_problem = found.setdefault(run.task.contestant, {})
                 by_problem.setdefault(run.task.problem, {})[run.task.seed] = run
         for name, other in ALIKE.items():
@@ -61,8 +62,13 @@ class Field:
 
     def regrets(self, contestant: str, problem: str, after: int) -> dict[int, float]:
         """By seed, after so many trials."""
-        runs = self.runs[contestant][problem]
-        return {seed: max(run.regret[after - 1], FLOOR) for seed, run in sorted(runs.items())}
+        runs = sorted(self.runs[contestant][problem].items())
+        return {s: max(run.regret[after - 1], FLOOR) for s, run in runs if len(run.regret) >= after}
+
+    def reaches(self, contestant: str, after: int) -> bool:
+        """Whether all its runs had so many trials."""
+        by_problem = self.runs[contestant].values()
+        return all(len(run.regret) >= after for runs in by_problem for run in runs.values())
 
     def mean_regret(self, contestant: str, after: int) -> float:
         """Geometric, every problem counting the same."""
@@ -179,12 +185,13 @@ def _table(field: Field, kind: Kind) -> str:
 
 def _row(field: Field, contestant: str, after: Sequence[int], count: int) -> str:
     seeds = sorted({len(by_seed) for by_seed in field.runs[contestant].values()})
+    shown = [n for n in after if field.reaches(contestant, n)]
     cells = [
         contestant
         + ("" if len(field.runs[contestant]) == count else f" ({len(field.runs[contestant])})"),
         str(seeds[0]) if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}",
-        *(f"{field.mean_regret(contestant, n):.4f}" for n in after),
-        *(f"{field.mean_beats(contestant, n):.2f}" for n in after),
+        *(f"{field.mean_regret(contestant, n):.4f}" if n in shown else "-" for n in after),
+        *(f"{field.mean_beats(contestant, n):.2f}" if n in shown else "-" for n in after),
         f"{field.infeasible(contestant):.2f}",
     ]
     return f"| {' | '.join(cells)} |"
