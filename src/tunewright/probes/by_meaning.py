@@ -1,0 +1,122 @@
+"""A configuration read by what its names mean: learning rate, warm-up, schedule, clipping, steps.
+
+What a training program does not take, or nobody gave a value for, is named with the entry to add.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from tunewright.design.space import Value, is_number
+from tunewright.execution.command import Command
+from tunewright.execution.workload import Workload
+from tunewright.probes.starting_point import best_known, configuration
+from tunewright.record.trial import Trial
+
+CONSTANT = "constant"  # the playbook's word for a learning rate that does not change
+
+
+@dataclass(frozen=True)
+class ByMeaning:
+    """A complete configuration of a workload."""
+
+    workload: Workload
+    configuration: Mapping[str, Value]
+
+    def name(self, meaning: str) -> str:
+        """How the workload spells it."""
+        return self.workload.meaning.name(meaning)
+
+    def takes(self, meaning: str) -> bool:
+        """Whether the training program has such a hyperparameter."""
+        accepts, name = self.workload.accepts, self.name(meaning)
+        return name in accepts.names or name in self.configuration or accepts.takes_anything
+
+    def number(self, meaning: str) -> float | None:
+        """Its value, if the configuration has one that is a number."""
+        value = self.configuration.get(self.name(meaning))
+        return float(value) if isinstance(value, int | float) and is_number(value) else None
+
+    @property
+    def learning_rate(self) -> float:
+        """The learning rate, not a number if there is none."""
+        return self.number("learning_rate") or math.nan
+
+    @property
+    def max_train_steps(self) -> int:
+        """The length of a whole training, 0 if it is not known."""
+        return round(self.number("max_train_steps") or 0)
+
+    @property
+    def warmup_steps(self) -> int:
+        """The steps of warm-up it has already."""
+        return round(self.number("warmup_steps") or 0)
+
+    @property
+    def unclipped(self) -> Value:
+        """The value of `clip_norm` that clips nothing."""
+        return self.workload.meaning.off.get(self.name("clip_norm"))
+
+    def lacks(self, needed: Sequence[str]) -> tuple[str, ...]:
+        """What is missing of these meanings, a sentence each with the entry to add."""
+        return tuple(text for meaning in needed if (text := self._lack(meaning)))
+
+    def _lack(self, meaning: str) -> str:
+        name, entry = self.name(meaning), f'means={{"{meaning}": "..."}}'
+        if not self.takes(meaning):
+            return (
+                f"{name}: the training program takes no such hyperparameter. Let it take one, or "
+                f"if it has another name, say so: {entry}"
+            )
+        positive = meaning in ("learning_rate", "max_train_steps")
+        if positive and not (self.number(meaning) or 0.0) > 0:
+            return f"{name}: no value above 0 is known. Fix one, or say what it is called: {entry}"
+        told = name in self.workload.meaning.off
+        if meaning == "clip_norm" and isinstance(self.workload.train, Command) and not told:
+            return f'{name}: which value clips nothing is not known. Say it: off={{"{name}": ...}}'
+        return ""
+
+    def spelled(self, **meanings: Value) -> dict[str, Value]:
+        """These meanings in the workload's own spelling."""
+        return {self.name(meaning): value for meaning, value in meanings.items()}
+
+    def changed(self, **meanings: Value) -> dict[str, Value]:
+        """The configuration with these meanings set."""
+        return {**self.configuration, **self.spelled(**meanings)}
+
+    def short(self, steps: int, **meanings: Value) -> dict[str, Value]:
+        """The configuration of a short run: its learning rate constant, where that can be asked."""
+        constant = self.spelled(schedule=self._constant) if self._holds else {}
+        return {**self.changed(max_train_steps=steps, **meanings), **constant}
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """What short runs of this workload do otherwise than they should."""
+        if self._holds:
+            return ()
+        name = self.name("schedule")
+        return (
+            "short runs keep the schedule of the learning rate, squeezed into them. To hold it "
+            f'constant, let the program take {name}, and say off={{"{name}": "{CONSTANT}"}}',
+        )
+
+    @property
+    def _constant(self) -> Value:
+        return self.workload.meaning.off.get(self.name("schedule"), CONSTANT)
+
+    @property
+    def _holds(self) -> bool:
+        """Whether the schedule can be switched off, or is off."""
+        name = self.name("schedule")
+        known = name in self.workload.meaning.off and self.takes("schedule")
+        return known or self.configuration.get(name) == CONSTANT
+
+
+def by_meaning(
+    workload: Workload, fixed: Mapping[str, Value] | None, trial: Trial | None
+) -> ByMeaning:
+    """The trial's configuration, or the best one known, with what is fixed set."""
+    known = best_known(workload) if trial is None else trial
+    return ByMeaning(workload, configuration(workload, known, fixed or {}))

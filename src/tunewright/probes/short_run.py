@@ -1,0 +1,220 @@
+"""Was a short run stable? It diverged, rose above its start, spiked or rose; early or mid-training.
+
+The spikes and rises are those of the check `instability`. What a check at every hundredth step
+cannot see is added: a loss that leaves its start upwards within the first steps and recovers later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+from tunewright.checks.noise import ROBUST, Floats
+from tunewright.checks.spacing import tables
+from tunewright.checks.spikes import FEWEST, LONGEST
+from tunewright.checks.unstable import Episode, diverged, episodes
+from tunewright.design.space import is_number
+from tunewright.errors import WorkloadError
+from tunewright.record.curve import Curve
+from tunewright.record.results import Results
+from tunewright.record.trial import Trial
+
+What = Literal["", "diverged", "rose above its start", "spiked", "rose"]
+ABOVE_START = 0.2  # of the loss at the start; METHODS (e.5), with the guard against noise below
+WIDTH = 5  # points of the running median
+SURE = 4.0  # standard errors that the running median must be above the start
+MEDIAN_OF_5 = 0.536  # the standard deviation of a median of five, for one of each
+EARLY = 0.05  # of a whole training
+
+
+@dataclass(frozen=True)
+class ShortRun:
+    """One short run, judged by its training loss."""
+
+    trial: int | None
+    learning_rate: float
+    stable: bool | None  # None: it cannot be judged
+    what: What = ""  # the first thing that went wrong
+    at_step: int | None = None  # when
+    early: bool | None = None  # before warm-up ended or within 5 % of a whole training
+    recovered: bool | None = None  # whether it ended below where it was before
+    start_loss: float | None = None
+    final_loss: float | None = None  # the median of the last tenth
+
+    @property
+    def says(self) -> str:
+        """What happened, in a few words.
+
+        >>> ShortRun(0, 0.1, False, "spiked", 12, early=True, recovered=True).says
+        'spiked at step 12 (early in training), then recovered'
+        """
+        if self.stable is None:
+            return "cannot be judged"
+        if self.stable:
+            return "stable"
+        when = "early in training" if self.early else "mid-training"
+        after = ", then recovered" if self.recovered else ""
+        return f"{self.what} at step {self.at_step} ({when}){after}"
+
+
+def early_until(max_train_steps: int, warmup_steps: int) -> float:
+    """The step up to which instability is an early one, counted on the whole training."""
+    return max(float(warmup_steps), EARLY * max_train_steps)
+
+
+def short_runs(results: Results, early: float, rises: bool = True) -> tuple[ShortRun, ...]:
+    """Judge the runs of one of a probe's rounds; instability up to step `early` is an early one.
+
+    Without `rises` only what blows up counts: under a warm-up the loss may well rise a little.
+    """
+    finished(results)
+    loss = results.meaning.name("train_loss")
+    curves = {t.number: curve for t in results.trials if (curve := _usable(t, loss)) is not None}
+    least = rise_that_matters([curve.values for curve in curves.values()])
+    found = _episodes(results, loss) if rises or curves else {}
+    judged = []
+    for trial in results.trials:
+        curve = curves.get(trial.number)
+        run = _plain(results, trial, curve)
+        if curve is None and not diverged(results, trial):
+            judged.append(run)
+            continue
+        wrongs = _wrongs(results, trial, curve, least)
+        wrongs += [
+            ("spiked" if e.kind == "spike" else "rose", e.from_step, _before(curve, e.from_step))
+            for e in found.get(trial.number, ())
+            if rises or e.kind == "spike"
+        ]
+        if wrongs:
+            run = _unstable(run, wrongs, early)
+        elif trial.number in found:
+            run = replace(run, stable=True)
+        judged.append(run)
+    return tuple(judged)
+
+
+def finished(results: Results) -> Results:
+    """The round, every trial of which has ended; otherwise what kept it from that is raised."""
+    failed = [t for t in results.trials if t.status == "failed"]
+    if failed:
+        raise WorkloadError(
+            f"trial {failed[0].number} of {results.round.name} failed: {failed[0].reason}. Mend "
+            f"the workload; `tunewright trial {results.round.name} {failed[0].number}` shows more."
+        )
+    if not all(trial.ended for trial in results.trials):
+        raise KeyboardInterrupt(f"{results.round.name} has not ended; the same call again goes on")
+    return results
+
+
+def unjudged(results: Results, runs: Sequence[ShortRun]) -> tuple[str, ...]:
+    """Why runs cannot be judged, and what to do about it; empty when all can."""
+    dumb = [run for run in runs if run.stable is None]
+    if not dumb:
+        return ()
+    loss = results.meaning.name("train_loss")
+    odd = [results.trial(run.trial) for run in dumb if run.trial is not None]
+    infeasible = [t for t in odd if t.status == "infeasible"]
+    if infeasible:
+        return (f"a training that can be done: {infeasible[0].reason}",)
+    logged = [curve for t in odd if (curve := t.curves.only(loss)) is not None]
+    if not logged:
+        names = ", ".join(dict.fromkeys(name for t in odd for name in t.curves)) or "nothing"
+        return (
+            f"{loss}: it was never logged (logged: {names}). Log it at every step, or if it has "
+            'another name, say so: means={"train_loss": "..."}',
+        )
+    most = max(len(curve) for curve in logged)
+    return (
+        f"{loss} at every step: it has {most} points, and {FEWEST} are needed. Log it at every "
+        "step, or evaluate where run.eval_due(step) says so ({run.eval_every} in a command)",
+    )
+
+
+def rise_that_matters(losses: Sequence[Floats]) -> float:
+    """How far above its first value a running median of five is more than chance.
+
+    Single losses are noisy: as noisy as the calmest of these runs, since in the others the noise
+    may be the instability itself.
+
+    >>> rise_that_matters([np.array([2.0, 1.9, 1.8, 1.7, 1.6, 1.5])])
+    0.0
+    """
+    moves = [np.diff(values[:FEWEST]) for values in losses if len(values) > WIDTH]
+    noises = [ROBUST * float(np.median(np.abs(m - np.median(m)))) / np.sqrt(2) for m in moves]
+    return float(round(SURE * np.hypot(1.0, MEDIAN_OF_5) * min(noises, default=0.0), 12))
+
+
+def _unstable(run: ShortRun, wrongs: Sequence[tuple[What, int, float]], early: float) -> ShortRun:
+    """The run with what went wrong first, or that it diverged, which is worse than the rest."""
+    what, step, level = min(wrongs, key=lambda wrong: wrong[1])
+    gone = [wrong for wrong in wrongs if wrong[0] == "diverged"]
+    back = not gone and run.final_loss is not None and run.final_loss < level
+    return replace(
+        run,
+        stable=False,
+        what="diverged" if gone else what,
+        at_step=gone[0][1] if gone else step,
+        early=step <= early,
+        recovered=back,
+    )
+
+
+def _wrongs(
+    results: Results, trial: Trial, curve: Curve | None, least: float
+) -> list[tuple[What, int, float]]:
+    """Divergence and the start left upwards: what, at which step, and the loss before it."""
+    found: list[tuple[What, int, float]] = []
+    start = np.nan if curve is None else float(curve.values[0])
+    if diverged(results, trial):
+        last = max((int(c.steps[-1]) for c in trial.curves.values() if len(c)), default=0)
+        found.append(("diverged", last, start))
+    if curve is not None and len(curve) >= WIDTH:
+        middle = np.median(sliding_window_view(curve.values, WIDTH), axis=1)
+        above = np.flatnonzero(middle > start + max(ABOVE_START * abs(start), least))
+        if len(above):
+            found.append(("rose above its start", int(curve.steps[above[0] + WIDTH // 2]), start))
+    return found
+
+
+def _episodes(results: Results, loss: str) -> Mapping[int | None, Sequence[Episode]]:
+    """The spikes and rises of every run with enough points to judge it."""
+    found: dict[int | None, Sequence[Episode]] = {}
+    completed = [t for t in results.trials if t.status == "completed"]
+    for table in tables(completed, loss, longest=LONGEST):
+        if table.values.shape[1] >= FEWEST:
+            own = episodes(results, table, lasting=True)
+            found |= {t.number: e for t, e in zip(table.trials, own, strict=True)}
+    return found
+
+
+def _plain(results: Results, trial: Trial, curve: Curve | None) -> ShortRun:
+    """What is known of a run before it is judged."""
+    rate = trial.configuration.get(results.meaning.name("learning_rate"))
+    run = ShortRun(trial.number, float(rate) if is_number(rate) else np.nan, None)  # type: ignore[arg-type]
+    if curve is None:
+        return run
+    tail = max(1, len(curve) // 10)
+    final = float(np.median(curve.values[-tail:]))
+    return replace(run, start_loss=float(curve.values[0]), final_loss=final)
+
+
+def _usable(trial: Trial, loss: str) -> Curve | None:
+    """The finite beginning of a run's training loss."""
+    curve = trial.curves.only(loss)
+    if curve is None:
+        return None
+    finite = np.isfinite(curve.values)
+    end = len(curve) if finite.all() else int(np.argmin(finite))
+    return Curve(curve.steps[:end], curve.values[:end]) if end else None
+
+
+def _before(curve: Curve | None, step: int) -> float:
+    """The loss just before a step."""
+    if curve is None:
+        return np.nan
+    at = int(np.searchsorted(curve.steps, step))
+    return float(np.median(curve.values[max(0, at - WIDTH) : max(1, at)]))

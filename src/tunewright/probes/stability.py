@@ -1,0 +1,163 @@
+"""Does instability hold the learning rate down? Short runs just above the best learning rate.
+
+Every workload becomes unstable at some learning rate; it matters when that happens just above the
+best one (playbook, "How can optimization failures be debugged and mitigated?"). Some models are
+unstable within the first steps and recover to slow training, which evaluations at every hundredth
+step miss: so these runs are short, and every step is evaluated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from tunewright.design.space import Value, is_number
+from tunewright.errors import DesignError
+from tunewright.execution.watcher import Watcher
+from tunewright.execution.workload import Workload
+from tunewright.probes.by_meaning import by_meaning
+from tunewright.probes.equal_draws import run_equal
+from tunewright.probes.probe import keep
+from tunewright.probes.short_run import ShortRun, early_until, short_runs, unjudged
+from tunewright.record.trial import Trial
+
+STEPS = 500  # playbook: "an abbreviated run of just 500 steps ... but evaluate every step"
+# of the best learning rate: half of it and itself as what a stable run looks like, 2 is the
+# playbook's quick look, and at 5 and 10 what was found below is seen again
+FACTORS = (0.5, 1.0, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0)
+
+
+@dataclass(frozen=True)
+class Stability:
+    """From which learning rate on short runs are unstable, and how."""
+
+    probe: ClassVar[str] = "stability"
+
+    learning_rate: float  # the configuration's own, the best so far
+    steps: int = STEPS  # of each run
+    runs: tuple[ShortRun, ...] = ()  # by learning rate
+    unstable_base_learning_rate: float | None = None  # the lowest; None if none was found
+    round: str = ""  # where they are recorded
+    caveats: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+
+    @property
+    def first_unstable(self) -> ShortRun | None:
+        """The run at the lowest unstable learning rate."""
+        lowest = self.unstable_base_learning_rate
+        return next((run for run in self.runs if run.learning_rate == lowest), None)
+
+    @property
+    def best(self) -> ShortRun | None:
+        """Of the stable runs the one whose training loss ended lowest."""
+        stable = [r for r in self.runs if r.stable and r.final_loss is not None]
+        return min(stable, key=lambda run: run.final_loss or 0.0, default=None)
+
+    @property
+    def settings(self) -> Mapping[str, Value]:
+        """None: it says what to mend, not what to set."""
+        return {}
+
+    @property
+    def says(self) -> str:
+        """The answer in one sentence."""
+        if self.missing:
+            return "whether training is stable cannot be judged"
+        found = self.first_unstable
+        rate = f"{self.learning_rate:.3g}"
+        if found is None:
+            highest = max(run.learning_rate for run in self.runs) / self.learning_rate
+            return (
+                f"stable for {self.steps} steps at up to {highest:.3g} times the best learning "
+                f"rate, {rate}: instability is not what holds it down"
+            )
+        if found.learning_rate <= self.learning_rate:
+            return (
+                f"already unstable at learning rate {found.learning_rate:.3g} (the best is {rate}):"
+                f" the loss {found.says}; {_remedy(found)}"
+            )
+        times = found.learning_rate / self.learning_rate
+        return (
+            f"unstable from learning rate {found.learning_rate:.3g} on, {times:.3g} times the best,"
+            f" {rate}: the loss {found.says}. Making it stable may allow a higher rate and a better"
+            f" result; {_remedy(found)}"
+        )
+
+
+def stability(
+    workload: Workload,
+    *,
+    fixed: Mapping[str, Value] | None = None,
+    trial: Trial | None = None,
+    steps: int = STEPS,
+    factors: Sequence[float] = FACTORS,
+    watch: Watcher | None = None,
+) -> Stability:
+    """Train `steps` steps at several times the best learning rate, every step evaluated.
+
+    The configuration is the trial's, else that of the best trial the store has, with what `fixed`
+    says. The learning rate is held constant where the workload says how
+    (`off={"schedule": "constant"}`). The same call again finds what was run and costs nothing.
+    """
+    start = by_meaning(workload, fixed, trial)
+    _check(steps, factors)
+    missing = start.lacks(("learning_rate", "max_train_steps"))
+    if missing:
+        return Stability(start.learning_rate, steps, missing=missing)
+    rate, own_warmup = start.learning_rate, start.warmup_steps
+    steps = max(steps, 2 * own_warmup)  # a warm-up that fills the run would hide the rate itself
+    results = run_equal(
+        "stability",
+        f"From which learning rate above {rate:.3g} on is training unstable?",
+        replace(workload, eval_every=1),
+        {start.name("learning_rate"): [_rounded(rate * f) for f in sorted(set(factors))]},
+        start.short(steps),
+        watch=watch,
+    )
+    judged = short_runs(results, early_until(start.max_train_steps, own_warmup))
+    runs = sorted(judged, key=lambda run: run.learning_rate)
+    answer = Stability(
+        rate,
+        steps,
+        tuple(runs),
+        lowest_unstable(runs),
+        results.round.name,
+        start.caveats,
+        unjudged(results, runs),
+    )
+    keep(workload, answer)
+    return answer
+
+
+def lowest_unstable(runs: Sequence[ShortRun]) -> float | None:
+    """The lowest learning rate that is unstable and whose next higher one is too; runs by rate.
+
+    A lone alarm below a stable run is taken for chance.
+
+    >>> lowest_unstable([ShortRun(n, n / 10, stable=n not in (2, 4, 5)) for n in range(1, 6)])
+    0.4
+    """
+    judged = [run for run in runs if run.stable is not None]
+    for run, above in zip(judged, [*judged[1:], None], strict=True):
+        if not run.stable and (above is None or not above.stable):
+            return run.learning_rate
+    return None
+
+
+def _rounded(rate: float) -> float:
+    """Six digits, so that the same rate is the same number however it was come by."""
+    return float(f"{rate:.6g}")
+
+
+def _remedy(found: ShortRun) -> str:
+    if found.early:
+        return "against early instability try warm-up first: tunewright probe warmup"
+    return "against mid-training instability try clipping: tunewright probe clip"
+
+
+def _check(steps: int, factors: Sequence[float]) -> None:
+    if type(steps) is not int or steps < 1:
+        raise DesignError(f"steps={steps!r}: say how many steps each run has, such as 500.")
+    if not factors or not all(is_number(f) and f > 0 for f in factors):
+        raise DesignError(f"factors={factors!r}: numbers above 0, such as (1, 2, 5, 10).")

@@ -1,0 +1,189 @@
+"""The stability probe: a world whose limit is known, a stable one, and a residual network."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import residual_world
+import sharpness_world
+
+from tunewright.design.objective import minimize
+from tunewright.design.round import Round
+from tunewright.design.space import log
+from tunewright.errors import DesignError
+from tunewright.execution.command import command
+from tunewright.execution.inline import Inline
+from tunewright.execution.verbs import run
+from tunewright.execution.workload import Workload
+from tunewright.probes.probe import Answer, as_document
+from tunewright.probes.short_run import ShortRun
+from tunewright.probes.stability import FACTORS, lowest_unstable, stability
+from tunewright.record.store import Store
+
+HOLD = {"schedule": "constant"}
+
+
+@pytest.fixture
+def workload(tmp_path: Path) -> Any:
+    def make(train: Any = sharpness_world.train, **more: Any) -> Workload:
+        given = {"off": HOLD, **more}
+        store = tmp_path / "tuning.db"
+        return Workload(train, minimize("valid_loss"), store=store, executor=Inline(), **given)
+
+    return make
+
+
+def test_the_lowest_unstable_learning_rate_is_the_known_one(workload: Any) -> None:
+    found = stability(workload(), fixed={"learning_rate": 0.01})  # the limit is 2 / 100
+    assert isinstance(found, Answer)
+    assert [run.stable for run in found.runs] == [True] * 5 + [False] * 3
+    assert found.unstable_base_learning_rate == pytest.approx(0.03)
+    first = found.first_unstable
+    assert first is not None and first.early and first.recovered and (first.at_step or 0) < 10
+    assert "unstable from learning rate 0.03 on, 3 times the best, 0.01" in found.says
+    assert found.says.endswith("tunewright probe warmup")
+    assert not found.settings and not found.missing and not found.caveats
+
+
+def test_every_step_is_evaluated_at_a_constant_rate(workload: Any) -> None:
+    own = workload()
+    found = stability(own, fixed={"learning_rate": 0.01}, steps=120, factors=(1, 2))
+    with Store.open(own.store) as store:
+        trials = store.results(found.round).trials
+    assert [len(trial.curves["valid_loss"]) for trial in trials] == [120, 120]
+    assert all(trial.configuration["schedule"] == "constant" for trial in trials)
+    assert len({trial.seed for trial in trials}) == 1  # equal draws
+
+
+def test_a_stable_world_stays_silent(workload: Any) -> None:
+    found = stability(workload(), fixed={"learning_rate": 0.01, "sharp": 1.0})
+    assert found.unstable_base_learning_rate is None
+    assert found.says.startswith("stable for 500 steps at up to 10 times the best learning rate")
+
+
+def test_an_outlier_in_the_middle_is_mid_training_instability(workload: Any) -> None:
+    fixed = {"learning_rate": 0.02, "sharp": 5.0, "burst": 40.0}
+    found = stability(workload(), fixed=fixed, factors=(0.5, 1, 2, 5))
+    first = found.first_unstable
+    assert first is not None and not first.early and 295 <= (first.at_step or 0) <= 305
+    assert found.says.endswith("tunewright probe clip")
+
+
+def test_asking_again_trains_nothing(workload: Any, tmp_path: Path) -> None:
+    marks = tmp_path / "marks"
+
+    def train(run: Any, learning_rate: float, schedule: str = "constant") -> None:
+        with marks.open("a") as file:
+            file.write("x")
+        sharpness_world.train(run, learning_rate, schedule=schedule, max_train_steps=80)
+
+    own = workload(train)
+    fixed = {"learning_rate": 0.01, "max_train_steps": 80}
+    with pytest.raises(DesignError, match="max_train_steps"):
+        stability(own, fixed=fixed)  # this function takes no number of steps
+    assert not marks.exists()
+    own = workload()
+    first = stability(own, fixed={"learning_rate": 0.01}, steps=80, factors=(1, 5))
+    with Store.open(own.store) as store:
+        before = [trial.identity for trial in store.results(first.round).trials]
+    assert stability(own, fixed={"learning_rate": 0.01}, steps=80, factors=(1, 5)) == first
+    with Store.open(own.store) as store:
+        assert [trial.identity for trial in store.results(first.round).trials] == before
+        kept = store.documents("probe")
+    assert kept[-1].payload["unstable_base_learning_rate"] == pytest.approx(0.05)
+
+
+def test_it_begins_from_the_best_trial_of_the_store(workload: Any) -> None:
+    own = workload()
+    asked = Round(
+        "rates",
+        goal="Which learning rate?",
+        scientific={},
+        nuisance={"learning_rate": log(1e-3, 1.5e-2)},
+        fixed={"max_train_steps": 50},
+        trials_per_study=4,
+    )
+    best = run(asked, own).best()
+    found = stability(own, steps=70, factors=(1, 2))
+    assert found.learning_rate == best.configuration["learning_rate"]
+
+
+def test_what_is_missing_is_named_with_the_entry(workload: Any) -> None:
+    found = stability(workload())
+    assert found.says == "whether training is stable cannot be judged"
+    (said,) = found.missing
+    assert said.startswith("learning_rate: no value above 0")
+
+    def other(run: Any, lr: float = 0.1, epochs: int = 3) -> None:
+        raise AssertionError("nothing may train")
+
+    said = " ".join(stability(workload(other, off=None)).missing)
+    assert 'means={"learning_rate": "..."}' in said
+    assert 'means={"max_train_steps": "..."}' in said
+
+
+def test_a_schedule_that_cannot_be_held_is_a_caveat(workload: Any) -> None:
+    found = stability(workload(off=None), fixed={"learning_rate": 0.01}, steps=60, factors=(1,))
+    (said,) = found.caveats
+    assert 'off={"schedule": "constant"}' in said
+
+
+def test_a_lone_alarm_below_stable_runs_is_chance() -> None:
+    runs = [ShortRun(n, 0.1 * 2**n, n not in (1, 3)) for n in range(4)]
+    assert lowest_unstable(runs) == pytest.approx(0.8)
+    assert lowest_unstable(runs[:3]) is None
+
+
+def test_the_answer_is_plain_data(workload: Any) -> None:
+    found = stability(workload(), fixed={"learning_rate": 0.01}, steps=70, factors=(1, 5))
+    document = json.loads(json.dumps(as_document(found)))
+    assert document["probe"] == "stability"
+    assert document["unstable_base_learning_rate"] == pytest.approx(0.05)
+    assert document["runs"][0]["stable"] is True
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"steps": 0}, {"steps": 1.5}, {"factors": ()}, {"factors": (1, -2)}]
+)
+def test_what_makes_no_sense_is_refused(workload: Any, wrong: dict[str, Any]) -> None:
+    with pytest.raises(DesignError, match=next(iter(wrong))):
+        stability(workload(), fixed={"learning_rate": 0.01}, **wrong)
+
+
+def test_a_command_works_as_well(workload: Any, tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import json, sys\n"
+        "rate, steps, every = float(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])\n"
+        "x = 1.0\n"
+        "for step in range(1, steps + 1):\n"
+        "    loss = 1 + x * x\n"
+        "    if step % every == 0 or step == steps:\n"
+        "        print(json.dumps({'step': step, 'loss': loss, 'valid_loss': loss}))\n"
+        "    x = min(abs(x - rate * (10 if step < 9 else 0.1) * x), 1e6)\n"
+    )
+    own = workload(
+        command(f"python {program} {{lr}} {{steps}} {{run.eval_every}}"),
+        means={"learning_rate": "lr", "max_train_steps": "steps", "train_loss": "loss"},
+        off=None,
+    )
+    found = stability(own, fixed={"lr": 0.1, "steps": 1000}, steps=90, factors=(1, 5))
+    assert found.unstable_base_learning_rate == pytest.approx(0.5)
+
+
+def test_a_residual_network_with_large_branches_is_unstable_and_one_with_small_is_not(
+    workload: Any,
+) -> None:
+    own = workload(residual_world.train)
+    found = stability(own, fixed={"learning_rate": 3e-4}, steps=80, factors=(1, 5, 10))
+    assert found.unstable_base_learning_rate == pytest.approx(1.5e-3)
+    assert found.first_unstable is not None and found.first_unstable.early
+    calm = {"learning_rate": 0.01, "residual_scale": 0.3}
+    assert stability(own, fixed=calm, steps=80, factors=(1, 5)).first_unstable is None
+
+
+def test_the_factors_look_just_above_the_best() -> None:
+    assert 2.0 in FACTORS and max(FACTORS) == 10 and 1.25 in FACTORS
