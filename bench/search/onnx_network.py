@@ -1,7 +1,7 @@
 """A network stored as ONNX, evaluated by numpy: the YAHPO surrogates need no runtime of their own.
 
 Reads the wire format and knows the eighteen operations of those files. Agrees with onnxruntime to
-1e-5 of the value (tests compare them where onnxruntime can be imported).
+1e-5 of an output's size (tests compare them where onnxruntime can be imported).
 """
 
 from __future__ import annotations

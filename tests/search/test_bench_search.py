@@ -252,4 +252,6 @@ def test_the_network_agrees_with_onnxruntime() -> None:
     )
     inputs = {"x_cat": codes, "x_cont": numbers.T.astype(np.float32)}
     expected = session.run(None, inputs)[0]
-    assert Network(path)(**inputs) == pytest.approx(expected, rel=1e-4, abs=1e-5)
+    scale = np.abs(expected).max(axis=0)  # outputs are of very different size
+    apart = np.abs(Network(path)(**inputs) - expected).max(axis=0)
+    assert (apart < 1e-5 * scale).all()
