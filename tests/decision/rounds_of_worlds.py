@@ -9,6 +9,7 @@ from typing import Any
 
 from tunewright.design.round import Round
 from tunewright.design.space import Linear, Log, LogFromOne, Range, log, log_from_one
+from tunewright.record.curve import Batch, Curves, pack
 from tunewright.record.results import Results
 from tunewright.testing import Surface, World, results
 
@@ -44,6 +45,19 @@ def ran(round: Round, world: World) -> Results:
 
     seeded = replace(world, surface=surface, seed=world.seed + round.seed)
     return results(round, seeded)
+
+
+def with_added(made: Results, **added: Any) -> Results:
+    """The results with something added to a metric's curves (an array, or one for each trial)."""
+    trials = []
+    for trial in made.recorded:
+        points = {}
+        for name, curve in trial.curves.items():
+            extra = added.get(name, 0.0)
+            extra = extra(trial) if callable(extra) else extra
+            points[name] = (curve.steps, curve.values + extra)
+        trials.append(replace(trial, curves=Curves([Batch(1, 0, pack(points))])))
+    return replace(made, recorded=tuple(trials))
 
 
 def _position(reference: Range, value: Any) -> float:

@@ -23,6 +23,7 @@ from tunewright.record.results import Results
 SECTION = "Not sampling enough points in the search space"
 FEWEST = 6  # feasible trials
 GOOD_REGION = 3  # trials as good as the best, within noise
+BETWEEN_SETTINGS = "between the two best settings"
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ def reference(results: Results, study: Settled, gap: float | None) -> Reference 
     if results.round.detect is not None:
         return Reference(results.round.detect, "the difference to detect")
     if gap:
-        return Reference(gap, "between the two best settings")
+        return Reference(gap, BETWEEN_SETTINGS)
     sd = trial_sd(results, study.study)
     return None if not sd else Reference(sd, "the trial standard deviation")
 

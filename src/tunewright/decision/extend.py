@@ -10,6 +10,7 @@ again.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -23,6 +24,7 @@ from tunewright.design.round import Round
 from tunewright.design.space import (
     Choice,
     Integers,
+    Linear,
     Log,
     LogFromOne,
     Range,
@@ -152,8 +154,8 @@ def _extended(
     searched = _searched(results, best, name)
     if name in schedule.values:
         new = schedule.values[name]
-        if searched is not None and is_number(new) and (near := _around(new, searched)) is not None:
-            return Extended(name, "nuisance", near, rung, "a schedule is to be tuned again")
+        if searched is not None and (moved := _half_to_double(new, searched)) is not None:
+            return Extended(name, "nuisance", moved, rung, "a schedule is to be tuned again")
         return Extended(name, "fixed", new, rung, schedule.rule)
     again = name in tune or results.meaning.of(name) == "learning_rate"
     again = again or (rung.likelihood == "unlikely" and searched is not None)
@@ -204,6 +206,16 @@ def _around(value: Value, searched: Range | None) -> Range | None:
     reach = (searched.high - searched.low) / 4
     ends = max(searched.low, number - reach), min(searched.high, number + reach)
     return linear(_digits(ends[0], 4), _digits(ends[1], 4)) if ends[1] > ends[0] else None
+
+
+def _half_to_double(value: Value, searched: Range) -> Range | None:
+    """Around a length that the new training moved out of the range it was searched in."""
+    if not is_number(value) or not isinstance(searched, Linear | Log):
+        return None
+    number = float(value)  # type: ignore[arg-type]
+    most = searched.high if searched.high <= 1 else math.inf  # a share of training
+    low, high = _digits(number / 2, 4), _digits(min(number * 2, most), 4)
+    return type(searched)(low, high) if high > low > 0 else None
 
 
 def _notes(found: Collection[Extended], old: int, new: int) -> list[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from tunewright.checks.density import BETWEEN_SETTINGS
 from tunewright.checks.finding import Finding
 from tunewright.decision.narrow import narrow
 from tunewright.decision.proposal import Proposal, continued
@@ -44,6 +45,21 @@ def undecided(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
     own = [f for f in findings if f.check == "comparison" and f.verdict in ("note", "cannot_judge")]
     own = [f for f in own if f.about.startswith("round ")]
     return [_doubled(results, own[0].says, own)] if own else []
+
+
+def pressing(results: Results, findings: Sequence[Finding]) -> list[Finding]:
+    """The findings without densities that no number of trials would satisfy.
+
+    Where nothing else is declared, density is judged by the gap between the two best settings. If
+    they are equal that gap shrinks with every doubling; after two of them it has been said.
+    """
+    if not doubled_enough(results):
+        return list(findings)
+    return [
+        f
+        for f in findings
+        if f.check != "density" or f.evidence.get("reference_is") != BETWEEN_SETTINGS
+    ]
 
 
 def doubled_enough(results: Results) -> bool:

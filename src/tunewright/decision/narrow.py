@@ -2,9 +2,10 @@
 
 Around the best: the stretch that holds the best fifth of the feasible trials (four at least), with
 a tenth of the range to spare on either side, and never less than a quarter of the range. Ranges
-along which the best are spread out stay as they are. An optimum inside the range stayed inside the
-narrowed one in 600 of 600 simulated studies of 16 and 30 trials in two dimensions with noise, in
-which the box shrank to 0.28 of its size on average (`tests/decision/test_narrow.py`).
+along which the best lie no closer together than chance has it in one of four cases stay as they
+are. In simulated studies of 16 and 30 trials in two dimensions (optimum anywhere, a quadratic of
+height 1, noise of 0.005 to 0.05) the optimum stayed inside in 98 to 100 %, the space shrank to 0.29
+to 0.43 of its size, and a hyperparameter without effect was narrowed in 7 %.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ import numpy as np
 from tunewright.checks.finding import Finding
 from tunewright.checks.positions import Axis, axes, settled
 from tunewright.decision.proposal import Proposal, proposal, successor
+from tunewright.decision.ranges import share
 from tunewright.decision.rewriting import names_of, searched_ranges, with_ranges
-from tunewright.decision.widen import share
 from tunewright.design.round import Round
 from tunewright.design.space import Choice, Integers, Linear, Log, LogFromOne, Range
 from tunewright.errors import DesignError
@@ -28,6 +29,7 @@ BEST = 0.2  # of the feasible trials
 FEWEST_BEST = 4
 SPARE = 0.1  # of the range, on either side
 LEAST = 0.25  # of the range is kept
+CHANCE = 0.25  # that trials spread evenly lie so close together: then they say nothing
 WORTH_IT = 0.85  # of the range: a smaller cut is none
 FEWEST = 8  # feasible trials
 
@@ -67,11 +69,22 @@ def best_stretch(axis: Axis) -> tuple[float, float]:
         return 0.0, 1.0
     count = max(FEWEST_BEST, math.ceil(BEST * len(units)))
     best = units[np.argsort(losses, kind="stable")[:count]]
+    if by_chance(float(best.max() - best.min()), count) > CHANCE:
+        return 0.0, 1.0
     low, high = float(best.min()) - SPARE, float(best.max()) + SPARE
     missing = LEAST - (high - low)
     if missing > 0:
         low, high = low - missing / 2, high + missing / 2
     return max(0.0, low), min(1.0, high)
+
+
+def by_chance(span: float, count: int) -> float:
+    """How often so many evenly spread points lie within a stretch this long, somewhere.
+
+    >>> round(by_chance(0.5, 5), 2), by_chance(1.0, 5)
+    (0.19, 1.0)
+    """
+    return float(count * span ** (count - 1) - (count - 1) * span**count)
 
 
 def cut(range: Range, low: float, high: float) -> Range | None:

@@ -16,7 +16,7 @@ from tunewright.decision.compare import compare_again
 from tunewright.decision.exploit import conclude, explored
 from tunewright.decision.fix import fix
 from tunewright.decision.length import longer, shorter
-from tunewright.decision.more_trials import more_trials, too_few, undecided
+from tunewright.decision.more_trials import more_trials, pressing, too_few, undecided
 from tunewright.decision.narrow import leave_out, narrow
 from tunewright.decision.proposal import Proposal
 from tunewright.decision.regularise import regularise
@@ -51,7 +51,7 @@ def next_round(results: Results, findings: Sequence[Finding] | None = None) -> t
     `findings` are those of `check(results)`, which is asked when they are not given. Pass results
     joined with earlier rounds (`record.joined`) to let old trials count.
     """
-    found = list(check(results) if findings is None else findings)
+    found = pressing(results, check(results) if findings is None else findings)
     made = [one for propose in PROPOSERS for one in propose(results, found)]
     if explored(found):
         made += [one for propose in IMPROVERS for one in propose(results, found)]

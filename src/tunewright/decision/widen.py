@@ -1,35 +1,26 @@
 """Widen a range whose end the best trials crowd at; the old trials go on counting.
 
 The new round covers the wider space as densely as the old one was covered, so it gets as many more
-trials as the space is wider, three times as many at most.
+trials as the space is wider, three times as many at most. A cheaper round, which starts where the
+best lie and gives up the far side, is proposed beside it.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
 from tunewright.checks.finding import Finding
+from tunewright.decision.narrow import around_the_best
 from tunewright.decision.proposal import Proposal, grown, proposal, successor
+from tunewright.decision.ranges import hull, reaching, share, written_range
 from tunewright.decision.rewriting import longer_list, searched_ranges, with_ranges
 from tunewright.design.round import Round
-from tunewright.design.space import (
-    Choice,
-    Integers,
-    Linear,
-    Log,
-    LogFromOne,
-    Range,
-    integers,
-    linear,
-    log,
-    log_from_one,
-)
+from tunewright.design.space import Choice, Range
 from tunewright.errors import DesignError
 from tunewright.record.results import Results
 
-_WRITTEN = re.compile(r"(\w+)\(([^,]+), ([^,]+?)(, log=True)?\)")
+FEWEST = 8  # trials: with fewer feasible ones the ends cannot be judged again
 
 
 def widen(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
@@ -48,7 +39,8 @@ def widen(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
     trials, before = made.trials_per_study, results.round.trials_per_study
     if trials > before:
         reason += f", {trials} trials per study instead of {before} to keep it as dense"
-    return [proposal("widen", reason, own, made)]
+    beyond = _beyond(results, own, wider)
+    return [proposal("widen", reason, own, made), *([beyond] if beyond and not lists else [])]
 
 
 def proposed_ranges(round: Round, findings: Sequence[Finding]) -> dict[str, Range]:
@@ -87,49 +79,36 @@ def widened(round: Round, wider: dict[str, Range], lists: dict[str, Choice]) -> 
         return None
 
 
-def written_range(text: str) -> Range | None:
-    """A range as `str` writes it.
+def _beyond(results: Results, own: Sequence[Finding], wider: dict[str, Range]) -> Proposal | None:
+    """The cheaper way: only from where the best lie to the new end, as densely as before.
 
-    >>> str(written_range("integers(1, 64, log=True)")), written_range("choice(1, 2)")
-    ('integers(1, 64, log=True)', None)
+    It gives up the far side of the old range, where nothing good was found.
     """
-    read = _WRITTEN.fullmatch(text)
-    if read is None:
+    known, best = searched_ranges(results.round), around_the_best(results)
+    ranges = {
+        column: reaching(known[column], range, best[column])
+        for column, range in wider.items()
+        if column in best and known[column] != range
+    }
+    if set(ranges) != set(wider):
         return None
-    kind, low, high, log_scale = read.groups()
+    times = 1.0
+    for column, range in ranges.items():
+        times *= share(range, wider[column]) / max(share(known[column], wider[column]), 1e-3)
+    trials = max(FEWEST, round(results.round.trials_per_study * min(times, 1.0)))
     try:
-        if kind == "integers":
-            return integers(int(low), int(high), log=bool(log_scale))
-        makes: dict[str, Any] = {"linear": linear, "log": log, "log_from_one": log_from_one}
-        return makes[kind](float(low), float(high)) if kind in makes else None
-    except ValueError:
+        made = successor(
+            results.round,
+            f"beyond {', '.join(ranges)}",
+            scientific=with_ranges(results.round.scientific, ranges),
+            nuisance=with_ranges(results.round.nuisance, ranges),
+            trials_per_study=trials,
+        )
+    except DesignError:
         return None
-
-
-def hull(one: Range, other: Range) -> Range:
-    """The narrowest range of their kind that holds both."""
-    if type(one) is not type(other) or isinstance(one, Choice) or isinstance(other, Choice):
-        return one
-    low, high = min(one.low, other.low), max(one.high, other.high)
-    if isinstance(one, Integers):
-        return Integers(int(low), int(high), one.log)
-    kinds: dict[type, Any] = {Linear: Linear, Log: Log, LogFromOne: LogFromOne}
-    made: Range = kinds[type(one)](low, high)
-    return made
-
-
-def share(old: Range, new: Range) -> float:
-    """How much of a wider range the old one is.
-
-    >>> round(share(log(1e-4, 1e-1), log(1e-4, 1.0)), 3), share(integers(1, 4), integers(1, 6))
-    (0.75, 0.6666666666666666)
-    """
-    if isinstance(old, Choice) or isinstance(new, Choice):
-        return 1.0
-    if isinstance(new, Integers):
-        return (old.high - old.low + 1) / (new.high - new.low + 1)
-    low, high = max(old.low, new.low), min(old.high, new.high)
-    return new.unit(high) - new.unit(low)
+    shown = " and ".join(f"{column} in {range}" for column, range in ranges.items())
+    reason = f"or only from where the best lie: {shown}, {trials} trials per study"
+    return proposal("widen", reason, own, made)
 
 
 def _longer_lists(round: Round, findings: Sequence[Finding]) -> dict[str, Choice]:
