@@ -1,0 +1,289 @@
+"""Up to which batch size does a larger batch save steps? Steps to a goal, tuned anew at each size.
+
+The protocol of Shallue et al.: a whole study per batch size over the user's own search space, all
+under the same budget of steps (never of epochs, which would give large batches fewer of them), and
+a goal fixed by the smallest size before any larger one is looked at.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
+
+from tunewright.design.round import Round
+from tunewright.design.space import Value
+from tunewright.errors import DesignError
+from tunewright.execution.watcher import Watcher
+from tunewright.execution.workload import Workload
+from tunewright.probes.probe import keep, run_probe
+from tunewright.probes.scaling import FEWEST_SIZES, Luck, ScalingFit, fit_scaling, label_of
+from tunewright.probes.short_run import finished
+from tunewright.probes.steps_to_goal import FINE, SizePoint, goal_of, size_point
+from tunewright.record.results import Results
+
+PROBE = "critical_batch"
+TRIALS = 20  # per batch size
+EVALUATIONS = 200  # of a training at the smallest size
+MOST_EVALUATIONS = 1000
+MISFIT = 2.0  # times what luck explains: the form of the curve is in doubt
+
+Verdict = Literal["inside", "above", "below", "unknown"]
+
+
+@dataclass(frozen=True)
+class CriticalBatch:
+    """What the studies found."""
+
+    probe: ClassVar[str] = PROBE
+    verdict: Verdict  # where the critical batch size lies among the sizes that count
+    says: str
+    settings: Mapping[str, Value]  # the largest size that is not above the critical one
+    missing: tuple[str, ...] = ()
+    metric: str = ""
+    goal: float | None = None  # fixed by the smallest size
+    critical_batch_size: float | None = None
+    low: float | None = None  # of its 95 % interval; None: left open
+    high: float | None = None
+    smallest_steps: float | None = None  # what no batch size goes below
+    sizes: tuple[SizePoint, ...] = ()
+    caveats: tuple[str, ...] = ()
+
+
+def critical_batch(
+    workload: Workload,
+    *,
+    batch_sizes: Sequence[int],
+    nuisance: Mapping[str, Any],
+    fixed: Mapping[str, Any] | None = None,
+    max_train_steps: int | Mapping[int, int] | None = None,
+    trials: int = TRIALS,
+    goal: float | None = None,
+    seed: int = 0,
+    watch: Watcher | None = None,
+) -> CriticalBatch:
+    """The critical batch size of a workload, from one study per batch size.
+
+    `nuisance` is the search space of every study and must hold the learning rate. `max_train_steps`
+    is the budget of every trial, or one per batch size. `goal` is a value of the objective; without
+    it, the one that a fifth of the feasible trials at the smallest size reach.
+    """
+    budgets = _budgets(workload, batch_sizes, max_train_steps, dict(fixed or {}))
+    rounds = _rounds(workload, budgets, nuisance, dict(fixed or {}), trials, seed)
+    points, lucks, wanted = list[SizePoint](), list[Luck](), goal
+    for size, round in rounds.items():
+        own = replace(workload, eval_every=_eval_every(workload, budgets[size], points, size))
+        results = finished(run_probe(PROBE, round, own, watch=watch))
+        wanted = goal_of(results) if wanted is None else wanted
+        if wanted is None:
+            return _no_goal(workload, size, results)
+        point, one_luck = size_point(results, size, wanted)
+        points.append(point)
+        lucks.append(one_luck)
+    assert wanted is not None  # there are two sizes at least
+    answer = answer_of(workload, wanted, points, lucks)
+    keep(workload, answer)
+    return answer
+
+
+def _budgets(
+    workload: Workload,
+    batch_sizes: Sequence[int],
+    max_train_steps: int | Mapping[int, int] | None,
+    fixed: Mapping[str, Any],
+) -> dict[int, int]:
+    """The step budget of each batch size, smallest first; refuses budgets of epochs."""
+    meaning, accepts = workload.meaning, workload.accepts
+    batch, steps = meaning.name("batch_size"), meaning.name("max_train_steps")
+    problems = [
+        f"{name}: the training program takes no such hyperparameter. If it has another name, say "
+        f'so: means={{"{meant}": "..."}}.'
+        for name, meant in ((batch, "batch_size"), (steps, "max_train_steps"))
+        if name not in accepts.names and not accepts.takes_anything
+    ]
+    sizes = sorted(set(batch_sizes))
+    if len(sizes) < 2 or not all(type(size) is int and size >= 1 for size in sizes):
+        problems.append(f"batch_sizes={list(batch_sizes)!r}: two or more whole numbers, from 1.")
+    if "epoch" in steps.lower():
+        problems.append(
+            f"{steps} counts epochs: a larger batch would get fewer steps and look worse for that "
+            "alone. Let the program take a number of steps, and say what it is called: "
+            'means={"max_train_steps": "..."}.'
+        )
+    if max_train_steps is None:
+        max_train_steps = fixed.get(steps, accepts.defaults.get(steps))
+    budgets = (
+        {size: max_train_steps.get(size) for size in sizes}
+        if isinstance(max_train_steps, Mapping)
+        else dict.fromkeys(sizes, max_train_steps)
+    )
+    if not all(type(length) is int and length >= 1 for length in budgets.values()):
+        problems.append(f"max_train_steps={max_train_steps!r}: say the steps of every trial.")
+    elif len(set(budgets.values())) > 1 and len({b * n for b, n in budgets.items()}) == 1:  # type: ignore[operator]
+        problems.append(
+            "max_train_steps: every batch size sees the same number of examples, which is a budget "
+            "of epochs. Give the larger sizes as many steps as the smallest, or what they need."
+        )
+    if problems:
+        raise DesignError("\n".join(problems))
+    return budgets  # type: ignore[return-value]
+
+
+def _rounds(
+    workload: Workload,
+    budgets: Mapping[int, int],
+    nuisance: Mapping[str, Any],
+    fixed: Mapping[str, Any],
+    trials: int,
+    seed: int,
+) -> dict[int, Round]:
+    """The study of each batch size, everything tuned anew at points of its own."""
+    meaning = workload.meaning
+    batch, steps = meaning.name("batch_size"), meaning.name("max_train_steps")
+    rate = meaning.name("learning_rate")
+    rest = {name: value for name, value in fixed.items() if name not in (batch, steps)}
+    rounds = {
+        size: Round(
+            f"{PROBE}_{size}",
+            goal=f"How many steps to the goal at batch size {size}, everything tuned anew?",
+            nuisance=nuisance,
+            fixed={**rest, batch: size, steps: length},
+            trials_per_study=trials,
+            seed=seed + place,
+        )
+        for place, (size, length) in enumerate(budgets.items())
+    }
+    searched = {h.name for round in rounds.values() for s in round.studies for h in s.space}
+    if rate not in searched:
+        raise DesignError(
+            f"nuisance: {rate} is not searched, but its best value changes with the batch size. "
+            f"Give it a range, such as {rate}=log(1e-4, 1.0), and others that the optimizer has."
+        )
+    return rounds
+
+
+def _eval_every(
+    workload: Workload, length: int, points: Sequence[SizePoint], size: int
+) -> int | None:
+    """Evaluations so close that the steps are known to 2 %, were the scaling perfect."""
+    known = [point for point in points if point.steps is not None]
+    if known and known[-1].steps is not None:
+        fewest = known[-1].steps * known[-1].batch_size / size
+        wanted = int(FINE * fewest)
+    else:
+        wanted = length // EVALUATIONS
+    wanted = max(1, wanted, length // MOST_EVALUATIONS)
+    return wanted if workload.eval_every is None else min(wanted, workload.eval_every)
+
+
+def _no_goal(workload: Workload, size: int, results: Results) -> CriticalBatch:
+    feasible = sum(trial.value is not None for trial in results.trials)
+    return CriticalBatch(
+        "unknown",
+        "No goal can be set at the smallest batch size.",
+        {},
+        (
+            f"three feasible trials at batch size {size}: {feasible} of {len(results.trials)} are. "
+            "Narrow the ranges (see tunewright check " + results.round.name + "), or say goal=",
+        ),
+        metric=workload.objective.metric,
+    )
+
+
+def answer_of(
+    workload: Workload,
+    goal: float,
+    points: Sequence[SizePoint],
+    lucks: Sequence[Luck],
+) -> CriticalBatch:
+    """What the judged batch sizes say together."""
+    labelled = _labelled(points)
+    counted = [(p, one) for p, one in zip(labelled, lucks, strict=True) if p.valid]
+    fit = fit_scaling([p.batch_size for p, _ in counted], [one for _, one in counted])
+    caveats = [text for point in labelled for text in point.caveats]
+    dropped = [p for p in labelled if not p.valid]
+    missing = [f"batch size {p.batch_size}: {text}" for p in dropped for text in p.problems]
+    answer = CriticalBatch(
+        "unknown",
+        f"The critical batch size cannot be told: {len(counted)} of {len(labelled)} batch sizes "
+        f"count, and {FEWEST_SIZES} are needed.",
+        {},
+        tuple(missing),
+        workload.objective.metric,
+        goal,
+        sizes=tuple(labelled),
+        caveats=tuple(caveats),
+    )
+    if fit is None:
+        return answer
+    if dropped:
+        caveats += [f"left out: {text}" for text in missing]
+    if fit.misfit > MISFIT:
+        caveats.append(
+            "the steps follow the curve S_min (1 + B_crit / B) badly: look at each size instead"
+        )
+    valid = [p for p, _ in counted]
+    verdict, says = _verdict(workload, goal, valid, fit)
+    fitting = [p.batch_size for p in valid if p.batch_size <= fit.critical_batch_size]
+    chosen = max(fitting, default=valid[0].batch_size)
+    return replace(
+        answer,
+        verdict=verdict,
+        says=says,
+        settings={workload.meaning.name("batch_size"): chosen},
+        missing=(),
+        critical_batch_size=fit.critical_batch_size,
+        low=fit.low,
+        high=fit.high,
+        smallest_steps=fit.smallest_steps,
+        caveats=tuple(caveats),
+    )
+
+
+def _labelled(points: Sequence[SizePoint]) -> list[SizePoint]:
+    """The points, each that counts with what it gained over the one before."""
+    labelled = {p.batch_size: p for p in points}
+    for before, after in itertools.pairwise([p for p in points if p.valid]):
+        assert before.steps is not None and after.steps is not None
+        label = label_of(before.steps, after.steps, after.batch_size / before.batch_size)
+        labelled[after.batch_size] = replace(after, scaling=label)
+    return list(labelled.values())
+
+
+def _verdict(
+    workload: Workload, goal: float, valid: Sequence[SizePoint], fit: ScalingFit
+) -> tuple[Verdict, str]:
+    found, metric = fit.critical_batch_size, workload.objective.metric
+    smallest, largest = valid[0].batch_size, valid[-1].batch_size
+    low = f"{_examples(fit.low)} to " if fit.low is not None else "anything up to "
+    high = _examples(fit.high) if fit.high is not None else "any size"
+    if fit.low is not None and fit.high is None:
+        low, high = "at least ", _examples(fit.low)
+    about = f"about {_examples(found)} (95 %: {low}{high})"
+    head = f"To {metric} {goal:.4g}, the critical batch size is {about}"
+    if found > largest:
+        return "above", (
+            f"{head}, above all that were tried: up to {largest} a larger batch saves steps nearly "
+            "in proportion."
+        )
+    if found < smallest:
+        return "below", (
+            f"{head}, below all that were tried: from {smallest} on a larger batch saves next to "
+            "no steps."
+        )
+    return "inside", (
+        f"{head}: below it a larger batch saves steps nearly in proportion, above it next to none; "
+        f"no size needs fewer than about {_examples(fit.smallest_steps)} steps."
+    )
+
+
+def _examples(size: float) -> str:
+    """A batch size with two digits: it is not known better.
+
+    >>> _examples(131.7), _examples(3.44)
+    ('130', '3.4')
+    """
+    digits = 1 - math.floor(math.log10(size))
+    return f"{round(size, digits):g}"
