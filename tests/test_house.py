@@ -31,7 +31,9 @@ LAYERS = {
     "plots": {"errors", "design", "record", "checks"},
     "decision": {"errors", "design", "record", "checks"},
     "pipeline": {"errors", "design", "snapshot", "seeds"},
-    "probes": {"errors", "design", "record", "search", "execution", "checks", "pipeline"},
+    "probes": {
+        *("errors", "design", "record", "search", "execution", "checks", "pipeline", "seeds"),
+    },
     "autopilot": {
         *("errors", "design", "record", "search", "execution", "checks", "plots"),
         *("decision", "pipeline", "probes", "seeds"),
@@ -56,6 +58,7 @@ AT_THE_TOP = {
 }
 VAGUE = re.compile(r"(^|_)(utils?|managers?|helpers?|common|base|misc|core)($|_)")
 PUBLIC = [
+    "Bayesian",
     "Checkpoint",
     "Finding",
     "Halton",
@@ -102,6 +105,7 @@ PUBLIC = [
     "open_round",
     "pipeline",
     "plots",
+    "probes",
     "repeat",
     "report",
     "run",
@@ -184,7 +188,7 @@ def test_public_names_are_the_list() -> None:
 
 def test_no_public_name_hides_a_folder() -> None:
     folders = {path.name for path in SOURCE.iterdir() if path.is_dir()}
-    modules = {"pipeline", "plots"}  # public as folders, on purpose
+    modules = {"pipeline", "plots", "probes"}  # public as folders, on purpose
     assert not (set(PUBLIC) - modules) & folders
 
 

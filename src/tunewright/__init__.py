@@ -16,7 +16,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tunewright import pipeline as pipeline, plots as plots
+    from tunewright import pipeline as pipeline, plots as plots, probes as probes
     from tunewright.checks.checklist import check as check
     from tunewright.checks.finding import Finding as Finding
     from tunewright.decision.decide import decide as decide
@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from tunewright.record.results import Results as Results
     from tunewright.record.trial import Trial as Trial
     from tunewright.reports.report import report as report
+    from tunewright.search.bayesian import Bayesian as Bayesian
     from tunewright.search.halton import Halton as Halton
     from tunewright.search.listed import Listed as Listed
 
@@ -104,6 +105,7 @@ _HOMES = {
     "record.results": ("Results",),
     "record.trial": ("Trial",),
     "reports.report": ("report",),
+    "search.bayesian": ("Bayesian",),
     "search.halton": ("Halton",),
     "search.listed": ("Listed",),
 }
@@ -111,6 +113,7 @@ _MODULES = {
     "defaults": "design.defaults",
     "pipeline": "pipeline",
     "plots": "plots",
+    "probes": "probes",
     "schedule": "design.schedule",
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}

@@ -1,0 +1,290 @@
+"""Which batch sizes fit, how fast is each, and which one should be used?
+
+    answer = tunewright.probes.batch_size(make_step)     # or a Workload
+    print(answer.says)
+
+The playbook's first question ("Choosing the batch size"): the sizes that fit, the throughput of
+each, the knee beyond which a larger batch only takes longer, what holds the step up, and what a
+training costs in time and money.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from tunewright.design.space import Value
+from tunewright.errors import DesignError, WorkloadError
+from tunewright.execution.workload import Workload
+from tunewright.probes.cost import Cost
+from tunewright.probes.kept_rows import KeptRows
+from tunewright.probes.knee import knee, passed, pays
+from tunewright.probes.largest_size import Bounds, Largest, closing, find_largest
+from tunewright.probes.memory_model import MemoryPoint
+from tunewright.probes.probe import as_document
+from tunewright.probes.rig import OpenRig, OutOfMemory, ProcessRig
+from tunewright.probes.size_answer import BatchSizes, concluded, revived
+from tunewright.probes.size_row import SizeRow, measure
+from tunewright.probes.subject import Subject, subject_of
+from tunewright.probes.timing import TimingRule
+
+MOST = 2**20  # examples per step; nobody trains with more
+
+
+def batch_size(
+    what: Workload | Callable[..., Any],
+    *,
+    fixed: Mapping[str, Value] | None = None,
+    smallest: int | None = None,
+    largest: int | None = None,
+    sizes: Sequence[int] | None = None,
+    everything: bool = False,
+    processes: int = 1,
+    memory_gb: float | None = None,
+    cost: Cost | None = None,
+    rule: TimingRule | None = None,
+    store: str | Path | None = "tuning.db",
+    again: bool = False,
+    longest_step_s: float = 20.0,
+    say: Callable[[str], None] = lambda line: None,
+) -> BatchSizes:
+    """Find the batch sizes that fit, the throughput of each, and the one to use.
+
+    `what` is a factory `make_step(batch_size)` whose result does one whole training step each time
+    it is called, or a workload whose training function uses `run.steps` (`pipeline.fit` does);
+    `fixed` gives its other hyperparameters. Sizes are doubled from `smallest` until a doubling no
+    longer pays, or all that fit with `everything`; or exactly `sizes`. With several `processes`
+    torchrun's variables are set and `batch_size` counts the examples of all. `memory_gb` limits the
+    memory, on a CPU too. Measured sizes are kept in `store` (a workload's own; None keeps nothing)
+    and are good until model, optimizer, precision, device, processes or example shape change;
+    `again` measures anew. `say` is told how it goes.
+    """
+    started = time.monotonic()
+    subject = subject_of(what, fixed)
+    kept_in = what.store if isinstance(what, Workload) else store
+    asked = Asked(
+        tuple(sorted(set(sizes or ()))),
+        _smallest(smallest, sizes, processes),
+        min(largest or MOST, max(sizes, default=MOST) if sizes else MOST),
+        everything,
+        processes,
+        memory_gb,
+        rule or TimingRule(),
+        longest_step_s,
+    )
+    asked.check()
+    open_rig = opener(subject, processes, memory_gb)
+    return probe_rig(
+        open_rig,
+        subject,
+        asked,
+        cost or Cost(),
+        None if kept_in is None else kept_in,
+        again=again,
+        say=say,
+        started=started,
+        alone=opener(subject, 1, memory_gb) if processes > 1 else None,
+    )
+
+
+@dataclass(frozen=True)
+class Asked:
+    """How the question was put."""
+
+    sizes: tuple[int, ...]
+    smallest: int
+    most: int
+    everything: bool
+    processes: int
+    memory_gb: float | None
+    rule: TimingRule
+    longest_step_s: float = 20.0
+
+    def check(self) -> None:
+        """Refuse what cannot be asked."""
+        problems = []
+        if self.processes < 1:
+            problems.append(f"processes={self.processes}: at least one process trains.")
+        launched = int(os.environ.get("WORLD_SIZE", "1"))
+        if launched > 1:
+            problems.append(
+                f"WORLD_SIZE={launched}: call the probe from one process, without torchrun; with "
+                f"processes={launched} it starts them itself."
+            )
+        if self.memory_gb is not None and self.memory_gb <= 0:
+            problems.append(f"memory_gb={self.memory_gb}: a limit is more than 0.")
+        if self.smallest < 1 or any(size < 1 for size in self.sizes):
+            problems.append("batch sizes are 1 or more.")
+        uneven = [s for s in (self.smallest, *self.sizes) if s % max(self.processes, 1)]
+        if uneven:
+            problems.append(
+                f"batch size {uneven[0]} cannot be shared by {self.processes} processes: sizes "
+                "count the examples of all of them."
+            )
+        if self.most < self.smallest:
+            problems.append(f"largest={self.most} is below smallest={self.smallest}.")
+        if problems:
+            raise DesignError("\n".join(problems))
+
+
+def opener(subject: Subject, processes: int, memory_gb: float | None) -> OpenRig:
+    """How to start fresh processes for one size."""
+    limit = None if memory_gb is None else memory_gb * 1024
+    return lambda: ProcessRig(subject, processes, limit)
+
+
+def probe_rig(
+    open_rig: OpenRig,
+    subject: Subject,
+    asked: Asked,
+    cost: Cost,
+    store: str | Path | None = None,
+    *,
+    again: bool = False,
+    say: Callable[[str], None] = lambda line: None,
+    started: float = 0.0,
+    alone: OpenRig | None = None,
+) -> BatchSizes:
+    """The probe on anything that can be built and stepped: real processes, or a known world."""
+    with closing(open_rig()) as rig:
+        try:
+            device = rig.build(asked.smallest)
+            first = MemoryPoint(asked.smallest, rig.run([1, 1, 1]).reserved_mb)
+        except OutOfMemory as error:
+            raise WorkloadError(
+                f"{subject.name} does not fit at all: batch size {asked.smallest} runs out of "
+                f"memory ({error}). Try a smaller model, lower precision or more memory."
+            ) from None
+        found = {**rig.identify(), "fixed": _shown(subject.configuration)}
+        kept = KeptRows(store, subject.name, found, asdict(asked))
+        if kept.answer is not None and not again:
+            return replace(revived(kept.answer, cost), from_record=True)
+        notes = [f"Measured anew, as {change} has changed." for change in kept.changed]
+        for line in notes:
+            say(line)
+        if again:
+            kept = KeptRows(None, subject.name, found, asdict(asked))
+        memory_mb = None if asked.memory_gb is None else asked.memory_gb * 1024
+        bounds = Bounds(
+            asked.smallest,
+            asked.most,
+            asked.processes,
+            memory_mb,
+            asked.longest_step_s,
+            fresh_ladder=asked.processes > 1,
+        )
+        largest = find_largest(open_rig, bounds, rig, device, first, say)
+    rows = _sweep(open_rig, subject, asked, largest, kept, say)
+    best = knee([row.rate for row in rows])
+    efficiency = None
+    if alone is not None:
+        one = measure(alone, max(1, best // asked.processes), asked.rule)
+        single = one.rate.examples_per_s
+        together = next(r for r in rows if r.batch_size == best).rate.examples_per_s
+        efficiency = together / (asked.processes * single)
+    answer = concluded(
+        subject.name,
+        subject.batch_name,
+        rows,
+        best,
+        largest,
+        cost,
+        found,
+        asked.processes,
+        efficiency,
+    )
+    answer = replace(
+        answer,
+        notes=(*notes, *answer.notes),
+        seconds=time.monotonic() - started if started else 0.0,
+    )
+    if again and store is not None:
+        kept = KeptRows(store, subject.name, found, asdict(asked))
+    kept.conclude(as_document(answer))
+    return answer
+
+
+def _smallest(smallest: int | None, sizes: Sequence[int] | None, processes: int) -> int:
+    if smallest is not None:
+        return smallest
+    return min(sizes) if sizes else max(processes, 1)
+
+
+def _sweep(
+    open_rig: OpenRig,
+    subject: Subject,
+    asked: Asked,
+    largest: Largest,
+    kept: KeptRows,
+    say: Callable[[str], None],
+) -> list[SizeRow]:
+    """Measure sizes upward until two lie beyond the knee, or all if they are wanted.
+
+    A doubling that does not pay is measured again, both ends of it, before it is believed.
+    """
+
+    def measured(size: int, turn: int = 0) -> SizeRow:
+        known = kept.get(size, turn)
+        if known is not None:
+            return known
+        row = measure(open_rig, size, asked.rule, subject.takes_synthetic)
+        kept.add(row, turn)
+        say(_line(row))
+        return row
+
+    rows: dict[int, SizeRow] = {}
+    twice: set[int] = set()
+
+    def repeat(size: int) -> None:
+        """Once more, in another moment's mood of the machine."""
+        if size not in twice:
+            twice.add(size)
+            rows[size] = rows[size].pooled(measured(size, turn=1))
+
+    for size in asked.sizes or _doublings(asked.smallest, largest.batch_size):
+        if size > largest.batch_size:
+            say(f"batch size {size}: does not fit, left out")
+            break
+        try:
+            before = knee([row.rate for row in rows.values()]) if rows else 0
+            rows[size] = measured(size)
+            if before and not pays(rows[before].rate, rows[size].rate):
+                repeat(before)
+                repeat(size)
+        except OutOfMemory:
+            rows.pop(size, None)
+            say(f"batch size {size}: out of memory after a while")
+            break
+        stop = passed([row.rate for row in rows.values()])
+        if stop and not (asked.everything or asked.sizes):
+            break
+    if not rows:
+        raise WorkloadError(
+            f"no batch size of {subject.name} could be timed: {asked.smallest} runs out of memory "
+            "after some steps. Try a smaller model, lower precision or more memory."
+        )
+    return list(rows.values())
+
+
+def _doublings(smallest: int, largest: int) -> list[int]:
+    sizes = [smallest]
+    while sizes[-1] * 2 <= largest:
+        sizes.append(sizes[-1] * 2)
+    return sizes
+
+
+def _line(row: SizeRow) -> str:
+    rate = row.rate
+    return (
+        f"batch size {row.batch_size}: {rate.examples_per_s:,.4g} examples/s "
+        f"({rate.low:,.4g} to {rate.high:,.4g}), {row.timing.time_per_step_s * 1e3:.4g} ms per "
+        f"step, {row.reserved_mb:,.0f} MB"
+    )
+
+
+def _shown(configuration: Mapping[str, Value]) -> str:
+    return ", ".join(f"{name}={value!r}" for name, value in sorted(configuration.items())) or "none"

@@ -1,0 +1,317 @@
+"""Does training wait for its data, and which stage of the input pipeline is to blame?
+
+    answer = tunewright.probes.input_bound(make_step, batch_size=256)     # or a Workload
+
+Three signs: the share of the time spent on asking for the next batch, how much faster steps on one
+cached batch are, and how often the host itself waits for the device. Then the input pipeline alone,
+with more and more workers, and taken apart into its stages (playbook, "Optimizing the input
+pipeline").
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from tunewright.design.space import Value
+from tunewright.errors import DesignError, WorkloadError
+from tunewright.execution.workload import Workload
+from tunewright.probes.largest_size import closing
+from tunewright.probes.loader_ladder import Rung, Stage
+from tunewright.probes.probe import as_document
+from tunewright.probes.rig import OutOfMemory, ProcessRig, Ran
+from tunewright.probes.stalls import Stalls, find_stalls
+from tunewright.probes.subject import Subject, subject_of
+from tunewright.probes.synchronisations import Waits
+from tunewright.probes.timing import TimingRule, settled
+from tunewright.record.store import Store
+
+Verdict = Literal["fine", "watch", "input_bound", "synchronised", "cannot_judge"]
+
+BLOCK = 50  # steps of a window
+CONFIRMED = 1.1  # real over cached
+BOUND, WATCH = 0.10, 0.03  # shares of waiting
+TOO_OFTEN = 1.0  # host waits per step
+PROFILED = 10  # steps
+LADDER = (0, 1, 2, 4, 8, 16)
+LADDER_S, STAGES_S = 1.0, 1.0
+ENOUGH = 0.95  # of the best rung: the fewest workers that reach it
+NO_BATCHES = (
+    "batches that a probe can see: iterate a DataLoader, use pipeline.fit, or say "
+    "`for batch in probes.watched(batches)`"
+)
+
+
+@dataclass(frozen=True)
+class InputBound:
+    """What the probe found."""
+
+    probe: ClassVar[str] = "input_bound"
+
+    subject: str
+    batch_size: int
+    verdict: Verdict
+    steps: int  # on real input
+    time_per_step_s: float
+    waiting_share: float | None  # None: no source of batches was seen
+    slowdown: float | None  # real over cached steps
+    host_waits: Waits  # per step
+    ladder: tuple[Rung, ...]  # the input pipeline alone; empty: no DataLoader was seen
+    stages: tuple[Stage, ...]  # in one process
+    workers: int | None  # that the training uses now
+    enough_workers: int | None  # the fewest with which the input keeps up, if any do
+    stalls: Stalls | None
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def slow_stage(self) -> Stage | None:
+        """The stage with most of the time."""
+        return max(self.stages, key=lambda stage: stage.seconds_per_batch, default=None)
+
+    @property
+    def says(self) -> str:
+        """The answer in one sentence."""
+        if self.waiting_share is None or self.slowdown is None:
+            return (
+                "Whether training waits for its data cannot be said: no source of batches was "
+                "seen." + self._waits_said()
+            )
+        share, ratio = f"{self.waiting_share:.0%}", f"{self.slowdown:.3g}"
+        if self.verdict == "input_bound":
+            words = (
+                f"Training waits for its data: {share} of the time, and steps on a cached batch "
+                f"are {ratio} times as fast."
+            )
+        elif self.verdict == "watch":
+            words = (
+                f"Training waits for its data {share} of the time, but steps on a cached batch are "
+                f"only {ratio} times as fast: not the bottleneck yet."
+            )
+        else:
+            words = f"Training does not wait for its data: {share} of the time."
+        stage = self.slow_stage
+        if stage is not None and self.verdict in ("input_bound", "watch"):
+            total = sum(each.seconds_per_batch for each in self.stages)
+            part = stage.seconds_per_batch / total if total else 0.0
+            words += f" The slowest stage is {stage.name}, with {part:.0%} of the work on a batch."
+        return words + self._waits_said()
+
+    def _waits_said(self) -> str:
+        waits = self.host_waits
+        if waits.per_step < TOO_OFTEN:
+            return ""
+        places = f" ({', '.join(place for place, _ in waits.places)})" if waits.places else ""
+        return (
+            f" The host waits for the device {waits.per_step:.3g} times in every step{places}: "
+            "read results every hundred steps instead."
+        )
+
+    @property
+    def settings(self) -> Mapping[str, Value]:
+        """More workers, where they would do."""
+        more = self.enough_workers
+        if self.verdict != "input_bound" or more is None or more == self.workers:
+            return {}
+        return {"num_workers": more}
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """What a judgement would need."""
+        return (NO_BATCHES,) if self.waiting_share is None else ()
+
+
+def input_bound(
+    what: Workload | Callable[..., Any],
+    *,
+    batch_size: int | None = None,
+    fixed: Mapping[str, Value] | None = None,
+    steps: int = 200,
+    workers: Sequence[int] | None = None,
+    processes: int = 1,
+    rule: TimingRule | None = None,
+    store: str | Path | None = "tuning.db",
+    say: Callable[[str], None] = lambda line: None,
+) -> InputBound:
+    """Find out whether training waits for its data, and why.
+
+    `what` is a factory `make_step(batch_size)` or a workload, as for `probes.batch_size`; its
+    batches are seen where they come from a `DataLoader`, through `pipeline.fit`, or through
+    `probes.watched(batches)`. At least `steps` steps on real input are timed, and as many on one
+    cached batch, then the loader alone with each number of `workers`.
+    """
+    subject = subject_of(what, fixed)
+    size = _size(subject, what, batch_size)
+    if steps < BLOCK:
+        raise DesignError(f"steps={steps}: at least {BLOCK} are needed, 200 for a verdict.")
+    ladder = LADDER if workers is None else tuple(workers)
+    if any(count < 0 for count in ladder):
+        raise DesignError(f"workers={list(ladder)}: a loader has 0 workers or more.")
+    rungs: list[tuple[int, float]] = []
+    stages: list[tuple[str, float]] = []
+    with closing(ProcessRig(subject, processes)) as rig:
+        assert isinstance(rig, ProcessRig)
+        try:
+            rig.build(size)
+            settled(lambda windows: rig.run(windows).seconds, rule or TimingRule())
+            real, cached = _compared(rig, steps, say)
+            waits = rig.run([PROFILED], count_waits=True).host_waits or Waits(0.0)
+        except OutOfMemory as error:
+            raise WorkloadError(
+                f"{subject.name} runs out of memory at batch size {size} ({error}): give a smaller "
+                "batch_size, or ask probes.batch_size which ones fit."
+            ) from None
+        own = rig.workers()
+        if own is not None:
+            usable = sorted({own, *(n for n in ladder if n <= max(_cores(), own))})
+            say(f"the loader alone with {', '.join(map(str, usable))} workers ...")
+            rungs = rig.climb(usable, LADDER_S)
+            stages = rig.stages(STAGES_S)
+    answer = concluded(
+        subject.name,
+        size,
+        real,
+        cached,
+        waits,
+        [Rung(count, rate) for count, rate in rungs],
+        [Stage(name, spent) for name, spent in stages],
+        own,
+    )
+    kept_in = what.store if isinstance(what, Workload) else store
+    if kept_in is not None:
+        with Store.open(kept_in) as opened:
+            opened.add_document("probe", None, as_document(answer))
+    return answer
+
+
+def concluded(
+    subject: str,
+    batch_size: int,
+    real: Ran,
+    cached: Ran,
+    waits: Waits,
+    ladder: Sequence[Rung],
+    stages: Sequence[Stage],
+    workers: int | None,
+) -> InputBound:
+    """The verdict from windows of 50 steps on real input and as many on a cached batch."""
+    from tunewright.pipeline.throughput import Throughput
+
+    steps, seconds = BLOCK * len(real.seconds), sum(real.seconds)
+    each = [wait for window in real.waits for wait in window]
+    share = ratio = None
+    verdict: Verdict = "cannot_judge"
+    if each:
+        measured = Throughput(steps, seconds, sum(each), batch_size)
+        share = measured.waiting_share
+        ratio = statistics.median(real.seconds) / statistics.median(cached.seconds)
+        verdict = measured.verdict
+        if verdict == "input_bound" and ratio <= CONFIRMED:
+            verdict = "watch"
+        elif verdict in ("fine", "watch") and ratio > CONFIRMED and share > WATCH:
+            verdict = "input_bound"
+    if waits.per_step >= TOO_OFTEN and verdict in ("fine", "cannot_judge"):
+        verdict = "synchronised"
+    needed = len(cached.seconds) * BLOCK / sum(cached.seconds)  # batches per second
+    keeps_up = [rung.workers for rung in ladder if rung.batches_per_s >= needed]
+    stalls = find_stalls(each) if share is not None and share > WATCH else None
+    return InputBound(
+        subject,
+        batch_size,
+        verdict,
+        steps,
+        seconds / steps,
+        share,
+        ratio,
+        waits,
+        tuple(ladder),
+        tuple(stages),
+        workers,
+        min(keeps_up) if keeps_up else _best(ladder),
+        stalls,
+        tuple(_notes(ladder, keeps_up, needed, stalls, workers, verdict)),
+    )
+
+
+def _compared(rig: ProcessRig, steps: int, say: Callable[[str], None]) -> tuple[Ran, Ran]:
+    """Windows on real input and on one cached batch, half of the real ones before and after.
+
+    While the cached ones run, loading goes on ahead: the first real window after them is flattered
+    and not counted.
+    """
+    half = max(1, -(-steps // (2 * BLOCK)))
+    say(f"{2 * half * BLOCK} steps on real input and on a cached batch ...")
+    started = time.monotonic()
+    modes = [False] * half + [True] * (2 * half) + [False] * (half + 1)
+    ran = rig.run([BLOCK] * len(modes), modes)
+    after = 3 * half + 1
+    say(f"done in {time.monotonic() - started:.1f} s")
+
+    def part(chosen: list[int]) -> Ran:
+        return Ran(
+            tuple(ran.seconds[i] for i in chosen),
+            tuple(ran.waits[i] for i in chosen),
+            ran.peak_mb,
+            ran.reserved_mb,
+        )
+
+    real = [*range(half), *range(after, after + half)]
+    return part(real), part(list(range(half, 3 * half)))
+
+
+def _best(ladder: Sequence[Rung]) -> int | None:
+    """The fewest workers within 5 % of the fastest."""
+    if not ladder:
+        return None
+    best = max(rung.batches_per_s for rung in ladder)
+    return min(rung.workers for rung in ladder if rung.batches_per_s >= ENOUGH * best)
+
+
+def _notes(
+    ladder: Sequence[Rung],
+    keeps_up: Sequence[int],
+    needed: float,
+    stalls: Stalls | None,
+    workers: int | None,
+    verdict: Verdict,
+) -> list[str]:
+    notes = []
+    if ladder and not keeps_up and verdict == "input_bound":
+        best = max(rung.batches_per_s for rung in ladder)
+        notes.append(
+            f"No number of workers keeps up: training could take {needed:.3g} batches/s, and the "
+            f"loader gives {best:.3g} at most. Make the slow stage faster, or do it once, ahead of "
+            "training."
+        )
+    if stalls is not None:
+        round_of = f" (the loader has {workers} workers)" if workers else ""
+        notes.append(
+            f"The input stalls every {stalls.every} steps, for {stalls.seconds * 1e3:.3g} ms"
+            f"{round_of}."
+        )
+    return notes
+
+
+def _size(subject: Subject, what: object, batch_size: int | None) -> int:
+    given = batch_size
+    if given is None:
+        given_here = subject.configuration.get(subject.batch_name)
+        default = (
+            what.accepts.defaults.get(subject.batch_name) if isinstance(what, Workload) else None
+        )
+        found = given_here or default
+        given = found if isinstance(found, int) else None
+    if given is None or given < 1:
+        raise DesignError(
+            f"batch_size={batch_size}: say at which batch size {subject.name} is to be watched, "
+            "such as the one of probes.batch_size."
+        )
+    return given
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

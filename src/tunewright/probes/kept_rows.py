@@ -1,0 +1,100 @@
+"""What a batch-size probe has measured already: an interrupted one goes on, a repeated one is free.
+
+Answers and the rows on the way to them are documents of the store. They are good for as long as
+everything that was measured is the same; otherwise what has changed is said.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tunewright.probes.identity import differences
+from tunewright.probes.size_row import SizeRow, as_data, from_data
+from tunewright.record.store import Store
+
+ROW = "batch_size_row"
+ANSWER = "batch_size"
+
+
+class KeptRows:
+    """The rows and answers of one subject in a store; without a store, of this call alone."""
+
+    def __init__(
+        self,
+        store: str | Path | None,
+        subject: str,
+        identity: Mapping[str, str],
+        asked: Mapping[str, Any],
+    ) -> None:
+        """Read what was measured of this subject."""
+        self._store, self._subject = store, subject
+        self._identity, self._asked = dict(identity), dict(asked)
+        self._rows: dict[tuple[int, int], SizeRow] = {}
+        self.changed: tuple[str, ...] = ()  # since the newest answer
+        self.answer: Mapping[str, Any] | None = None  # the newest, if nothing has changed
+        if store is None:
+            return
+        with Store.open(store) as opened:
+            found = [document.payload for document in opened.documents("probe")]
+        mine = [payload for payload in found if payload.get("subject") == subject]
+        self._read(mine)
+
+    def _read(self, documents: list[Mapping[str, Any]]) -> None:
+        for payload in documents:
+            if payload["probe"] == ROW and payload["key"] == self._key:
+                self._rows[payload["row"]["batch_size"], payload["turn"]] = from_data(
+                    payload["row"]
+                )
+        answers = [payload for payload in documents if payload["probe"] == ANSWER]
+        if not answers:
+            return
+        newest = answers[-1]
+        self.changed = tuple(differences(newest["identity"], self._identity))
+        same = [payload for payload in answers if payload["key"] == self.key]
+        self.answer = same[-1] if same else None
+
+    @property
+    def key(self) -> str:
+        """What an answer is an answer to: what was measured, and how it was asked."""
+        return self._digest([self._identity, self._asked])
+
+    @property
+    def _key(self) -> str:
+        """What a row is good for: how far the sizes go does not matter to it."""
+        return self._digest([self._identity, self._asked.get("rule")])
+
+    def _digest(self, parts: list[Any]) -> str:
+        text = json.dumps([self._subject, *parts], sort_keys=True, default=str)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def get(self, batch_size: int, turn: int) -> SizeRow | None:
+        """The row of a size, if it was measured: the first time (0) or again (1)."""
+        return self._rows.get((batch_size, turn))
+
+    def add(self, row: SizeRow, turn: int) -> None:
+        """Keep a row at once."""
+        self._rows[row.batch_size, turn] = row
+        if self._store is not None:
+            self._write(
+                {
+                    "probe": ROW,
+                    "subject": self._subject,
+                    "key": self._key,
+                    "turn": turn,
+                    "row": as_data(row),
+                }
+            )
+
+    def conclude(self, document: Mapping[str, Any]) -> None:
+        """Keep an answer."""
+        if self._store is not None:
+            self._write({**document, "subject": self._subject, "key": self.key})
+
+    def _write(self, document: Mapping[str, Any]) -> None:
+        assert self._store is not None
+        with Store.open(self._store) as opened:
+            opened.add_document("probe", None, document)

@@ -1,0 +1,241 @@
+"""Which is the largest batch size that fits, found without running out of memory?
+
+A ladder of small sizes, two or three steps each, gives the memory model; its prediction is tried by
+a real step in a fresh process, and corrected until it holds. Only where memory is no line in the
+batch size is it found the old way, by doubling until it fails.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from tunewright.probes.memory_model import MemoryModel, MemoryPoint, fit_line, flat
+from tunewright.probes.rig import CannotStep, Device, OpenRig, OutOfMemory, Rig
+
+SAFE = 0.92  # of the memory may be held; the rest is for what no allocator counts
+FEWEST = 4  # sizes of the ladder
+VISIBLE = 0.03  # growth, of the limit, that a slope is read from
+HALFWAY = 0.5  # of the room for examples, which the ladder does not pass
+CORRECTIONS = 4
+CLOSE = 0.03  # of the limit: a size that leaves no more than this free is the largest
+BISECTIONS = 6
+ROUND = 8  # sizes are multiples of this, from 64 on
+SETTLE = (1, 1, 1)  # windows: the first step allocates the optimizer's state
+
+How = Literal["memory model", "doubling", "asked", "step time", "refused", "not limited"]
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Between which sizes, and within which memory, the largest is looked for."""
+
+    smallest: int
+    most: int  # never tried above this
+    unit: int = 1  # sizes are multiples: one example per process at least
+    memory_mb: float | None = None  # a limit of one's own
+    longest_step_s: float = 20.0  # a step that would take longer is not tried
+    fresh_ladder: bool = False  # a process of its own for every size of the ladder, too
+
+
+@dataclass(frozen=True)
+class Largest:
+    """The largest batch size, and how it was found."""
+
+    batch_size: int
+    how: How
+    limit_mb: float
+    reserved_mb: float  # what it held
+    model: MemoryModel | None
+    points: tuple[MemoryPoint, ...]  # of the ladder
+    out_of_memory: int  # how often memory did run out on the way
+    reason: str = ""  # why nothing larger was tried
+
+
+def limit_of(device: Device, memory_mb: float | None) -> float:
+    """How much memory a batch size may hold."""
+    total = min(device.total_mb, memory_mb or math.inf)
+    return min(SAFE * total, device.free_mb)
+
+
+@dataclass
+class _Search:
+    """What is known so far."""
+
+    open_rig: OpenRig
+    bounds: Bounds
+    limit_mb: float
+    say: Callable[[str], None]
+    failures: int = 0
+    points: list[MemoryPoint] = field(default_factory=list)
+    step_s: float = 0.0  # of the largest size of the ladder
+
+    def rounded(self, size: float) -> int:
+        unit = math.lcm(self.bounds.unit, ROUND) if size >= ROUND * ROUND else self.bounds.unit
+        return max(int(size) - int(size) % unit, self.bounds.unit)
+
+    @property
+    def most(self) -> int:
+        """The largest size worth trying: as asked, and as a step lasts no longer than allowed."""
+        last = self.points[-1].batch_size
+        by_time = last * self.bounds.longest_step_s / self.step_s if self.step_s else math.inf
+        return self.rounded(min(self.bounds.most, max(by_time, last)))
+
+    def done(self, size: int, how: How, reserved: float, reason: str = "") -> Largest:
+        model = fit_line(self.points) if len(self.points) > 1 else None
+        if how == "memory model" and size >= self.most:
+            how = "asked" if self.most == self.rounded(self.bounds.most) else "step time"
+        return Largest(
+            size, how, self.limit_mb, reserved, model, tuple(self.points), self.failures, reason
+        )
+
+    def fits(self, size: int) -> float | None:
+        """What a size holds after two real steps in a fresh process; None if it does not fit."""
+        with closing(self.open_rig()) as rig:
+            try:
+                rig.build(size)
+                held = rig.run([1, 1]).reserved_mb
+            except OutOfMemory:
+                self.failures += 1
+                self.say(f"batch size {size}: out of memory")
+                return None
+        self.say(f"batch size {size}: {held:,.0f} MB of {self.limit_mb:,.0f} in a real step")
+        return held
+
+
+def find_largest(
+    open_rig: OpenRig,
+    bounds: Bounds,
+    rig: Rig,
+    device: Device,
+    first: MemoryPoint,
+    say: Callable[[str], None],
+) -> Largest:
+    """Find it, beginning with a rig on which the smallest size has been built and stepped."""
+    search = _Search(open_rig, bounds, limit_of(device, bounds.memory_mb), say)
+    search.points.append(first)
+    refused = _climb(search, rig)
+    last = search.points[-1]
+    if refused:
+        return search.done(last.batch_size, "refused", last.peak_mb, refused)
+    if search.failures:
+        return _doubled(search, last.batch_size, last.batch_size * 2)
+    if len(search.points) == 1:
+        return search.done(last.batch_size, "asked", last.peak_mb)
+    model = fit_line(search.points)
+    if flat(search.points):
+        held = search.fits(search.most)
+        if held is not None:
+            return search.done(search.most, "not limited", held)
+        return _doubled(search, last.batch_size, search.most)
+    if not model.straight:
+        return _doubled(search, last.batch_size, None)
+    return _predicted(search, model, last)
+
+
+def _climb(search: _Search, rig: Rig) -> str:
+    """Double in small steps until the slope shows; the refusal of a size, if one was refused."""
+    size = search.points[0].batch_size
+    while (size := size * 2) <= search.bounds.most:
+        growth = search.points[-1].peak_mb - search.points[0].peak_mb
+        enough = len(search.points) >= FEWEST and growth >= VISIBLE * search.limit_mb
+        if enough or _ahead(search) > HALFWAY:
+            break
+        if search.step_s * 2 > search.bounds.longest_step_s:
+            break
+        try:
+            _measure(search, rig, size)
+        except OutOfMemory:
+            search.failures += 1
+            break
+        except CannotStep as refusal:
+            return str(refusal)
+    return ""
+
+
+def _ahead(search: _Search) -> float:
+    """How much of the room for examples the next doubling will take, of a line."""
+    if len(search.points) < 2:
+        return 0.0
+    before, last = search.points[-2:]
+    coming = last.peak_mb + 2 * (last.peak_mb - before.peak_mb) - search.points[0].peak_mb
+    return coming / max(search.limit_mb - search.points[0].peak_mb, 1e-9)
+
+
+def _measure(search: _Search, rig: Rig, size: int) -> None:
+    """One size of the ladder; in a process of its own where it cannot be built beside others."""
+    fresh = search.bounds.fresh_ladder
+    if not fresh:
+        try:
+            rig.build(size)
+            ran = rig.run(SETTLE)
+        except CannotStep:
+            fresh = True
+    if fresh:
+        with closing(search.open_rig()) as own:
+            own.build(size)
+            ran = own.run(SETTLE)
+    search.points.append(MemoryPoint(size, ran.reserved_mb))
+    search.step_s = min(ran.seconds)
+    search.say(f"batch size {size}: {ran.reserved_mb:,.0f} MB")
+
+
+def _predicted(search: _Search, model: MemoryModel, last: MemoryPoint) -> Largest:
+    """Try what the line predicts; a line through what was found there predicts better."""
+    good, held = last.batch_size, last.peak_mb
+    bad: int | None = None
+    size = min(search.rounded(model.largest(search.limit_mb)), search.most)
+    for _ in range(CORRECTIONS):
+        if size <= good or (bad is not None and size >= bad):
+            break
+        try:
+            found = search.fits(size)
+        except CannotStep as refusal:
+            return search.done(good, "refused", held, str(refusal))
+        if found is None:
+            return _doubled(search, good, size)
+        if found <= search.limit_mb:
+            good, held = size, found
+            if size >= search.most or found >= (1 - CLOSE) * search.limit_mb:
+                break
+        else:
+            bad = size
+        model = model.through(MemoryPoint(size, found))
+        size = min(search.rounded(model.largest(search.limit_mb)), search.most)
+    return search.done(good, "memory model", held)
+
+
+def _doubled(search: _Search, good: int, bad: int | None) -> Largest:
+    """Double until it fails, then halve the gap between what fits and what does not."""
+    held = search.points[-1].peak_mb
+    size = good * 2
+    while bad is None and size <= search.most:
+        found = search.fits(size)
+        if found is None or found > search.limit_mb:
+            bad = size
+        else:
+            good, held, size = size, found, size * 2
+    if bad is None:
+        return search.done(good, "asked", held)
+    for _ in range(BISECTIONS):
+        size = search.rounded((good + bad) / 2)
+        if size <= good or size >= bad or bad - good <= CLOSE * good:
+            break
+        found = search.fits(size)
+        if found is None or found > search.limit_mb:
+            bad = size
+        else:
+            good, held = size, found
+    return search.done(good, "doubling", held)
+
+
+@contextlib.contextmanager
+def closing(rig: Rig) -> Iterator[Rig]:
+    """A rig that is closed in the end."""
+    try:
+        yield rig
+    finally:
+        rig.close()

@@ -1,0 +1,167 @@
+"""How fast is the input pipeline alone, with how many workers, and which of its stages is slow?
+
+Works on the `DataLoader` that the training itself uses: iterated without training at several
+numbers of workers, and taken apart in one process: reading an example, each of its transforms,
+collating, pinning.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import itertools
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+WARMING = 2  # batches before the clock starts: workers have to come up
+TRANSFORMS = ("transform", "transforms")  # where datasets keep them, by torchvision's custom
+
+
+@dataclasses.dataclass(frozen=True)
+class Rung:
+    """The input pipeline alone at a number of workers."""
+
+    workers: int
+    batches_per_s: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Stage:
+    """One stage of the input pipeline, in one process."""
+
+    name: str
+    seconds_per_batch: float
+
+
+def climb(loader: Any, workers: Sequence[int], seconds: float) -> list[tuple[int, float]]:
+    """Batches per second of the loader alone at each number of workers; none without a loader."""
+    if loader is None:
+        return []
+    return [(count, _rate(_with_workers(loader, count), seconds)) for count in workers]
+
+
+def stages_of(loader: Any, seconds: float) -> list[tuple[str, float]]:
+    """Seconds per batch of each stage, in the order in which they happen."""
+    if loader is None or not hasattr(loader.dataset, "__getitem__"):
+        return []
+    places = _places(loader)
+    batch = next(places)
+    steps = _chain(loader.dataset)
+    names = [name for name, _ in steps]
+    spent = dict.fromkeys([*names, "collate"], 0.0)
+    pins = bool(loader.pin_memory)
+    count, until = 0, time.perf_counter() + seconds
+    while count < 2 or (time.perf_counter() < until and count < 100):
+        examples = []
+        for place in batch:
+            value: Any = place
+            for name, stage in steps:
+                before = time.perf_counter()
+                value = stage(value)
+                spent[name] += time.perf_counter() - before
+            examples.append(value)
+        before = time.perf_counter()
+        made = loader.collate_fn(examples)
+        spent["collate"] += time.perf_counter() - before
+        if pins:
+            spent["pin"] = spent.get("pin", 0.0) + _pinning(made)
+        count, batch = count + 1, next(places, batch)
+    return [(name, total / count) for name, total in spent.items()]
+
+
+def _chain(dataset: Any) -> list[tuple[str, Callable[[Any], Any]]]:
+    """The stages of one example. What has transforms is read without them, then transformed."""
+    transform = next((t for n in TRANSFORMS if (t := getattr(dataset, n, None)) is not None), None)
+    if transform is None or not callable(transform):
+        return [("read", dataset.__getitem__)]
+    parts = list(getattr(transform, "transforms", None) or [transform])
+    seen: dict[int, Any] = {}
+
+    def read(place: Any) -> Any:
+        """The example with the transform taken out, and what the transform is given."""
+        given: list[Any] = []
+        bare = _Bare(dataset, given)
+        seen[0] = bare.read(place)
+        return given[0] if given else seen[0]
+
+    chain: list[tuple[str, Callable[[Any], Any]]] = [("read", read)]
+    chain += [(_name(part), part) for part in parts]
+
+    def whole(value: Any) -> Any:
+        example = seen[0]
+        return (value, *example[1:]) if isinstance(example, tuple) else value
+
+    last_name, last = chain[-1]
+    chain[-1] = (last_name, lambda value: whole(last(value)))
+    return chain
+
+
+class _Bare:
+    """A dataset read with its transform replaced by one that only notes what it is given."""
+
+    def __init__(self, dataset: Any, given: list[Any]) -> None:
+        self._dataset, self._given = dataset, given
+        self._name = next(n for n in TRANSFORMS if getattr(dataset, n, None) is not None)
+
+    def read(self, place: Any) -> Any:
+        kept = getattr(self._dataset, self._name)
+        setattr(self._dataset, self._name, self._note)
+        try:
+            return self._dataset[place]
+        finally:
+            setattr(self._dataset, self._name, kept)
+
+    def _note(self, value: Any, *rest: Any) -> Any:
+        self._given.append(value)
+        return (value, *rest) if rest else value
+
+
+def _name(part: Any) -> str:
+    return str(getattr(part, "__name__", type(part).__name__))
+
+
+def _places(loader: Any) -> Iterator[list[Any]]:
+    """The places of batch after batch, over and over."""
+    sampler = loader.batch_sampler
+    if sampler is None:
+        return itertools.cycle([list(range(min(32, len(loader.dataset))))])
+    return itertools.chain.from_iterable(
+        [list(batch) for batch in itertools.islice(sampler, 100)] for _ in itertools.count()
+    )
+
+
+def _with_workers(loader: Any, workers: int) -> Any:
+    from torch.utils.data import DataLoader, IterableDataset
+
+    given: dict[str, Any] = {
+        "collate_fn": loader.collate_fn,
+        "num_workers": workers,
+        "worker_init_fn": loader.worker_init_fn,
+        "multiprocessing_context": loader.multiprocessing_context if workers else None,
+        "pin_memory": loader.pin_memory,
+    }
+    if isinstance(loader.dataset, IterableDataset) or loader.batch_sampler is None:
+        return DataLoader(loader.dataset, batch_size=loader.batch_size, **given)
+    return DataLoader(loader.dataset, batch_sampler=loader.batch_sampler, **given)
+
+
+def _rate(loader: Any, seconds: float) -> float:
+    """Batches per second; over and over, if the data ends too soon."""
+    warming = WARMING + int(loader.num_workers)
+    batches = itertools.chain.from_iterable(loader for _ in itertools.count())
+    for _ in itertools.islice(batches, warming):
+        pass
+    started, count = time.perf_counter(), 0
+    for _ in batches:
+        count += 1
+        if time.perf_counter() - started >= seconds and count >= 3:
+            break
+    return count / (time.perf_counter() - started)
+
+
+def _pinning(made: Any) -> float:
+    pinning: Any = importlib.import_module("torch.utils.data._utils.pin_memory")
+    before = time.perf_counter()
+    pinning.pin_memory(made)
+    return time.perf_counter() - before

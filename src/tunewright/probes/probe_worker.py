@@ -1,0 +1,317 @@
+"""The process of a probe: builds what is probed, does steps when told, and says how long they took.
+
+Started as `python -m tunewright.probes.probe_worker READ WRITE FOLDER`, with two pipes. It decides
+nothing: how many steps, in which windows and with which input come from the rig, so that all ranks
+do the same number of steps. It ends when the rig's pipe closes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import gc
+import importlib.util
+import os
+import queue
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, NoReturn
+
+from tunewright.execution import memory
+from tunewright.execution.frames import Head, Receiver, Sender
+from tunewright.execution.shipping import Shipment, receive
+from tunewright.execution.worker import perish
+from tunewright.probes import tap
+from tunewright.probes.identity import Looking, identity
+from tunewright.probes.loader_ladder import climb, stages_of
+from tunewright.probes.step_handle import ProbeHandle
+from tunewright.probes.synchronisations import Counting
+
+MEGABYTE = 2**20
+
+
+class Enough(BaseException):
+    """Ends a training between two of its steps; past any `except Exception`."""
+
+
+class ProbeWorker:
+    """Takes orders between steps."""
+
+    def __init__(self, source: int, target: int, folder: Path) -> None:
+        """Listen on one pipe, speak on the other."""
+        self._source, self._sender, self._folder = source, Sender(target), folder
+        self._orders: queue.SimpleQueue[tuple[Head, bytes]] = queue.SimpleQueue()
+        self._waiting: Head | None = None  # an order that ended a training, still to be obeyed
+        self._about: Head = {}
+        self._function: Callable[..., Any] = lambda: None
+        self._tap: tap.Tap | None = None
+        self._looking: Looking | None = None
+        self._reset()
+
+    def _reset(self) -> None:
+        self._announced = False
+        self._windows: list[tuple[int, bool]] = []
+        self._left = self._ordered = 0  # steps of this window, and of the whole order
+        self._started = 0.0
+        self._seconds: list[float] = []
+        self._waits: list[list[float]] = []
+        self._counting: Counting | None = None
+
+    def work(self) -> NoReturn:
+        """Obey until the rig goes away."""
+        threading.Thread(target=self._listen, daemon=True).start()
+        head, body = self._orders.get()
+        try:
+            self._load(head, body)
+        except (Exception, SystemExit) as error:
+            self._failed(error, "loading")
+        while True:
+            order = self._waiting or self._orders.get()[0]
+            self._waiting = None
+            try:
+                self._build(order)
+            except Enough:
+                pass
+            except (Exception, SystemExit) as error:
+                self._failed(error, "stepping" if self._announced else "building")
+            self._forget()
+
+    def _listen(self) -> None:
+        receiver = Receiver()
+        while chunk := os.read(self._source, 2**16):
+            for message in receiver.feed(chunk):
+                self._orders.put(message)
+        perish()
+
+    # ---- what is probed
+
+    def _load(self, head: Head, body: bytes) -> None:
+        self._about = head
+        shipment = Shipment(tuple(head["path"]), head["folder"], head["module"], head["name"], body)
+        self._function = receive(shipment)
+        if importlib.util.find_spec("torch") is not None:
+            importlib.import_module("torch")
+        self._tap = tap.install()
+        self._sender.send({"kind": "loaded"})
+
+    def _build(self, order: Head) -> None:
+        assert self._tap is not None
+        memory.forget_peak()
+        self._reset()
+        self._tap.cached, self._tap.loader = False, None
+        self._tap.waits.clear()
+        self._looking = Looking()
+        if self._about["subject"] == "training":
+            self._train(order["batch_size"])
+        else:
+            self._step(order["batch_size"], order["synthetic"])
+
+    def _train(self, batch_size: int) -> None:
+        configuration = {**self._about["configuration"], self._about["batch_name"]: batch_size}
+        handle = ProbeHandle(configuration, self._folder, self.pace)
+        self._function(handle, **configuration)
+        if handle.drove:
+            raise RuntimeError(
+                "the training function left its loop after "
+                f"{handle.step} steps: a probe must be able to go on until it has seen enough"
+            )
+        raise RuntimeError(
+            "the training function never asked for its steps: write "
+            "`for step in run.steps(max_train_steps)`, which is where a probe can stop and time it"
+        )
+
+    def _step(self, batch_size: int, synthetic: bool) -> None:
+        given = {**self._about["configuration"], "batch_size": batch_size}
+        if self._about["takes_synthetic"]:
+            given["synthetic"] = synthetic
+        step = self._function(**given)
+        if not callable(step):
+            raise TypeError(
+                f"it returned {type(step).__name__} {step!r}, not a function: return step itself, "
+                "without calling it, where step() does one whole training step"
+            )
+        while True:
+            self.pace()
+            step()
+
+    # ---- between steps
+
+    def pace(self) -> None:
+        """Called before every step: go on, or end a window and take the next order."""
+        if self._left:
+            self._left -= 1
+            if self._left:
+                return
+            self._end_window()
+            if self._windows:
+                self._begin_window()
+                return
+            self._tell_steps()
+        elif not self._announced:
+            self._announced = True
+            self._sender.send({"kind": "built", **_device_facts()})
+        while not self._left:
+            self._obey(self._orders.get()[0])
+
+    def _obey(self, order: Head) -> None:
+        assert self._tap is not None and self._looking is not None
+        match order["kind"]:
+            case "build":
+                self._waiting = order
+                raise Enough
+            case "run":
+                self._windows = [(steps, cached) for steps, cached in order["windows"]]
+                self._ordered = sum(steps for steps, _ in self._windows)
+                self._seconds, self._waits = [], []
+                if order["count_waits"] and "torch" in sys.modules:
+                    self._counting = Counting()
+                self._begin_window()
+            case "identify":
+                self._looking.stop()
+                seen = identity(self._looking, int(os.environ.get("WORLD_SIZE", "1")))
+                self._sender.send({"kind": "identified", "identity": seen})
+            case "workers":
+                loader = self._tap.loader
+                found = None if loader is None else loader.num_workers
+                self._sender.send({"kind": "workers", "workers": found})
+            case "climb":
+                rates = climb(self._tap.loader, order["workers"], order["seconds"])
+                self._sender.send({"kind": "climbed", "rates": rates})
+            case "stages":
+                told = stages_of(self._tap.loader, order["seconds"])
+                self._sender.send({"kind": "staged", "stages": told})
+
+    def _begin_window(self) -> None:
+        assert self._tap is not None
+        self._left, self._tap.cached = self._windows.pop(0)
+        self._tap.waits.clear()
+        _wait()
+        self._started = time.perf_counter()
+
+    def _end_window(self) -> None:
+        assert self._tap is not None
+        _wait()
+        self._seconds.append(time.perf_counter() - self._started)
+        self._waits.append(list(self._tap.waits))
+
+    def _tell_steps(self) -> None:
+        waits = None
+        if self._counting is not None:
+            waits = asdict(self._counting.stop(self._ordered))
+            self._counting = None
+        self._sender.send(
+            {
+                "kind": "ran",
+                "seconds": self._seconds,
+                "waits": self._waits,
+                "host_waits": waits,
+                **_memory(),
+            }
+        )
+
+    # ---- endings
+
+    def _failed(self, error: BaseException, phase: str) -> None:
+        frames = traceback.extract_tb(error.__traceback__)
+        here = str(Path(__file__).parent)
+        own = [frame for frame in frames if not frame.filename.startswith(here)]
+        where = f"{own[-1].filename}:{own[-1].lineno}" if own else ""
+        self._sender.send(
+            {
+                "kind": "failed",
+                "phase": phase,
+                "error": f"{type(error).__name__}: {error}",
+                "where": where,
+                "out_of_memory": _out_of_memory(error),
+            }
+        )
+        error.__traceback__ = None
+
+    def _forget(self) -> None:
+        """Give back what the last size took, so that the next one begins from nothing."""
+        if self._looking is not None:
+            self._looking.stop()
+        gc.collect()
+        torch: Any = sys.modules.get("torch")
+        if torch is not None and torch.cuda.is_available() and torch.cuda.is_initialized():
+            torch.cuda.empty_cache()
+            for device in range(torch.cuda.device_count()):
+                torch.cuda.reset_peak_memory_stats(device)
+
+
+def _wait() -> None:
+    """Until the device has done what it was told."""
+    torch: Any = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_available() and torch.cuda.is_initialized():
+        torch.cuda.synchronize()
+
+
+def _memory() -> Head:
+    """The peaks since the build: of the fullest device, or of this process."""
+    torch: Any = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_available() and torch.cuda.is_initialized():
+        devices = range(torch.cuda.device_count())
+        return {
+            "peak_mb": max(torch.cuda.max_memory_allocated(d) for d in devices) / MEGABYTE,
+            "reserved_mb": max(torch.cuda.max_memory_reserved(d) for d in devices) / MEGABYTE,
+        }
+    peak = memory.own_peak_mb() or 0.0
+    return {"peak_mb": peak, "reserved_mb": peak}
+
+
+def _device_facts() -> Head:
+    torch: Any = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_available() and torch.cuda.is_initialized():
+        free, total = torch.cuda.mem_get_info()
+        own = torch.cuda.memory_reserved()
+        return {"device": "cuda", "total_mb": total / MEGABYTE, "free_mb": (free + own) / MEGABYTE}
+    available = _available_mb()
+    return {"device": "cpu", "total_mb": available, "free_mb": available}
+
+
+def _available_mb() -> float:
+    """What this machine, or our control group, has left for us, with what we hold already."""
+    found = [float("inf")]
+    with contextlib.suppress(OSError, ValueError, StopIteration):
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        line = next(line for line in lines if line.startswith("MemAvailable:"))
+        found.append(int(line.split()[1]) / 1024 + (memory.own_peak_mb() or 0.0))
+    with contextlib.suppress(OSError, ValueError):
+        limit = Path("/sys/fs/cgroup/memory.max").read_text().strip()
+        used = int(Path("/sys/fs/cgroup/memory.current").read_text())
+        found.append((int(limit) - used) / MEGABYTE + (memory.own_peak_mb() or 0.0))
+    least = min(found)
+    return least if least != float("inf") else 8192.0
+
+
+def _out_of_memory(error: BaseException) -> bool:
+    """Whether memory did not suffice; cuDNN and NCCL say it in words of their own."""
+    if "torch" in sys.modules:
+        from tunewright.pipeline.memory import out_of_memory
+
+        if out_of_memory(error):
+            return True
+    text = str(error).lower()
+    return isinstance(error, MemoryError) or (
+        isinstance(error, RuntimeError) and ("out of memory" in text or "alloc_failed" in text)
+    )
+
+
+def main(arguments: list[str]) -> NoReturn:
+    """Begin to work."""
+    source, target = int(arguments[0]), int(arguments[1])
+    for descriptor in (source, target):
+        os.set_inheritable(descriptor, False)
+    faulthandler.enable()
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(line_buffering=True, errors="backslashreplace")  # type: ignore[union-attr]
+    ProbeWorker(source, target, Path(arguments[2])).work()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,338 @@
+"""The rig: fresh processes that build one thing at one batch size and do steps when told.
+
+Every size that is reported was measured in processes of its own: memory that an earlier size left
+in pieces, libraries that had settled on another algorithm, caches of a compiler cannot reach it.
+With several processes the rig sets torchrun's variables and gives all ranks the same orders; the
+slowest rank's time counts, as training waits for it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import selectors
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from tunewright.errors import WorkloadError
+from tunewright.execution import memory, process_tree
+from tunewright.execution.frames import Head, Receiver, encoded, write_all
+from tunewright.execution.process import PACKAGE
+from tunewright.execution.shipping import ship
+from tunewright.probes.subject import Subject
+from tunewright.probes.synchronisations import Waits
+
+PATIENCE_S = 600.0  # for one answer; compilation may take minutes
+LOOK_S = 0.05  # how often memory is looked at while waiting
+TAIL = 1500  # characters of a dead process's last words
+
+
+class OutOfMemory(Exception):
+    """The batch size does not fit; the rig is of no further use."""
+
+
+class CannotStep(WorkloadError):
+    """What is probed raised an error of its own, or died."""
+
+
+@dataclass(frozen=True)
+class Device:
+    """Where the steps run, and the memory there."""
+
+    kind: str  # cuda or cpu
+    total_mb: float  # of the device; of this machine, what is available
+    free_mb: float  # of which nobody else holds
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What some windows of steps took."""
+
+    seconds: tuple[float, ...]  # of each window; of the slowest process
+    waits: tuple[tuple[float, ...], ...]  # of each window: seconds waited for each batch
+    peak_mb: float  # of the fullest device; on a CPU of all processes together
+    reserved_mb: float  # the same with what the allocator holds in reserve
+    host_waits: Waits | None = None  # where it was asked for
+
+
+class Rig(Protocol):
+    """Something that can be built at a batch size and does steps when told."""
+
+    def build(self, batch_size: int, synthetic: bool = False) -> Device:
+        """Build it, up to its first step."""
+        ...
+
+    def run(
+        self, windows: Sequence[int], cached: Sequence[bool] = (), count_waits: bool = False
+    ) -> Ran:
+        """Do steps, one after the other, timed in windows; `cached` leaves the input out."""
+        ...
+
+    def identify(self) -> dict[str, str]:
+        """What is being trained; after at least one step."""
+        ...
+
+    def close(self) -> None:
+        """End its processes."""
+        ...
+
+
+class ProcessRig:
+    """A rig of real processes."""
+
+    def __init__(
+        self,
+        subject: Subject,
+        processes: int = 1,
+        memory_mb: float | None = None,
+        patience_s: float = PATIENCE_S,
+    ) -> None:
+        """Start them and load what is probed; above `memory_mb` on a CPU they are ended."""
+        self._subject, self._memory_mb, self._patience_s = subject, memory_mb, patience_s
+        shipment = ship(subject.function)
+        self._folder = tempfile.TemporaryDirectory(prefix="tunewright-probe-")
+        self._mark = process_tree.new_mark()
+        self._members: list[_Member] = []
+        try:
+            port = _free_port() if processes > 1 else 0
+            for rank in range(processes):
+                environment = _environment(rank, processes, port, self._mark)
+                folder = Path(self._folder.name) / str(rank)
+                self._members.append(_Member(rank, folder, environment))
+            head = {
+                "kind": "load",
+                "subject": subject.kind,
+                "batch_name": subject.batch_name,
+                "configuration": dict(subject.configuration),
+                "takes_synthetic": subject.takes_synthetic,
+                "path": shipment.path,
+                "folder": shipment.folder,
+                "module": shipment.module,
+                "name": shipment.name,
+            }
+            self._order(head, shipment.pickled)
+        except BaseException:
+            self.close()
+            raise
+
+    def build(self, batch_size: int, synthetic: bool = False) -> Device:
+        """Build what is probed at a batch size, up to its first step."""
+        order = {"kind": "build", "batch_size": batch_size, "synthetic": synthetic}
+        told = self._order(order, about=f"at batch size {batch_size}")
+        least = min(told, key=lambda head: head["free_mb"])
+        return Device(least["device"], least["total_mb"], least["free_mb"])
+
+    def run(
+        self, windows: Sequence[int], cached: Sequence[bool] = (), count_waits: bool = False
+    ) -> Ran:
+        """Do steps; the slowest process's times, the fullest device's memory."""
+        modes = cached or [False] * len(windows)
+        order = {"kind": "run", "windows": list(zip(windows, modes, strict=True))}
+        told = self._order({**order, "count_waits": count_waits})
+        slowest = [max(times) for times in zip(*(head["seconds"] for head in told), strict=True)]
+        together = sum if self._on_cpu else max
+        found = told[0]["host_waits"]
+        if found is not None:
+            places = tuple((place, rate) for place, rate in found.pop("places"))
+            found = Waits(places=places, **found)
+        return Ran(
+            tuple(slowest),
+            tuple(tuple(window) for window in told[0]["waits"]),
+            float(together(head["peak_mb"] for head in told)),
+            float(together(head["reserved_mb"] for head in told)),
+            found,
+        )
+
+    def identify(self) -> dict[str, str]:
+        """What rank 0 trains."""
+        found: dict[str, str] = self._order({"kind": "identify"})[0]["identity"]
+        return found
+
+    def workers(self) -> int | None:
+        """How many workers the DataLoader has that the training iterates; None: there is none."""
+        found = self._order({"kind": "workers"})[0]["workers"]
+        return None if found is None else int(found)
+
+    def climb(self, workers: Sequence[int], seconds: float) -> list[tuple[int, float]]:
+        """Batches per second of the input pipeline alone at each number of workers."""
+        told = self._order({"kind": "climb", "workers": list(workers), "seconds": seconds})
+        return [(count, rate) for count, rate in told[0]["rates"]]
+
+    def stages(self, seconds: float) -> list[tuple[str, float]]:
+        """Seconds per batch of each stage of the input pipeline."""
+        told = self._order({"kind": "stages", "seconds": seconds})
+        return [(name, spent) for name, spent in told[0]["stages"]]
+
+    def close(self) -> None:
+        """End the processes and everything they have started."""
+        for member in self._members:
+            member.close(self._mark)
+        with contextlib.suppress(OSError):
+            self._folder.cleanup()
+
+    # ---- orders and answers
+
+    _on_cpu = True
+
+    def _order(self, head: Head, body: bytes = b"", about: str = "") -> list[Head]:
+        """Give all processes an order, and wait for all their answers."""
+        for member in self._members:
+            member.send(encoded(head, body))
+        answers: dict[int, Head] = {}
+        until = time.monotonic() + self._patience_s
+        with selectors.DefaultSelector() as selector:
+            for member in self._members:
+                selector.register(member.messages, selectors.EVENT_READ, member)
+            while len(answers) < len(self._members):
+                for key, _ in selector.select(LOOK_S):
+                    answer = key.data.read()
+                    if answer is not None:
+                        answers[key.data.rank] = answer
+                        self._judge(answer, about)
+                self._watch_memory(head)
+                for member in self._members:
+                    if member.rank not in answers and member.gone:
+                        self._died(member)
+                if time.monotonic() > until:
+                    raise CannotStep(
+                        f"{self._subject.name} gave no answer {about} for {self._patience_s:.0f} "
+                        "s: it hangs, or a step takes very long (patience_s= waits longer)."
+                    )
+        told = [answers[member.rank] for member in self._members]
+        if head["kind"] == "build":
+            self._on_cpu = told[0]["device"] == "cpu"
+        return told
+
+    def _judge(self, answer: Head, about: str) -> None:
+        if answer["kind"] != "failed":
+            return
+        if answer["out_of_memory"]:
+            raise OutOfMemory(answer["error"])
+        doing = {"loading": "could not be loaded", "building": "failed"}
+        did = doing.get(answer["phase"], "failed in a step")
+        where = f", at {answer['where']}" if answer["where"] else ""
+        raise CannotStep(f"{self._subject.name} {did} {about}: {answer['error']}{where}.")
+
+    def _watch_memory(self, head: Head) -> None:
+        if self._memory_mb is None or not self._on_cpu or head["kind"] not in ("build", "run"):
+            return
+        table = process_tree.table()
+        found = [
+            process
+            for member in self._members
+            for process in (
+                *((table[member.pid],) if member.pid in table else ()),
+                *process_tree.descendants(member.pid, table),
+            )
+        ]
+        used = memory.tree_mb(found)
+        if used > self._memory_mb:
+            raise OutOfMemory(f"{used:.0f} MB of the {self._memory_mb:.0f} MB allowed")
+
+    def _died(self, member: _Member) -> None:
+        status = member.status
+        if status == -9 and member.kills.more():
+            raise OutOfMemory("the kernel ended the process for want of memory")
+        said = member.last_words()
+        raise CannotStep(
+            f"the process of {self._subject.name} ended with status {status}"
+            + (f"; its last words:\n{said}" if said else " without a word.")
+        )
+
+
+class _Member:
+    """One process of a rig."""
+
+    def __init__(self, rank: int, folder: Path, environment: Mapping[str, str]) -> None:
+        self.rank = rank
+        folder.mkdir()
+        self._log = folder / "output"
+        theirs, self._orders = os.pipe()
+        self.messages, messages = os.pipe()
+        self.kills = memory.OomKills()
+        self._receiver = Receiver()
+        try:
+            with self._log.open("wb") as output:
+                self._process = subprocess.Popen(
+                    [
+                        *(sys.executable, "-P", "-m", "tunewright.probes.probe_worker"),
+                        *(str(theirs), str(messages), str(folder)),
+                    ],
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    pass_fds=(theirs, messages),
+                    start_new_session=True,
+                    env=environment,
+                )
+        finally:
+            os.close(theirs)
+            os.close(messages)
+        self.pid = self._process.pid
+
+    def send(self, message: bytes) -> None:
+        with contextlib.suppress(BrokenPipeError):  # its end is told by its exit
+            write_all(self._orders, message)
+
+    def read(self) -> Head | None:
+        data = os.read(self.messages, 2**18)
+        for head, _ in self._receiver.feed(data):
+            return head  # one answer to one order
+        if not data:
+            time.sleep(LOOK_S)  # the pipe is closed: the exit status follows
+        return None
+
+    @property
+    def gone(self) -> bool:
+        return self._process.poll() is not None
+
+    @property
+    def status(self) -> int | None:
+        return self._process.poll()
+
+    def last_words(self) -> str:
+        with contextlib.suppress(OSError):
+            return self._log.read_text(errors="replace").strip()[-TAIL:]
+        return ""
+
+    def close(self, mark: str) -> None:
+        process_tree.kill_tree(self.pid, mark)
+        self._process.wait()
+        for descriptor in (self._orders, self.messages):
+            with contextlib.suppress(OSError):
+                os.close(descriptor)
+
+
+def _environment(rank: int, processes: int, port: int, mark: str) -> dict[str, str]:
+    given = os.environ.get("PYTHONPATH", "")
+    own: dict[str, Any] = {
+        **os.environ,
+        process_tree.MARK: mark,
+        "PYTHONPATH": f"{given}{os.pathsep}{PACKAGE}" if given else PACKAGE,
+    }
+    if processes > 1:
+        own |= {
+            "RANK": str(rank),
+            "LOCAL_RANK": str(rank),
+            "WORLD_SIZE": str(processes),
+            "LOCAL_WORLD_SIZE": str(processes),
+            "MASTER_ADDR": "127.0.0.1",
+            "MASTER_PORT": str(port),
+        }
+    return own
+
+
+def _free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+OpenRig = Callable[[], Rig]

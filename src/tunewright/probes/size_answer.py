@@ -1,0 +1,169 @@
+"""The answer of the batch-size probe: sizes, knee, verdict, prices, and the size to use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from tunewright.design.space import Value
+from tunewright.probes.bottleneck import Bottleneck, judge
+from tunewright.probes.cost import Cost, SizeCost, costs, least_price, least_time
+from tunewright.probes.knee import gain
+from tunewright.probes.largest_size import Largest
+from tunewright.probes.memory_model import MemoryModel, MemoryPoint
+from tunewright.probes.size_row import SizeRow, from_data
+
+ACCUMULATION = (
+    "Gradient accumulation brings no throughput: every part takes the time of a step of its own. "
+    "Use it only for a batch that must be larger than what fits."
+)
+
+
+@dataclass(frozen=True)
+class BatchSizes:
+    """What the probe found."""
+
+    probe: ClassVar[str] = "batch_size"
+
+    subject: str  # what was probed
+    batch_name: str  # how it spells the batch size
+    rows: tuple[SizeRow, ...]  # smallest first; the last may lie beyond the knee
+    knee: int  # beyond it a larger batch brings less than 10 % per doubling
+    largest: Largest  # that fits
+    bottleneck: Bottleneck
+    costs: tuple[SizeCost, ...]  # of the sizes up to the knee
+    assumption: str  # about the number of steps
+    least_time: int | None  # the size to choose for the soonest end; None: over the budget
+    least_price: int  # ... and for the lowest price
+    identity: Mapping[str, str]  # what the figures are good for
+    processes: int
+    efficiency: float | None  # of several processes: throughput over as many times that of one
+    notes: tuple[str, ...]
+    seconds: float  # that the probe took
+    from_record: bool = False  # nothing had changed: read, not measured
+
+    @property
+    def says(self) -> str:
+        """The answer in one sentence."""
+        row = self.row(self.chosen)
+        words = f"Batch size {self.chosen} trains on {row.rate.examples_per_s:,.0f} examples/s"
+        words += f" ({row.timing.time_per_step_s * 1e3:.4g} ms per step)"
+        if self.chosen < self.knee:
+            words += f"; up to {self.knee} larger ones are faster, but no better in the end"
+        beyond = [each for each in self.rows if each.batch_size > self.knee]
+        if beyond:
+            more = gain(self.row(self.knee).rate, beyond[0].rate)[0] - 1
+            words += f"; beyond {self.knee} a doubling changes that by {more:+.0%}"
+        elif self.knee >= self.rows[-1].batch_size:
+            words += ", and no larger size was worth trying" if self.knee > 1 else ""
+        fits = self.largest.batch_size
+        return f"{words}. The largest that fits is {fits:,}."
+
+    @property
+    def settings(self) -> Mapping[str, Value]:
+        """The batch size to put into the configuration."""
+        return {self.batch_name: self.chosen}
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """What a better judgement would need."""
+        return ()
+
+    @property
+    def chosen(self) -> int:
+        """The size for the soonest end within the budget; else the cheapest."""
+        return self.least_price if self.least_time is None else self.least_time
+
+    def row(self, batch_size: int) -> SizeRow:
+        """What was measured at a size."""
+        return next(row for row in self.rows if row.batch_size == batch_size)
+
+
+def concluded(
+    subject: str,
+    batch_name: str,
+    rows: Sequence[SizeRow],
+    best: int,
+    largest: Largest,
+    cost: Cost,
+    identity: Mapping[str, str],
+    processes: int,
+    efficiency: float | None,
+) -> BatchSizes:
+    """The answer from what was measured, up to its notes about the way there."""
+    useful = {row.batch_size: row.timing.time_per_step_s for row in rows if row.batch_size <= best}
+    priced = costs(useful, cost, devices=processes)
+    return BatchSizes(
+        subject,
+        batch_name,
+        tuple(rows),
+        best,
+        largest,
+        judge([row.seen for row in rows], best, processes, efficiency),
+        priced,
+        cost.assumption,
+        least_time(priced, cost.budget),
+        least_price(priced) or best,
+        dict(identity),
+        processes,
+        efficiency,
+        tuple(_notes(rows, best, largest, cost, priced)),
+        0.0,
+    )
+
+
+def _notes(
+    rows: Sequence[SizeRow],
+    best: int,
+    largest: Largest,
+    cost: Cost,
+    priced: Sequence[SizeCost],
+) -> list[str]:
+    notes = [ACCUMULATION]
+    if largest.how == "not limited" and best == rows[-1].batch_size > 1:
+        notes.append(
+            f"Neither time per step nor memory grows up to {best}: does the step use the batch "
+            "size at all?"
+        )
+    if largest.how == "step time":
+        notes.append(
+            f"Sizes above {largest.batch_size} were not tried: a step would take too long."
+        )
+    if largest.reason:
+        notes.append(f"Nothing larger could be built: {largest.reason}")
+    unsteady = [str(row.batch_size) for row in rows if not row.timing.steady]
+    if unsteady:
+        notes.append(
+            f"Times per step had not settled within 10 % at {', '.join(unsteady)}: the machine is "
+            "busy, or the work differs from step to step. The intervals say how much it matters."
+        )
+    if cost.budget is not None and least_time(priced, cost.budget) is None:
+        notes.append(f"No size stays within the budget of {cost.budget:g}.")
+    return notes
+
+
+def revived(document: Mapping[str, Any], cost: Cost) -> BatchSizes:
+    """The answer that was kept, with today's prices."""
+    rows = [from_data(row) for row in document["rows"]]
+    told = document["largest"]
+    model = told["model"]
+    largest = Largest(
+        **{
+            **told,
+            "model": None if model is None else MemoryModel(**model),
+            "points": tuple(MemoryPoint(**point) for point in told["points"]),
+        }
+    )
+    found = concluded(
+        document["subject"],
+        document["batch_name"],
+        rows,
+        document["knee"],
+        largest,
+        cost,
+        document["identity"],
+        document["processes"],
+        document["efficiency"],
+    )
+    return replace(found, seconds=document["seconds"])

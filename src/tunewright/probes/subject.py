@@ -1,0 +1,133 @@
+"""What a throughput probe drives: a factory of steps, or a workload's own training function.
+
+    def make_step(batch_size):            # builds model, optimizer and data, and returns ...
+        def step(): ...                   # ... a function that does one whole training step
+        return step
+
+A factory that takes `synthetic` too is asked for steps without its input pipeline. A training
+function is stopped and timed between the steps of `run.steps`; `pipeline.fit` with `run=` is one.
+`batch_size` counts the examples of all processes together, here as everywhere.
+"""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from tunewright.design.space import Value
+from tunewright.errors import DesignError, WorkloadError
+from tunewright.execution.command import Command
+from tunewright.execution.workload import Workload
+
+MANY_STEPS = 1_000_000  # told to a training function, which is stopped long before
+EXAMPLE = "def make_step(batch_size): ...; return step"
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Something whose steps can be done and timed at any batch size."""
+
+    function: Callable[..., Any]
+    kind: Literal["factory", "training"]
+    name: str  # how people call it
+    batch_name: str = "batch_size"  # as it spells it
+    configuration: Mapping[str, Value] = field(default_factory=dict)  # every other hyperparameter
+    takes_synthetic: bool = False  # a factory that can leave its input pipeline out
+
+
+def subject_of(
+    thing: Workload | Callable[..., Any], fixed: Mapping[str, Value] | None = None
+) -> Subject:
+    """What to drive, or a refusal that says how to write it."""
+    if isinstance(thing, Workload):
+        return _of_workload(thing, dict(fixed or {}))
+    if not callable(thing):
+        raise WorkloadError(
+            f"{thing!r} is neither a workload nor a function that makes steps: {EXAMPLE}."
+        )
+    return _of_factory(thing, dict(fixed or {}))
+
+
+def _of_factory(make_step: Callable[..., Any], fixed: dict[str, Value]) -> Subject:
+    shown = _shown(make_step)
+    try:
+        parameters = inspect.signature(make_step).parameters
+    except (TypeError, ValueError) as error:
+        raise WorkloadError(
+            f"the arguments of {shown} cannot be read ({error}): wrap it, {EXAMPLE}."
+        ) from error
+    names = list(parameters)
+    if names[:1] == ["run"]:
+        raise WorkloadError(
+            f"{shown}({', '.join(names)}) is a training function: probe the workload it belongs "
+            f"to, Workload({shown}, minimize(...)), or write a factory of steps, {EXAMPLE}."
+        )
+    anything = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+    if "batch_size" not in names and not anything:
+        raise WorkloadError(
+            f"{shown}({', '.join(names)}) takes no batch_size: {EXAMPLE}, where step() does one "
+            "whole training step on that many examples."
+        )
+    given = {"batch_size", *fixed}
+    lacking = [
+        name
+        for name, p in parameters.items()
+        if p.default is p.empty
+        and p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)
+        and name not in given | {"synthetic"}
+    ]
+    if lacking:
+        raise WorkloadError(
+            f"{shown} needs {', '.join(lacking)} too: give them a default, or "
+            f"fixed={{{lacking[0]!r}: ...}}."
+        )
+    unknown = [name for name in fixed if name not in names and not anything]
+    if unknown:
+        raise DesignError(_unknown(unknown[0], shown, names))
+    return Subject(
+        make_step, "factory", shown, "batch_size", fixed, takes_synthetic="synthetic" in names
+    )
+
+
+def _of_workload(workload: Workload, fixed: dict[str, Value]) -> Subject:
+    if isinstance(workload.train, Command):
+        raise WorkloadError(
+            f"the steps of a command cannot be driven one by one ({workload.train.template}): "
+            f"write a factory of its steps in Python, {EXAMPLE}, and probe that."
+        )
+    accepts, meaning = workload.accepts, workload.meaning
+    name, steps_name = meaning.name("batch_size"), meaning.name("max_train_steps")
+    shown = workload.name
+    if name not in accepts.names and not accepts.takes_anything:
+        near = difflib.get_close_matches(name, accepts.names, n=1)
+        which = near[0] if near else "bs"
+        raise DesignError(
+            f"{shown} takes no {name}: say which of its arguments is the batch size, "
+            f'means={{"batch_size": "{which}"}}.'
+        )
+    unknown = [n for n in fixed if n not in accepts.names and not accepts.takes_anything]
+    if unknown:
+        raise DesignError(_unknown(unknown[0], shown, sorted(accepts.names)))
+    if steps_name in accepts.names:
+        fixed.setdefault(steps_name, MANY_STEPS)
+    lacking = sorted(accepts.required - {name, *fixed})
+    if lacking:
+        raise DesignError(
+            f"{shown} needs {', '.join(lacking)} too: any usual value will do, "
+            f"fixed={{{lacking[0]!r}: ...}} (on the command line --set {lacking[0]}=...)."
+        )
+    return Subject(workload.train, "training", shown, name, fixed)
+
+
+def _unknown(name: str, shown: str, names: list[str]) -> str:
+    near = difflib.get_close_matches(name, names, n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else f" It takes: {', '.join(names)}."
+    return f"{shown} takes no {name!r}.{hint}"
+
+
+def _shown(function: Callable[..., Any]) -> str:
+    module = getattr(function, "__module__", None) or "?"
+    return f"{module}.{getattr(function, '__qualname__', type(function).__name__)}"

@@ -1,0 +1,114 @@
+"""Where a training gets its batches: timed, or answered with the first batch again and again.
+
+In the process of a probe the iteration of every `DataLoader` and the data side of `pipeline.fit` go
+through here; any other source of batches joins by `watched(batches)`, which outside of a probe is
+the source itself. Only the outermost of nested sources counts.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
+
+Item = TypeVar("Item")
+
+
+class Tap:
+    """What the sources of this process share: waiting times, and whether the pipeline is out."""
+
+    def __init__(self) -> None:
+        """Let everything through."""
+        self.cached = False  # answer with the first batch, at no cost
+        self.waits: list[float] = []  # seconds waited for each batch since the last look
+        self.loader: Any = None  # the DataLoader that was iterated last
+        self._inside = False
+
+    def next(self, ask: Callable[[], Item], kept: list[Item]) -> Item:
+        """The next batch of a source, whose first is held in `kept`."""
+        if self._inside:
+            return ask()
+        if self.cached and kept:
+            self.waits.append(0.0)
+            return kept[0]
+        before = time.perf_counter()
+        self._inside = True
+        try:
+            item = ask()
+        finally:
+            self._inside = False
+        self.waits.append(time.perf_counter() - before)
+        if not kept:
+            kept.append(item)
+        return item
+
+
+_active: Tap | None = None
+
+
+def watched(batches: Iterable[Item]) -> Iterable[Item]:
+    """Show a source of batches to the probes: `for batch in watched(batches)`.
+
+    >>> list(watched([1, 2]))
+    [1, 2]
+    """
+    return batches if _active is None else _Watched(batches, _active)
+
+
+def install() -> Tap:
+    """Put the tap in; for the process of a probe alone. Without torch, only `watched` is seen."""
+    global _active
+    if _active is not None:
+        return _active
+    tap = _active = Tap()
+    try:
+        from torch.utils.data import DataLoader
+    except ImportError:
+        return tap
+    from tunewright.pipeline.throughput import Clock
+
+    iterate: Callable[[Any], Iterator[Any]] = DataLoader.__iter__
+    timed_next = Clock.next
+
+    def iterate_watched(loader: Any) -> Iterator[Any]:
+        tap.loader = loader
+        return _Watching(iterate(loader), tap)
+
+    def next_watched(clock: Any, items: Iterator[Any]) -> Any:
+        kept = clock.__dict__.setdefault("_kept_by_probe", [])
+        return tap.next(lambda: timed_next(clock, items), kept)
+
+    DataLoader.__iter__ = iterate_watched  # type: ignore[method-assign, assignment]
+    Clock.next = next_watched  # type: ignore[method-assign, assignment]
+    return tap
+
+
+class _Watched(Iterable[Item]):
+    def __init__(self, batches: Iterable[Item], tap: Tap) -> None:
+        self._batches, self._tap = batches, tap
+
+    def __iter__(self) -> Iterator[Item]:
+        return _Watching(iter(self._batches), self._tap)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._batches, name)
+
+
+class _Watching(Iterator[Item]):
+    """An iterator whose batches are timed; it answers for the one it stands for otherwise."""
+
+    def __init__(self, items: Iterator[Item], tap: Tap) -> None:
+        self._items, self._tap = items, tap
+        self._kept: list[Item] = []
+
+    def __iter__(self) -> Iterator[Item]:
+        return self
+
+    def __next__(self) -> Item:
+        return self._tap.next(self._items.__next__, self._kept)
+
+    def __len__(self) -> int:
+        return len(self._items)  # type: ignore[arg-type]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._items, name)
