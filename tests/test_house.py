@@ -59,6 +59,7 @@ AT_THE_TOP = {
 VAGUE = re.compile(r"(^|_)(utils?|managers?|helpers?|common|base|misc|core)($|_)")
 PUBLIC = [
     "Bayesian",
+    "Bayesian",
     "Checkpoint",
     "Finding",
     "Halton",

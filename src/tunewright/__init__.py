@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from tunewright.record.trial import Trial as Trial
     from tunewright.reports.report import report as report
     from tunewright.search.bayesian import Bayesian as Bayesian
+    from tunewright.search.bayesian import Bayesian as Bayesian
     from tunewright.search.halton import Halton as Halton
     from tunewright.search.listed import Listed as Listed
 
@@ -105,6 +106,7 @@ _HOMES = {
     "record.results": ("Results",),
     "record.trial": ("Trial",),
     "reports.report": ("report",),
+    "search.bayesian": ("Bayesian",),
     "search.bayesian": ("Bayesian",),
     "search.halton": ("Halton",),
     "search.listed": ("Listed",),

@@ -25,7 +25,7 @@ from tunewright.record.leases import LeaseWatch
 from tunewright.record.provenance import capture
 from tunewright.record.store import Store
 from tunewright.search.listed import Listed
-from tunewright.search.search import Search
+from tunewright.search.search import Search, vet
 
 LOOK_S = 10.0  # how often a backup may be found due
 log = logging.getLogger(__name__)
@@ -45,8 +45,7 @@ class Desk:
     ) -> None:
         """Begin or continue the round, and register this process as one of its workers."""
         refuse(round, objective, meaning)
-        if isinstance(search, Listed):
-            search.check(round.studies)
+        vet(search, round.studies, objective)
         with contextlib.ExitStack() as stack:
             self.store = stack.enter_context(Store.open(store))
             chosen = None if folder is None else self.store.trial_root(Path(folder))

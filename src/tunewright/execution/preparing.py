@@ -14,8 +14,7 @@ from tunewright.errors import DesignError
 from tunewright.execution.command import FACTS, Command
 from tunewright.execution.workload import Workload
 from tunewright.record.rounds import Suggestions
-from tunewright.search.listed import Listed
-from tunewright.search.search import Search, Suggestion
+from tunewright.search.search import Search, Suggestion, vet
 
 
 def ready(round: Round, workload: Workload, search: Search) -> Round:
@@ -31,8 +30,7 @@ def ready(round: Round, workload: Workload, search: Search) -> Round:
         accepts.needed(round.names),
         accepts.takes_anything,
     )
-    if isinstance(search, Listed):
-        search.check(round.studies)
+    vet(search, round.studies, workload.objective)
     return with_defaults(round, accepts.defaults)
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from tunewright.errors import OutOfDate
 from tunewright.record.claims import Claim
 from tunewright.record.store import RoundRecord, Store
-from tunewright.search.search import Search
+from tunewright.search.search import Search, told
 
 NO_MORE = "the search has no more configurations"
 
@@ -31,8 +31,7 @@ def filled(
         if not own:
             continue
         # claimed and ended trials are the search's state; those to be filled now are not
-        trials = [t for t in results.of(study) if t.status != "pending" and t.configuration]
-        suggested = search.suggest(study, trials, len(own))
+        suggested = search.suggest(study, told(results, study), len(own))
         for claim, point in zip(own, suggested, strict=False):
             try:
                 store.fill(claim, point.configuration, point.unit)

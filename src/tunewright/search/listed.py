@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tunewright.design.condition import holds
+from tunewright.design.objective import Objective
 from tunewright.design.space import Choice, Value, as_plain, as_range, same_value, short
 from tunewright.design.study import Study
 from tunewright.errors import DesignError
@@ -56,8 +57,9 @@ class Listed:
         """No: all suggestions are made when the round begins."""
         return False
 
-    def check(self, studies: Sequence[Study]) -> None:
+    def check(self, studies: Sequence[Study], objective: Objective | None = None) -> None:
         """Refuse, all at once, what fits no study of a round, or leaves one short of trials."""
+        del objective  # listed configurations are as good for any
         problems = [
             f"Listed(): configuration {number}, {dict(listed)}, belongs to none of the studies "
             f"{', '.join(study.label for study in studies)}."

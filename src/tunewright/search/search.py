@@ -7,11 +7,13 @@ give the same answer, so resuming and replaying are free.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol, runtime_checkable
 
+from tunewright.design.objective import Objective
 from tunewright.design.space import Value
 from tunewright.design.study import Study
+from tunewright.record.results import Results
 from tunewright.record.trial import Trial
 
 
@@ -40,10 +42,46 @@ class Search(Protocol):
     def suggest(self, study: Study, trials: Sequence[Trial], count: int) -> list[Suggestion]:
         """The next `count` configurations (fewer when there are no more).
 
-        `trials` are the study's claimed and ended trials, never pending ones; a search that is not
-        adaptive is asked once with none, for all of them, and must give every prefix alike.
+        `trials` are the study's claimed and ended trials, never pending ones, as `told` gives them;
+        a search that is not adaptive is asked once with none, for all of them, and must give every
+        prefix alike.
         """
         ...
+
+
+@runtime_checkable
+class Particular(Protocol):
+    """A search that cannot do every round, and says so before compute."""
+
+    def check(self, studies: Sequence[Study], objective: Objective) -> None:
+        """Refuse, all at once, what it cannot search."""
+        ...
+
+
+def vet(search: Search, studies: Sequence[Study], objective: Objective) -> None:
+    """Let a search refuse a round before compute, if it is particular."""
+    if isinstance(search, Particular):
+        search.check(studies, objective)
+
+
+def told(results: Results, study: Study) -> list[Trial]:
+    """A study's trials as a search is told them: not the pending ones, and smaller is better.
+
+    A search does not know the objective, so values to be maximized change their sign. Repeats are
+    told too, each with the trial it repeats as parent: they show what chance does.
+    """
+    claimed = [t for t in results.of(study) if t.status != "pending" and t.configuration]
+    repeats = [
+        repeat
+        for trial in claimed
+        for repeat in results.repeats(trial)
+        if repeat.status in ("completed", "infeasible")
+    ]
+    sign = -results.objective.sign
+    return [
+        trial if trial.value is None else replace(trial, value=sign * trial.value)
+        for trial in (*claimed, *repeats)
+    ]
 
 
 def next_index(trials: Iterable[Trial]) -> int:

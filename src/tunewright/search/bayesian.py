@@ -1,0 +1,199 @@
+"""Bayesian search: a Gaussian process of the trials so far says where the next one gains most.
+
+A pure function of the study and its trials, as every search: it fits anew at every question, so
+resuming and replaying are free. A trial that diverged is data, told as the worst value there is; a
+running one is taken to come out as predicted, so that nobody looks there again meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from tunewright.design.objective import Objective
+from tunewright.design.study import Study
+from tunewright.errors import DesignError
+from tunewright.record.results import Results
+from tunewright.record.trial import Trial
+from tunewright.search.acquisition import Acquisition
+from tunewright.search.candidates import Tried, every_configuration, highest
+from tunewright.search.feasibility import log_probability
+from tunewright.search.halton import Halton
+from tunewright.search.history import History, history
+from tunewright.search.model import Model, learned
+from tunewright.search.recipe import Recipe
+from tunewright.search.search import Suggestion
+
+Array = npt.NDArray[np.float64]
+LEAST_KNOWN = 3  # outcomes before a model is asked
+AROUND = 6  # best points that candidates step away from
+SURE = 0.95  # probability to be feasible of what is recommended
+_CANDIDATES = 0x61  # what a stream of random numbers is for
+
+
+@dataclass(frozen=True)
+class Bayesian:
+    """Bayesian search, for rounds that exploit: few trials at a time, and one question, the best.
+
+    Quasi-random points come first. `earlier` are results of other rounds: their trials of the same
+    objective and fixed values are learnt from, within the bounds of this round or beyond.
+    A round with scientific hyperparameters is refused, since what they are compared on must cover
+    the space evenly, unless `scientific` says that this is known.
+    """
+
+    scientific: bool = False
+    earlier: Sequence[Results] = ()
+    recipe: Recipe = field(default_factory=Recipe)
+
+    def __post_init__(self) -> None:
+        """Take a copy of the list."""
+        object.__setattr__(self, "earlier", tuple(self.earlier))
+
+    @property
+    def name(self) -> str:
+        """How the record calls it."""
+        return "bayesian"
+
+    @property
+    def adaptive(self) -> bool:
+        """Yes: a suggestion depends on the trials before it."""
+        return True
+
+    def check(self, studies: Sequence[Study], objective: Objective | None = None) -> None:
+        """Refuse a round that asks about scientific hyperparameters, and results of another kind.
+
+        Its later trials crowd around the best of each study, so settings are no longer compared on
+        equal draws, and how each hyperparameter acts cannot be read off them.
+        """
+        names = list(dict.fromkeys(name for study in studies for name in study.scientific))
+        if names and not self.scientific:
+            raise DesignError(
+                f"Bayesian search is for tuning to the best value, and {studies[0].round} asks "
+                f"what {', '.join(names)} does: its settings must be compared on the same, evenly "
+                "spread points. Leave out search= (quasi-random), or say "
+                "Bayesian(scientific=True) if an uneven comparison will do."
+            )
+        for results in self.earlier if objective is not None else ():
+            assert objective is not None
+            if results.objective != objective:
+                raise DesignError(
+                    f"Bayesian(earlier=...): {results.round.name} is judged by "
+                    f"{results.objective}, this round by {objective}. Give it as "
+                    f"results.with_objective(...) of this round's objective."
+                )
+
+    def suggest(self, study: Study, trials: Sequence[Trial], count: int) -> list[Suggestion]:
+        """The configurations from which the most is to be gained, each of them new."""
+        known = history(study, trials, self.earlier)
+        count = int(min(count, known.left))
+        rows = _first_points(known, min(count, self._to_cover(known)))
+        found = [_suggestion(study, known, row) for row in rows]
+        if len(found) < count and len(known.rows):
+            rest = self._by_model(known, rows, count - len(found))
+            found += [_suggestion(study, known, row) for row in rest]
+        return found
+
+    def recommend(self, study: Study, trials: Sequence[Trial]) -> Trial | None:
+        """The completed trial of the best predicted mean that is feasible with probability 0.95.
+
+        Not that of the best value: among many, that one was lucky. If none is so sure to be
+        feasible, the surest; None without a completed trial.
+        """
+        known = history(study, trials, self.earlier)
+        return recommended(known, learned(known, self.recipe, feasibility=True))
+
+    def _to_cover(self, known: History) -> int:
+        """How many quasi-random points are to come before the model is asked."""
+        branches = known.encoding.study.branches
+        dimensions = max(len(branch.dimensions) for branch in branches)
+        wanted = self.recipe.first or max(4, min(dimensions + 2, 10)) * min(len(branches), 3)
+        outcomes = len(known.rows)
+        if outcomes < LEAST_KNOWN:
+            return max(wanted, 10**9 if outcomes == 0 else wanted)
+        return max(0, wanted - known.claimed - (outcomes - known.own))
+
+    def _by_model(self, known: History, chosen: Array, count: int) -> Iterator[Array]:
+        """Row after row, each taken to come out as predicted before the next is sought."""
+        encoding, recipe = known.encoding, self.recipe
+        model = learned(known, recipe)
+        tried = Tried(encoding, np.vstack([known.tried, chosen]))
+        waiting = np.vstack([known.waiting, chosen])
+        if recipe.waiting == "believed":
+            model = model.believing(waiting)
+        random = np.random.default_rng([encoding.study.seed, _CANDIDATES, known.next_index])
+        best = _best_rows(known, model)
+        for _ in range(count):
+            acquisition = Acquisition(
+                model.process, _incumbent(known, model, waiting), model.feasible, recipe.acquisition
+            )
+            row = highest(acquisition, tried, best, random)
+            if row is None:
+                return
+            yield row
+            tried = tried.and_also(row)
+            if recipe.waiting == "believed":
+                model = model.believing(row[None, :])
+                waiting = np.vstack([waiting, row])
+
+
+def recommended(known: History, model: Model) -> Trial | None:
+    """See `Bayesian.recommend`."""
+    own = np.flatnonzero(known.feasible[: known.own]).tolist()
+    if not len(own):
+        return None
+    features = known.encoding.features(known.rows[own])
+    mean, _ = model.process.predict(features)
+    if model.feasible is not None:
+        sure = np.exp(log_probability(*model.feasible.predict(features)))
+        if not np.any(sure >= SURE):
+            return known.trials[own[int(np.argmax(sure))]]
+        mean = np.where(sure >= SURE, mean, np.inf)
+    return known.trials[own[int(np.argmin(mean))]]
+
+
+def _first_points(known: History, count: int) -> Array:
+    """The next points of the study's own quasi-random sequence that have not been tried."""
+    encoding = known.encoding
+    tried = Tried(encoding, known.tried)
+    rows = np.empty((0, len(encoding.space)))
+    start, looked = known.next_index, 0
+    while len(rows) < count and looked < 64 * (count + 16):
+        ahead = Halton().suggest(encoding.study, (_at(start - 1),), max(count, 64))
+        start, looked = start + len(ahead), looked + len(ahead)
+        for row in encoding.positions([one.unit for one in ahead]):
+            if len(rows) < count and not tried.among(row[None, :])[0]:
+                rows = np.vstack([rows, row])
+                tried = tried.and_also(row)
+    if len(rows) < count:  # a small space: whatever the sequence has not come to
+        every = every_configuration(encoding)
+        rows = np.vstack([rows, every[~tried.among(every)][: count - len(rows)]])
+    return rows
+
+
+def _at(index: int) -> Trial:
+    return Trial(number=None, study=0, index=index, configuration={}, unit={}, status="running")
+
+
+def _suggestion(study: Study, known: History, row: Array) -> Suggestion:
+    unit = known.encoding.unit(row)
+    return Suggestion(study.configuration(unit), unit)
+
+
+def _best_rows(known: History, model: Model) -> Array:
+    """The rows of this study that are predicted to be the best."""
+    feasible = known.feasible[: known.own]
+    own = known.rows[: known.own][feasible] if feasible.any() else known.tried
+    if not len(own):
+        own = known.rows[:1]
+    mean, _ = model.process.predict(known.encoding.features(own))
+    return np.clip(own[np.argsort(mean, kind="stable")[:AROUND]], 0.0, 1.0)
+
+
+def _incumbent(known: History, model: Model, waiting: Array) -> float:
+    """The best predicted mean: the best value seen may be luck."""
+    rows = known.rows[known.feasible] if known.feasible.any() else known.rows
+    mean, _ = model.process.predict(known.encoding.features(np.vstack([rows, waiting])))
+    return float(mean.min())

@@ -1,0 +1,208 @@
+"""Where an acquisition is largest: candidates all over the space and around the best, then a climb.
+
+Candidates are a fresh quasi-random cover of every branch and steps of several sizes away from the
+best points known; a space of few configurations is looked through whole. The best candidates climb
+by the slope along what is continuous, in turn with every neighbour of what is not.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tunewright.design.study import Branch
+from tunewright.search.acquisition import Acquisition
+from tunewright.search.encoding import MOST_LISTED, MOST_STEPS, Encoding
+
+Array = npt.NDArray[np.float64]
+COVER = 768  # quasi-random candidates in all, and at least LEAST_COVER in every branch
+LEAST_COVER = 48
+WHOLE = 2000  # configurations: a finite space of no more is looked through whole
+STEPS = (0.15, 0.05, 0.015)  # sizes of steps away from the best points, in ranges
+STEPS_EACH = 96
+MOST_HALTON = 20  # dimensions
+CLIMBS = 6
+APART = 0.02  # in ranges, at least, between the places where climbs start
+TOO_NEAR = 1e-3  # in ranges: another trial there would be a repeat
+
+
+@dataclass(frozen=True)
+class Tried:
+    """The configurations there are already; none is suggested again."""
+
+    encoding: Encoding
+    rows: Array
+
+    def among(self, rows: Array) -> npt.NDArray[np.bool_]:
+        """Which of these rows mean a configuration that has been tried."""
+        known = set(self.encoding.keys(self.rows))
+        return np.array([key in known for key in self.encoding.keys(rows)], dtype=bool)
+
+    def near(self, row: Array) -> bool:
+        """Whether one was tried so near that it would be a repeat."""
+        away = np.abs(self.rows - row)
+        both = np.isnan(self.rows) & np.isnan(row)
+        return bool(np.any(np.all(both | (away < TOO_NEAR), axis=1)))
+
+    def and_also(self, row: Array) -> Tried:
+        """These and one more."""
+        return Tried(self.encoding, np.vstack([self.rows, row]))
+
+
+def highest(
+    acquisition: Acquisition, tried: Tried, best: Array, random: np.random.Generator
+) -> Array | None:
+    """The row of the highest acquisition that was not tried; None when nothing is left."""
+    encoding = tried.encoding
+    rows = candidates(encoding, best, random)
+    rows = rows[~tried.among(rows)]
+    if not len(rows):
+        rows = every_configuration(encoding)
+        rows = rows[~tried.among(rows)]
+        if not len(rows):
+            return None
+    worth = acquisition.at(encoding.features(rows))
+    order = np.argsort(-worth, kind="stable")
+    climbed = [
+        _climbed(acquisition, encoding, rows[start], float(worth[start]))
+        for start in _starts(rows, order)
+    ]
+    climbed.sort(key=lambda one: -one[0])
+    for _, row in climbed:
+        if not tried.near(row) and not tried.among(row[None, :])[0]:
+            return row
+    for place in order:
+        if not tried.near(rows[place]):
+            return np.asarray(rows[place])
+    return np.asarray(rows[order[0]])
+
+
+def candidates(encoding: Encoding, best: Array, random: np.random.Generator) -> Array:
+    """Rows all over the space, and around the best ones given."""
+    if encoding.configurations <= WHOLE:
+        return every_configuration(encoding)
+    branches = encoding.study.branches
+    share = max(LEAST_COVER, COVER // len(branches))
+    made = [_cover(encoding, branch, share, random) for branch in branches]
+    made += [_steps(encoding, best, size, random) for size in STEPS]
+    return np.vstack(made)
+
+
+def every_configuration(encoding: Encoding) -> Array:
+    """Every row of a space that can be listed; of any other, none."""
+    if encoding.configurations > MOST_LISTED:
+        return np.empty((0, len(encoding.space)))
+    index = {h.column: i for i, h in enumerate(encoding.space)}
+    made = []
+    for branch in encoding.study.branches:
+        axes = [encoding.bins[index[h.column]] for h in branch.dimensions]
+        points = np.array(list(itertools.product(*axes)), dtype=np.float64)
+        made.append(encoding.of_branch(branch, points.reshape(-1, len(axes))))
+    return np.vstack(made)
+
+
+def _cover(encoding: Encoding, branch: Branch, count: int, random: np.random.Generator) -> Array:
+    from scipy.stats import qmc
+
+    dimensions = len(branch.dimensions)
+    if dimensions == 0:
+        points = np.empty((1, 0))
+    elif dimensions > MOST_HALTON:
+        points = random.random((count, dimensions))
+    else:
+        points = qmc.Halton(dimensions, scramble=True, rng=random).random(count)
+    return encoding.of_branch(branch, points)
+
+
+def _steps(encoding: Encoding, best: Array, size: float, random: np.random.Generator) -> Array:
+    """Steps from the best rows, in every column or in a few; parents stay as they are."""
+    start = best[random.integers(len(best), size=STEPS_EACH)]
+    columns = start.shape[1]
+    few = random.random(start.shape) < max(0.3, 1.5 / max(columns, 1))
+    few[::2] = True
+    moved = np.clip(start + size * random.normal(size=start.shape) * few, 0.0, 1.0)
+    for column, count in enumerate(encoding.counts):
+        jumps = random.random(STEPS_EACH) < 0.3
+        anywhere = (random.integers(max(count, 1), size=STEPS_EACH) + 0.5) / max(count, 1)
+        if 0 < count <= MOST_STEPS:
+            moved[:, column] = np.where(jumps, anywhere, start[:, column])
+    moved[:, encoding.parents] = start[:, encoding.parents]
+    return encoding.settled(np.where(np.isnan(start), np.nan, moved))
+
+
+def _starts(rows: Array, order: npt.NDArray[np.intp]) -> list[int]:
+    """The best rows that lie apart from each other."""
+    starts: list[int] = []
+    for place in order[:200].tolist():
+        away = [np.abs(rows[place] - rows[other]) for other in starts]
+        if all(np.max(np.nan_to_num(a, nan=0.0), initial=0.0) > APART for a in away):
+            starts.append(place)
+        if len(starts) == CLIMBS:
+            break
+    return starts
+
+
+def _climbed(
+    acquisition: Acquisition, encoding: Encoding, row: Array, worth: float
+) -> tuple[float, Array]:
+    """The top that can be reached from a row, and what it is worth."""
+    for _ in range(3):
+        before = worth
+        for rows in (_along_slope(acquisition, encoding, row), _neighbours(encoding, row)):
+            if len(rows):
+                found = acquisition.at(encoding.features(rows))
+                place = int(np.argmax(found))
+                if found[place] > worth:
+                    row, worth = rows[place], float(found[place])
+        if worth <= before + 1e-9 or not np.any(~encoding.smooth):
+            break
+    return worth, row
+
+
+def _along_slope(acquisition: Acquisition, encoding: Encoding, row: Array) -> Array:
+    """One row: where the slope leads, along the columns that can be moved by a little."""
+    from scipy.optimize import minimize
+
+    free = np.flatnonzero(encoding.smooth & ~np.isnan(row))
+    if not len(free):
+        return np.empty((0, len(row)))
+    feature = np.searchsorted(encoding.group, free)
+
+    def loss(place: Array) -> tuple[float, Array]:
+        moved = row.copy()
+        moved[free] = place
+        worth, slope = acquisition.slope(encoding.features(moved[None, :])[0])
+        return -worth, -slope[feature]
+
+    climb = minimize(
+        loss,
+        row[free],
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(0.0, 1.0)] * len(free),
+        options={"maxiter": 20},
+    )
+    moved = row.copy()
+    moved[free] = np.clip(climb.x, 0.0, 1.0)
+    return encoding.settled(moved[None, :])
+
+
+def _neighbours(encoding: Encoding, row: Array) -> Array:
+    """Rows that differ in one whole number or choice; parents stay as they are."""
+    made = []
+    for column, count in enumerate(encoding.counts):
+        if encoding.smooth[column] or encoding.parents[column] or math.isnan(row[column]):
+            continue
+        values = encoding.bins[column]
+        own = int(np.argmin(np.abs(np.array(values) - row[column])))
+        reach = count if encoding.unordered[column] or count <= 6 else 2
+        for other in range(max(0, own - reach), min(count, own + reach + 1)):
+            if other != own:
+                moved = row.copy()
+                moved[column] = values[other]
+                made.append(moved)
+    return np.array(made) if made else np.empty((0, len(row)))

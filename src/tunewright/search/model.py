@@ -1,0 +1,113 @@
+"""The model of a study: a process of the warped objective, and if asked one of feasibility."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from tunewright.search.encoding import Encoding
+from tunewright.search.feasibility import learned_feasibility
+from tunewright.search.gaussian_process import (
+    GAUSSIAN,
+    MATERN,
+    GaussianProcess,
+    Prior,
+    conditioned,
+    fitted,
+)
+from tunewright.search.history import History
+from tunewright.search.recipe import Recipe
+from tunewright.search.warping import Warp, warped
+
+Array = npt.NDArray[np.float64]
+FIT_MOST = 150  # trials by which length scales are found
+KEEP_MOST = 400  # trials the process is conditioned on: more add cost, hardly knowledge
+KERNELS = {"matern": MATERN, "gaussian": GAUSSIAN}
+
+
+@dataclass(frozen=True)
+class Model:
+    """What is believed of the objective, in told units: `value` leads back to the objective's."""
+
+    encoding: Encoding
+    process: GaussianProcess
+    feasible: GaussianProcess | None
+    warp: Warp
+    shift: float
+    spread: float
+
+    def value(self, told: Array) -> Array:
+        """The objective at these told values; smaller is better in both."""
+        return self.warp.back(told * self.spread + self.shift)
+
+    def believing(self, rows: Array) -> Model:
+        """The model as if trials at these rows had come out as predicted."""
+        features = self.encoding.features(rows)
+        feasible = self.feasible
+        return replace(
+            self,
+            process=self.process.believing(features),
+            feasible=None if feasible is None else feasible.believing(features),
+        )
+
+
+def learned(history: History, recipe: Recipe, feasibility: bool = False) -> Model:
+    """Learn from the trials that came to an outcome; at least one of them.
+
+    `feasibility` asks for the second process too, which the recipe may not need for its search.
+    """
+    encoding, kernel = history.encoding, KERNELS[recipe.kernel]
+    columns = len(encoding.space)
+    features = encoding.features(history.rows)
+    feasible = history.feasible
+    told, warp = warped(history.values[feasible], recipe.bend, recipe.halves)
+    values = np.full(len(feasible), np.quantile(told, recipe.level) if len(told) else 0.0)
+    values[feasible] = told
+    drops = recipe.diverged != "worst" and bool(feasible.any())
+    learns = feasible if drops else np.ones(len(feasible), dtype=bool)
+    shift, spread = float(values[learns].mean()), float(values[learns].std()) or 1.0
+    values = (values - shift) / spread
+    prior = Prior(length=recipe.length, least_noise=_least_noise(history, values))
+    own, fit = features[learns], values[learns]
+    some = _some(fit, FIT_MOST)
+    parameters = fitted(kernel, encoding.group, columns, own[some], fit[some], prior)
+    some = _some(fit, KEEP_MOST)
+    process = conditioned(parameters, own[some], fit[some], recipe.mean == "fitted")
+    second = None
+    if (feasibility or recipe.diverged == "model") and not feasible.all():
+        some = _some(values, FIT_MOST)
+        second = learned_feasibility(
+            kernel, encoding.group, columns, features[some], feasible[some], Prior()
+        )
+    return Model(encoding, process, second, warp, shift, spread)
+
+
+def _some(values: Array, most: int) -> npt.NDArray[np.intp]:
+    """At most so many of them: the best half, the most recent quarter, and an even spread."""
+    count = len(values)
+    if count <= most:
+        return np.arange(count)
+    best = np.argsort(values, kind="stable")[: most // 2]
+    recent = np.arange(count - most // 4, count)
+    even = np.linspace(0, count - 1, most).astype(np.intp)
+    wanted = dict.fromkeys(np.concatenate([best, recent, even]).tolist())
+    return np.array(sorted(list(wanted)[:most]), dtype=np.intp)
+
+
+def _least_noise(history: History, values: Array) -> float:
+    """The variance between trials of one configuration, where there are repeats; else next to 0."""
+    groups: dict[tuple[float, ...], list[float]] = {}
+    feasible = history.feasible
+    for key, value in zip(
+        history.encoding.keys(history.rows[feasible]), values[feasible].tolist(), strict=True
+    ):
+        groups.setdefault(key, []).append(value)
+    repeated = [group for group in groups.values() if len(group) > 1]
+    freedom = sum(len(group) - 1 for group in repeated)
+    least = Prior().least_noise
+    if freedom < 2:
+        return least
+    squares = sum(float(np.var(group)) * len(group) for group in repeated)
+    return max(squares / freedom, least)
