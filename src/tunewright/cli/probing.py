@@ -6,7 +6,9 @@ from typing import Any
 
 import typer
 
-PROBES: tuple[Any, ...] = ()
+from tunewright.cli import probe_length
+
+PROBES: tuple[Any, ...] = (probe_length.train_steps, probe_length.critical_batch)
 
 probe = typer.Typer(
     name="probe",

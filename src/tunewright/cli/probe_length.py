@@ -1,0 +1,257 @@
+"""The commands `probe train-steps` and `probe critical-batch`: how long, and how much at a time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tunewright.cli import where, words
+from tunewright.cli.options import JsonOption, RoundName, StoreOption, WorkersOption
+from tunewright.cli.probe_page import show_answer
+from tunewright.cli.probe_rounds import carried_out, values
+from tunewright.cli.probe_stability import FixedOption, RoundArgument, TrialOption
+from tunewright.cli.problems import Misuse
+from tunewright.cli.project_folder import need_project, open_store
+from tunewright.cli.screen import cell, say, screen, show_json, table
+from tunewright.execution.watcher import Watcher
+from tunewright.execution.workload import Workload
+from tunewright.plots.batch_scaling import batch_scaling
+from tunewright.plots.steps_to_fit import steps_to_fit
+from tunewright.probes.critical_batch import CriticalBatch, critical_batch as ask_critical_batch
+from tunewright.probes.noise_scale import logged_noise_scale
+from tunewright.probes.train_steps import TrainSteps, train_steps as ask_train_steps
+from tunewright.record.trial import Trial
+
+PlotOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--plot", metavar="FILE", help="Draw it too: a .png, .svg or .pdf.", show_default=False
+    ),
+]
+
+
+def train_steps(
+    round: RoundArgument = None,
+    trial: TrialOption = None,
+    fixed: FixedOption = None,
+    learning_rate: Annotated[
+        float | None,
+        typer.Option(
+            metavar="RATE", help="The middle of the sweep; by default as known.", show_default=False
+        ),
+    ] = None,
+    max_train_steps: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="The first length to try; by default 20 epochs, or as known.",
+            show_default=False,
+        ),
+    ] = None,
+    metric: Annotated[
+        str | None,
+        typer.Option(
+            metavar="METRIC",
+            help="What tells a perfect fit; by default a logged training error or the loss.",
+            show_default=False,
+        ),
+    ] = None,
+    at_most: Annotated[
+        float | None,
+        typer.Option(metavar="VALUE", help="A perfect fit is at most this.", show_default=False),
+    ] = None,
+    at_least: Annotated[
+        float | None,
+        typer.Option(metavar="VALUE", help="A perfect fit is at least this.", show_default=False),
+    ] = None,
+    factor: Annotated[
+        float,
+        typer.Option(metavar="TIMES", help="More steps, for gradient noise that is to come."),
+    ] = 1.0,
+    plot: PlotOption = None,
+    workers: WorkersOption = None,
+    on: where.OnOption = "local",
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """How many steps are enough? A sweep of constant learning rates to the first perfect fit.
+
+    Augmentation, regularisation and schedule are switched off by the values of [workload.off]. The
+    same command again finds what was run, and goes on where it was interrupted.
+    """
+
+    def ask(workload: Workload, known: Trial | None, watch: Watcher) -> TrainSteps:
+        return ask_train_steps(
+            workload,
+            learning_rate=learning_rate,
+            max_train_steps=max_train_steps,
+            metric=metric,
+            at_most=at_most,
+            at_least=at_least,
+            factor=factor,
+            fixed=values(fixed),
+            trial=known,
+            watch=watch,
+        )
+
+    answer = carried_out(ask, round, trial, store, where.executor(on, workers))
+    if not json:
+        print_sweep(answer)
+    show_answer(answer, json)
+    for text in answer.caveats if not json else ():
+        say(f"  caveat: {words.printable(text)}")
+    if plot is not None:
+        steps_to_fit(answer).save(plot)
+
+
+def print_sweep(answer: TrainSteps) -> None:
+    """A line for each learning rate."""
+    if not answer.rates:
+        return
+    metric = answer.criterion.split(" ")[0]
+    shown = table(
+        "learning rate", "steps to fit", metric, "", right=("learning rate", "steps to fit", metric)
+    )
+    for rate in answer.rates:
+        first = rate.learning_rate == answer.learning_rate and rate.steps is not None
+        shown.add_row(
+            cell(words.number(rate.learning_rate)),
+            cell("" if rate.steps is None else words.number(rate.steps)),
+            cell("" if rate.value is None else words.number(rate.value)),
+            cell("first" if first else rate.outcome, "green" if first else ""),
+        )
+    screen().print(shown)
+
+
+def critical_batch(
+    round: RoundName,
+    sizes: Annotated[
+        str, typer.Option(metavar="16,32,64", help="The batch sizes, two at least, better six.")
+    ] = "",
+    trials: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Trials at each size, in place of the round file's number.",
+            show_default=False,
+        ),
+    ] = None,
+    max_train_steps: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Steps of every trial, at every size.", show_default=False),
+    ] = None,
+    goal: Annotated[
+        float | None,
+        typer.Option(
+            metavar="VALUE",
+            help="To reach; by default what a fifth of the trials at the smallest size reach.",
+            show_default=False,
+        ),
+    ] = None,
+    noise_scale: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SMALL,BIG",
+            help="Only look first: the gradient noise scale of ROUND's best trial, from norms "
+            "logged for batches of these two sizes.",
+            show_default=False,
+        ),
+    ] = None,
+    small_norm: Annotated[
+        str, typer.Option(metavar="METRIC", help="The logged gradient norm of the small batch.")
+    ] = "gradient_norm_small",
+    plot: PlotOption = None,
+    workers: WorkersOption = None,
+    on: where.OnOption = "local",
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Up to which batch size does a larger one save steps? A study at each size, tuned anew.
+
+    Ranges and fixed values come from rounds/ROUND.toml. The same command again finds what was run,
+    and goes on where it was interrupted.
+    """
+    if noise_scale is not None:
+        look_first(round, whole_numbers(noise_scale, "--noise-scale"), small_norm, store, json)
+        return
+    asked = need_project().round(round)
+
+    def ask(workload: Workload, known: Trial | None, watch: Watcher) -> CriticalBatch:
+        return ask_critical_batch(
+            workload,
+            batch_sizes=whole_numbers(sizes, "--sizes"),
+            nuisance=asked.nuisance,
+            fixed=asked.fixed,
+            max_train_steps=max_train_steps,
+            trials=asked.trials_per_study if trials is None else trials,
+            goal=goal,
+            seed=asked.seed,
+            watch=watch,
+        )
+
+    answer = carried_out(ask, None, None, store, where.executor(on, workers))
+    if not json:
+        print_sizes(answer)
+    show_answer(answer, json)
+    for text in answer.caveats if not json else ():
+        say(f"  caveat: {words.printable(text)}")
+    if plot is not None:
+        batch_scaling(answer).save(plot)
+
+
+def look_first(
+    round: str, sizes: list[int], small_norm: str, store: str | None, json: bool
+) -> None:
+    """The gradient noise scale of a recorded round's best trial; nothing is trained."""
+    if len(sizes) != 2:
+        raise Misuse(f"--noise-scale: {len(sizes)} sizes, not two", remedy="--noise-scale 32,256")
+    small, big = sizes
+    with open_store(store) as opened:
+        found = logged_noise_scale(opened.results(round), small, big, small_norm)
+    if json:
+        show_json(found)
+    else:
+        say(f"{words.printable(round)}: {found.says}")
+
+
+def whole_numbers(text: str, option: str) -> list[int]:
+    """Numbers as they are written on the command line.
+
+    >>> whole_numbers("16, 32", "--sizes")
+    [16, 32]
+    """
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        remedy = f"{option} 16,32,64,128,256"
+        raise Misuse(f"{option} {text}: not numbers with commas between", remedy=remedy) from None
+
+
+def print_sizes(answer: CriticalBatch) -> None:
+    """A line for each batch size."""
+    if not answer.sizes:
+        return
+    heads = ("batch size", "steps", "best of half", "reached", "scaling")
+    shown = table(*heads, right=heads[:3])
+    for point in answer.sizes:
+        low, high = (words.number(rounded(x)) for x in (point.low, point.high))
+        shown.add_row(
+            cell(point.batch_size),
+            cell(words.number(rounded(point.steps))),
+            cell("" if point.steps is None else f"{low} to {high}"),
+            cell(f"{point.reached} of {point.trials}"),
+            cell(point.scaling or "" if point.valid else "does not count", _tint(point.valid)),
+        )
+    screen().print(shown)
+
+
+def rounded(steps: float | None) -> int | None:
+    """Steps as a whole number."""
+    return None if steps is None else int(steps + 0.5)
+
+
+def _tint(valid: bool) -> str:
+    return "" if valid else "yellow"
