@@ -1,6 +1,6 @@
 """What does `fit` cost over the same loop written by hand, and what does capturing the step bring?
 
-    PYTHONPATH=src python bench/pipeline.py [--models mlp,resnet,gpt] [--windows 12] [--compile]
+    PYTHONPATH=src python bench/pipeline.py [--models mlp,gpt] [--windows 12] [--compile]
 
 All contenders of a model take turns in windows of steps within one process, so that whatever the
 machine does meanwhile does it to all; medians of their windows are compared. Lightning and
@@ -419,7 +419,7 @@ def _with_loss(work: Workload, loss: Any) -> Workload:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--models", default="mlp,resnet,gpt")
+    parser.add_argument("--models", default="mlp,resnet,wide_resnet,gpt")
     parser.add_argument("--windows", type=int, help="timed windows of each contender")
     parser.add_argument("--compile", action="store_true", help="also torch.compile (minutes)")
     parser.add_argument("--out", type=Path, help="write the markdown there too")
@@ -431,7 +431,7 @@ def main() -> int:
     torch.manual_seed(0)
     made = [
         work
-        for name, work in zip(("mlp", "resnet", "gpt"), workloads(device, not cuda), strict=True)
+        for name, work in workloads(device, not cuda).items()
         if name in arguments.models.split(",")
     ]
     lines: list[str] = []

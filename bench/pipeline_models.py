@@ -22,9 +22,14 @@ class Workload:
     window: int  # steps per timed window
 
 
-def workloads(device: torch.device, small: bool) -> list[Workload]:
-    """The models of the aims page on a GPU; toy sizes of the same shapes elsewhere."""
-    return [_mlp(device, small), _resnet(device, small), _gpt(device, small)]
+def workloads(device: torch.device, small: bool) -> dict[str, Workload]:
+    """The models on a GPU; toy sizes of the same shapes elsewhere."""
+    return {
+        "mlp": _mlp(device, small),
+        "resnet": _resnet(device, small, 32),
+        "wide_resnet": _resnet(device, small, 64),
+        "gpt": _gpt(device, small),
+    }
 
 
 def _mlp(device: torch.device, small: bool) -> Workload:
@@ -51,8 +56,8 @@ def _mlp(device: torch.device, small: bool) -> Workload:
     )
 
 
-def _resnet(device: torch.device, small: bool) -> Workload:
-    width, examples, batch = (8, 500, 16) if small else (64, 20_000, 128)
+def _resnet(device: torch.device, small: bool, width: int) -> Workload:
+    width, examples, batch = (width // 4, 500, 16) if small else (width, 20_000, 128)
     precision = "fp32" if small else "bf16"
     x = torch.randn(examples, 3, 32, 32).to(device, memory_format=torch.channels_last)
     return Workload(
@@ -99,7 +104,8 @@ class Block(nn.Module):
         self.first = nn.Conv2d(inputs, outputs, 3, stride, 1, bias=False)
         self.second = nn.Conv2d(outputs, outputs, 3, 1, 1, bias=False)
         self.norms = nn.ModuleList([nn.BatchNorm2d(outputs), nn.BatchNorm2d(outputs)])
-        self.around = nn.Conv2d(inputs, outputs, 1, stride, bias=False)
+        same = inputs == outputs and stride == 1
+        self.around = nn.Identity() if same else nn.Conv2d(inputs, outputs, 1, stride, bias=False)
 
     def forward(self, x: Tensor) -> Tensor:
         inner = F.relu(self.norms[0](self.first(x)))

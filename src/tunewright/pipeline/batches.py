@@ -79,7 +79,7 @@ def source(
         weights = _checked_weights(weights, size)
     order = _Order(batch_size, size, order_seed, host)
     order.check()
-    tensors = examples._tensors(data)
+    tensors = examples.tensors_of(data)
     if tensors is not None:
         if tensors[0].device == device:
             return Source(*_on_device(data, steps, order, weights, device), size)

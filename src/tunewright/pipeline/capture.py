@@ -1,7 +1,7 @@
 """A whole training step as one CUDA graph: launched at once instead of kernel by kernel.
 
 Small models spend most of a step on launching kernels; one launch for the whole step was
-3.7 to 12 times faster than the loop by hand on one H200 (bench/results/pipeline.md). The first
+2.9 to 11 times faster than the loop by hand on one H200 (bench/results/pipeline.md). The first
 updates run as usual (they are real updates, and warm up every library); then the step is
 captured and each further update is a replay. A step that cannot be captured goes on as before,
 and says why: it reads a number from the device, its shapes change, or several processes train

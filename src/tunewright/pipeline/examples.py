@@ -22,7 +22,7 @@ def count(data: Any) -> int:
     >>> count({"image": torch.zeros(5, 3), "label": torch.zeros(5)})
     5
     """
-    parts = _tensors(data)
+    parts = tensors_of(data)
     if parts is None:
         if hasattr(data, "__len__") and hasattr(data, "__getitem__"):
             return len(data)
@@ -44,7 +44,7 @@ def take(data: Any, ids: Tensor) -> Any:
     >>> take((torch.tensor([1.0, 2.0, 3.0]), torch.tensor([0, 1, 0])), torch.tensor([2, 0]))
     (tensor([3., 1.]), tensor([0, 0]))
     """
-    parts = _tensors(data)
+    parts = tensors_of(data)
     if parts is None:
         return default_collate([data[index] for index in ids.tolist()])
     taken = tuple(part[ids.to(part.device)] for part in parts)
@@ -55,7 +55,7 @@ def take(data: Any, ids: Tensor) -> Any:
 
 def loaded(data: Any, batches: Sequence[Tensor], workers: int = 0) -> Iterator[Any]:
     """The batches of these ids one after the other; `workers` load a map-style dataset ahead."""
-    if not workers or _tensors(data) is not None:
+    if not workers or tensors_of(data) is not None:
         return (take(data, ids) for ids in batches)
     return iter(
         DataLoader(
@@ -78,7 +78,7 @@ def moved(batch: Any, device: torch.device | str) -> Any:
     return batch
 
 
-def _tensors(data: Any) -> tuple[Tensor, ...] | None:
+def tensors_of(data: Any) -> tuple[Tensor, ...] | None:
     """The tensors the data is made of, which are indexed as a whole; None for a dataset."""
     if isinstance(data, TensorDataset):
         return data.tensors

@@ -175,8 +175,8 @@ def train_step(
 ) -> tuple[Tensor, Tensor]:
     """One update, a function of state, batch and hyperparameters; its loss and gradient norm.
 
-    The hyperparameters that change, learning rate and clip norm, are tensors on the device where
-    the optimizer allows it, so the step can be captured once and replayed. Nothing is read back.
+    Where the step is to be captured, the hyperparameters that change, learning rate and clip norm,
+    are tensors on the device, so that it is captured once and replayed. Nothing is read back.
     """
     state.optimizer.zero_grad(set_to_none=True)
     total: Tensor | None = None

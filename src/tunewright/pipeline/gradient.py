@@ -77,6 +77,7 @@ class Recorder:
         self._rows = torch.zeros(length, len(self.names), device=device)
         self._place = torch.zeros(1, dtype=torch.long, device=device)
         self._steps: list[int] = []
+        self._kept: list[Tensor] = []  # what `put` was given; stacking it waits until it is read
 
     @property
     def full(self) -> bool:
@@ -84,9 +85,9 @@ class Recorder:
         return len(self._steps) == len(self._rows)
 
     def put(self, step: int, values: Sequence[Tensor]) -> None:
-        """Keep the measurements of a step, in the order of the names; no waiting."""
+        """Keep the measurements of a step, in the order of the names; nothing is launched."""
         self.count(step)
-        torch.stack(tuple(values), out=self._rows[len(self._steps) - 1])
+        self._kept += values
 
     def write(self, values: Sequence[Tensor]) -> None:
         """The device's part of `put`, for a captured step: the place is counted on the device."""
@@ -103,6 +104,8 @@ class Recorder:
 
     def rows(self) -> Tensor:
         """The rows not read yet, on the device: (steps, names)."""
+        if self._kept:
+            return torch.stack(self._kept).float().view(len(self._steps), len(self.names))
         return self._rows[: len(self._steps)]
 
     def read(self, rows: Tensor | None = None) -> list[Reading]:
@@ -116,6 +119,7 @@ class Recorder:
             for step, row in zip(self._steps, numbers, strict=True)
         ]
         self._steps.clear()
+        self._kept.clear()
         self._place.zero_()
         return readings
 

@@ -14,12 +14,13 @@ Here the answers are pure functions of (rank, world): one process is the case ra
 
 from __future__ import annotations
 
+import inspect
 import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -116,8 +117,11 @@ def parallel(model: nn.Module, host: Host | None = None) -> nn.Module:
     if host.world == 1:
         return model
     on_cuda = next(model.parameters()).is_cuda
+    known = inspect.signature(DistributedDataParallel).parameters
+    broadcast = "forward_sync_buffers" if "forward_sync_buffers" in known else "broadcast_buffers"
+    without: dict[str, Any] = {broadcast: False}  # the second is its name before torch 2.13
     return DistributedDataParallel(
-        model, device_ids=[host.local_rank] if on_cuda else None, broadcast_buffers=False
+        model, device_ids=[host.local_rank] if on_cuda else None, **without
     )
 
 

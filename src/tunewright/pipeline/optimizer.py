@@ -244,20 +244,28 @@ def set_learning_rate(optimizer: torch.optim.Optimizer, value: float) -> None:
             group["lr"] = rate
 
 
+def keep_rate_on_host(optimizer: torch.optim.Optimizer) -> None:
+    """Make the learning rate a plain number again, where no captured step has to read it.
+
+    Filling a tensor with it costs one launch per step, which small models notice.
+    """
+    for group in optimizer.param_groups:
+        group["lr"] = float(group["lr"])
+
+
 def restore(optimizer: torch.optim.Optimizer, state: Mapping[str, Any]) -> None:
-    """Load a state dict, keeping the tensors that hold hyperparameters where they are.
+    """Load a state dict, keeping hyperparameters where they are: numbers here, tensors there.
 
     Torch would put the loaded ones, which are on the CPU, in their place.
     """
-    kept = [
-        {name: value for name, value in group.items() if isinstance(value, Tensor)}
-        for group in optimizer.param_groups
-    ]
+    before = [dict(group) for group in optimizer.param_groups]
     optimizer.load_state_dict(dict(state))
-    for group, tensors in zip(optimizer.param_groups, kept, strict=True):
-        for name, tensor in tensors.items():
-            tensor.copy_(torch.as_tensor(group[name]))
-            group[name] = tensor
+    for group, old in zip(optimizer.param_groups, before, strict=True):
+        for name, value in group.items():
+            if isinstance(old.get(name), Tensor):
+                group[name] = old[name].copy_(torch.as_tensor(value))
+            elif isinstance(value, Tensor):
+                group[name] = value.item()
 
 
 def _sgd(parameters: Parameters, learning_rate: float, **settings: Any) -> torch.optim.Optimizer:

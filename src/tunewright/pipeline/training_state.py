@@ -43,6 +43,8 @@ def start(model: nn.Module, config: FitConfig, device: torch.device, host: Host)
     if hasattr(choice, "build"):
         trained = [p for p in model.parameters() if p.requires_grad]
         optimizer = choice.build(trained, config.learning_rate(1))
+        if not config.capture:
+            optimizers.keep_rate_on_host(optimizer)
     else:
         optimizer = choice(model)
     averages = None
