@@ -59,7 +59,6 @@ AT_THE_TOP = {
 VAGUE = re.compile(r"(^|_)(utils?|managers?|helpers?|common|base|misc|core)($|_)")
 PUBLIC = [
     "Bayesian",
-    "Bayesian",
     "Checkpoint",
     "Finding",
     "Halton",
@@ -111,6 +110,7 @@ PUBLIC = [
     "report",
     "run",
     "schedule",
+    "variance",
 ]
 
 

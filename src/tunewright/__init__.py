@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tunewright.decision.launch import Launch as Launch
     from tunewright.decision.next_round import next_round as next_round
     from tunewright.decision.proposal import Proposal as Proposal
+    from tunewright.decision.variance import variance as variance
     from tunewright.design import defaults as defaults, schedule as schedule
     from tunewright.design.condition import given as given
     from tunewright.design.objective import (
@@ -64,7 +65,6 @@ if TYPE_CHECKING:
     from tunewright.record.trial import Trial as Trial
     from tunewright.reports.report import report as report
     from tunewright.search.bayesian import Bayesian as Bayesian
-    from tunewright.search.bayesian import Bayesian as Bayesian
     from tunewright.search.halton import Halton as Halton
     from tunewright.search.listed import Listed as Listed
 
@@ -78,6 +78,7 @@ _HOMES = {
     "decision.launch": ("Launch",),
     "decision.next_round": ("next_round",),
     "decision.proposal": ("Proposal",),
+    "decision.variance": ("variance",),
     "design.condition": ("given",),
     "design.objective": ("Objective", "maximize", "minimize"),
     "design.round": ("Round",),
@@ -106,7 +107,6 @@ _HOMES = {
     "record.results": ("Results",),
     "record.trial": ("Trial",),
     "reports.report": ("report",),
-    "search.bayesian": ("Bayesian",),
     "search.bayesian": ("Bayesian",),
     "search.halton": ("Halton",),
     "search.listed": ("Listed",),

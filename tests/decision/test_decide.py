@@ -48,7 +48,7 @@ def test_gain_is_positive_where_smaller_is_better():
     assert launch.candidate == "depth trial 1"
     assert launch.claim == "feature"
     assert "holds for max_train_steps = 100" in launch.caveats
-    assert any("about 10% of decisions" in reason for reason in launch.reasons)
+    assert any("about 10 % of decisions" in reason for reason in launch.reasons)
 
 
 def test_a_hyperparameter_the_round_did_not_ask_about_takes_less():
@@ -189,9 +189,13 @@ def test_findings_forbid_claims_about_features_but_not_shipping_a_point(check):
     assert decide(*arms, findings=[replace(warning, verdict="note")]).verdict == "launch"
 
 
-def test_code_that_differs_forbids_every_claim():
-    warning = Finding("same_code", "round depth", "warn", "trials differ in commit")
+def test_what_makes_the_round_meaningless_forbids_every_claim():
+    warning = Finding("baseline", "round depth", "warn", "no better than chance")
     assert of(HIGH, LOW, findings=[warning], claim="hyperparameters").verdict == "undecided"
+    other_code = Finding("same_code", "round depth", "warn", "trials differ in commit")
+    launch = of(HIGH, LOW, findings=[other_code])
+    assert launch.verdict == "launch"  # the repeats decide, and they share their code
+    assert any("differ in commit" in caveat for caveat in launch.caveats)
 
 
 def test_arms_on_different_splits_are_not_compared():

@@ -16,11 +16,15 @@ from tunewright.cli import (
     evaluating,
     importing,
     keeping,
+    launching,
     looking,
     project,
+    proposing,
     reading,
     running,
+    varying,
 )
+from tunewright.cli.probing import probe
 from tunewright.cli.problems import FINE, INTERRUPTED, tell
 from tunewright.cli.screen import sidelines
 
@@ -42,6 +46,13 @@ VERBS: dict[str, tuple[Any, ...]] = {
         reading.export,
     ),
     "Can it be trusted?": (checking.check, looking.plot, looking.report),
+    "Decide": (
+        proposing.next_,
+        proposing.extend,
+        varying.variance,
+        launching.launch,
+        launching.history,
+    ),
     "Keep the record": (importing.import_, keeping.backup, keeping.restore),
 }
 
@@ -56,6 +67,7 @@ app = typer.Typer(
 for family, verbs in VERBS.items():
     for verb in verbs:
         app.command(rich_help_panel=family)(verb)
+app.add_typer(probe, rich_help_panel="Spend compute")
 
 
 @app.callback(invoke_without_command=True)

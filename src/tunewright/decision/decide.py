@@ -33,6 +33,8 @@ from tunewright.decision.reasons import (
     difference,
     errors,
     fixed_caveats,
+    luck,
+    percent,
     planning,
     shrunk,
     sureness,
@@ -115,7 +117,7 @@ def decide(
     forbidding, limiting = objections(findings or (), claim, own, other)
     forbidding += apart + _unmatched(own, other)
     verdict, deciding, needed = _verdict(case, forbidding)
-    reasons = [*deciding, f"the claim is about {about(claim)} ({why_claim})"]
+    reasons = [*deciding, f"the claim is about {about(claim)} ({why_claim})", *luck(spreads)]
     if why_plan:
         reasons.append(why_plan)
     rate = NOT_WORSE_RATE if not_worse_by is not None else RATE[claim]
@@ -130,7 +132,7 @@ def decide(
         gain=observed,
         interval=None if interval is None else (float(interval[0]), float(interval[1])),
         reasons=tuple(reasons),
-        caveats=tuple([*caveats(case), *limiting, *fixed_caveats(own, other)]),
+        caveats=tuple([*caveats(case, study), *limiting, *fixed_caveats(own, other)]),
         runs_needed=needed,
         shrunk_gain=None if observed is None else shrunk(observed, runs),
         claim=claim,
@@ -219,10 +221,9 @@ def _verdict(case: Case, forbidding: list[str]) -> tuple[Verdict, list[str], int
         worth = case.must_exceed if case.not_worse else case.must_exceed + case.worth
         chance = case.probability(worth)
         if chance <= FUTILE:
-            what = (
-                f"a gain above {worth:.3g} has a probability of {chance:.2f}: not worth more runs"
-            )
-            return "keep", [said[0], what, *said[1:]], 0
+            what = f"a gain above {worth:.3g} has a probability of {percent(chance)}"
+            what = "so low a probability is" if case.not_worse else f"{what}:"
+            return "keep", [said[0], f"{what} not worth more runs", *said[1:]], 0
     if further is not None:
         return "undecided", [*said, f"the next look is at {further} runs per arm"], further - runs
     if len(plan.looks) == 2:

@@ -18,7 +18,6 @@ from tunewright.design.space import same_value
 FATAL: Mapping[str, str] = {
     "baseline": "nothing has been learned",
     "training_bug": "the training itself looks wrong",
-    "same_code": "the runs do not come from the same code",
 }
 # the settings were not compared at their best; a point can still be shipped
 UNFAIR: Mapping[str, str] = {
@@ -27,6 +26,9 @@ UNFAIR: Mapping[str, str] = {
     "boundary": "the best trials crowd at the end of a range",
     "edge_of_divergence": "the best learning rate is held down by instability",
 }
+
+# the repeats decide, not the trials of the round: what differs between those only limits
+LIMITS: Mapping[str, str] = {"same_code": "the round's trials do not come from the same code"}
 
 
 def changed(candidate: Arm, baseline: Arm) -> tuple[str, ...]:
@@ -77,4 +79,6 @@ def objections(
         elif finding.check in UNFAIR:
             text = f"{UNFAIR[finding.check]}{of}: {finding.says}"
             (forbidding if claim == "feature" else limiting).append(text)
+        elif finding.check in LIMITS:
+            limiting.append(f"{LIMITS[finding.check]}: {finding.says}")
     return forbidding, limiting

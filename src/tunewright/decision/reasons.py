@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tunewright.decision.arm import Arm
 from tunewright.decision.case import Case
 from tunewright.decision.plan import MOST_RUNS, Claim, runs_for
+from tunewright.decision.spread import Spread
 
 SD_RATIO = 3.0  # between the arms: beyond it five skewed runs cannot tell a shift from a spread
 SHRINK = 2.0  # an observed gain of n runs counts n / (n + 2): gains are about one sd large
@@ -77,7 +80,7 @@ def errors(case: Case, rate: float) -> str:
     most = "at most " if case.plan.looks == (1,) or case.must_exceed > 0 else "about "
     if case.candidates > 1:
         what += f", in any of {case.candidates} candidates,"
-    return f"{what} is launched by this rule in {most}{rate:.0%} of decisions"
+    return f"{what} is launched by this rule in {most}{percent(rate)} of decisions"
 
 
 def about(claim: Claim) -> str:
@@ -85,10 +88,23 @@ def about(claim: Claim) -> str:
     return "a feature" if claim == "feature" else "hyperparameters only"
 
 
-def caveats(case: Case) -> list[str]:
+def luck(spreads: Sequence[Spread]) -> list[str]:
+    """Which luck beside that of the seeds the interval allows for."""
+    kinds = {"trial": "the seeds", "study": "tuning", "data": "the evaluation data"}
+    return [
+        f"the luck of {kinds[one.source]} is in it: a standard deviation of {one.sd:.3g} {one.how}"
+        for one in spreads
+    ]
+
+
+def caveats(case: Case, study: Spread | None = None) -> list[str]:
     """What in the runs themselves limits the verdict."""
     own, other = case.candidate, case.baseline
     found = []
+    if case.claim == "feature" and study is None and not case.not_worse:
+        found.append(
+            "about this point: whether the feature helps however it is tuned is not asked here"
+        )
     if case.plan.looks == (1,):
         found.append(
             "one run: an effect of two standard deviations is found less than half the time"
@@ -141,8 +157,8 @@ def percent(p: float) -> str:
     >>> [percent(p) for p in (0.965, 0.78, 0.9999, 0.0001)]
     ['96.5 %', '78 %', 'over 99.9 %', 'below 0.1 %']
     """
-    if p > 0.999:
+    if 0.999 < p < 1:
         return "over 99.9 %"
-    if p < 0.001:
+    if 0 < p < 0.001:
         return "below 0.1 %"
     return f"{100 * p:.3g} %"
