@@ -56,8 +56,10 @@ class ByMeaning:
 
     @property
     def unclipped(self) -> Value:
-        """The value of `clip_norm` that clips nothing."""
-        return self.workload.meaning.off.get(self.name("clip_norm"))
+        """The value of `clip_norm` that clips nothing: as declared, else the function's default."""
+        name = self.name("clip_norm")
+        off, defaults = self.workload.meaning.off, self.workload.accepts.defaults
+        return off[name] if name in off else defaults.get(name)
 
     def lacks(self, needed: Sequence[str]) -> tuple[str, ...]:
         """What is missing of these meanings, a sentence each with the entry to add."""
@@ -73,8 +75,7 @@ class ByMeaning:
         positive = meaning in ("learning_rate", "max_train_steps")
         if positive and not (self.number(meaning) or 0.0) > 0:
             return f"{name}: no value above 0 is known. Fix one, or say what it is called: {entry}"
-        told = name in self.workload.meaning.off
-        if meaning == "clip_norm" and isinstance(self.workload.train, Command) and not told:
+        if meaning == "clip_norm" and not self._knows_unclipped:
             return f'{name}: which value clips nothing is not known. Say it: off={{"{name}": ...}}'
         return ""
 
@@ -101,6 +102,13 @@ class ByMeaning:
             "short runs keep the schedule of the learning rate, squeezed into them. To hold it "
             f'constant, let the program take {name}, and say off={{"{name}": "{CONSTANT}"}}',
         )
+
+    @property
+    def _knows_unclipped(self) -> bool:
+        if self.name("clip_norm") in self.workload.meaning.off:
+            return True
+        is_command = isinstance(self.workload.train, Command)
+        return not is_command and self.unclipped in (None, 0, math.inf)
 
     @property
     def _constant(self) -> Value:

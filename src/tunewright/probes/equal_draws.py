@@ -30,8 +30,12 @@ def run_equal(
     fixed: Mapping[str, Value],
     seeds: int = 1,
     watch: Watcher | None = None,
+    seed: int = 0,
 ) -> Results:
-    """Train every combination of the varied values under so many seeds, alike for all of them."""
+    """Train every combination of the varied values under so many seeds, alike for all of them.
+
+    Two calls with the same `seed` of the round share their seeds too.
+    """
     round = Round(
         probe,
         goal=goal,
@@ -39,6 +43,7 @@ def run_equal(
         nuisance={},
         fixed={name: value for name, value in fixed.items() if name not in varied},
         trials_per_study=seeds,
+        seed=seed,
     )
     noted = WithoutAdvice(watch or Silent(), advice(round, workload))
     return run_probe(probe, round, workload, watch=noted)

@@ -19,7 +19,7 @@ from tunewright.checks.spikes import FEWEST, LONGEST
 from tunewright.checks.unstable import Episode, diverged, episodes
 from tunewright.design.space import is_number
 from tunewright.errors import WorkloadError
-from tunewright.record.curve import Curve
+from tunewright.record.curve import Curve, Steps
 from tunewright.record.results import Results
 from tunewright.record.trial import Trial
 
@@ -134,6 +134,26 @@ def unjudged(results: Results, runs: Sequence[ShortRun]) -> tuple[str, ...]:
     )
 
 
+def unstable_stretches(results: Results) -> dict[int | None, list[tuple[int, int]]]:
+    """The first and last step of whatever each run's training loss did wrong."""
+    loss = results.meaning.name("train_loss")
+    curves = {t.number: curve for t in results.trials if (curve := _usable(t, loss)) is not None}
+    least = rise_that_matters([curve.values for curve in curves.values()])
+    found = _episodes(results, loss)
+    stretches: dict[int | None, list[tuple[int, int]]] = {}
+    for trial in results.trials:
+        curve = curves.get(trial.number)
+        own = [(episode.from_step, episode.to_step) for episode in found.get(trial.number, ())]
+        wrongs = _wrongs(results, trial, curve, least)
+        if curve is not None and any(what == "rose above its start" for what, _, _ in wrongs):
+            above = _above_start(curve, least)
+            own.append((int(curve.steps[above[0]]), int(curve.steps[above[-1]])))
+        if curve is not None and any(what == "diverged" for what, _, _ in wrongs):
+            own.append((int(curve.steps[-min(len(curve), 2 * WIDTH)]), int(curve.steps[-1])))
+        stretches[trial.number] = own
+    return stretches
+
+
 def rise_that_matters(losses: Sequence[Floats]) -> float:
     """How far above its first value a running median of five is more than chance.
 
@@ -173,11 +193,17 @@ def _wrongs(
         last = max((int(c.steps[-1]) for c in trial.curves.values() if len(c)), default=0)
         found.append(("diverged", last, start))
     if curve is not None and len(curve) >= WIDTH:
-        middle = np.median(sliding_window_view(curve.values, WIDTH), axis=1)
-        above = np.flatnonzero(middle > start + max(ABOVE_START * abs(start), least))
+        above = _above_start(curve, least)
         if len(above):
-            found.append(("rose above its start", int(curve.steps[above[0] + WIDTH // 2]), start))
+            found.append(("rose above its start", int(curve.steps[above[0]]), start))
     return found
+
+
+def _above_start(curve: Curve, least: float) -> Steps:
+    """The positions at which a running median of five is above the first loss."""
+    start = float(curve.values[0])
+    middle = np.median(sliding_window_view(curve.values, WIDTH), axis=1)
+    return np.flatnonzero(middle > start + max(ABOVE_START * abs(start), least)) + WIDTH // 2
 
 
 def _episodes(results: Results, loss: str) -> Mapping[int | None, Sequence[Episode]]:

@@ -1,0 +1,228 @@
+"""Does warm-up allow a higher learning rate, and how short may it be? The playbook's procedure.
+
+The learning rate from which training is unstable is found first; then the shortest warm-up that
+makes ten times that rate stable (else three times), ten steps first, then a hundred; then the whole
+training with it prepended. If no warm-up is enough: clipping, then both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from tunewright.design.space import Value
+from tunewright.errors import DesignError
+from tunewright.execution.watcher import Watcher
+from tunewright.execution.workload import Workload
+from tunewright.probes.by_meaning import ByMeaning, by_meaning
+from tunewright.probes.clip import mended
+from tunewright.probes.prepended import Prepended, prepended
+from tunewright.probes.probe import keep
+from tunewright.probes.short_run import ShortRun
+from tunewright.probes.stability import STEPS, Stability, stability
+from tunewright.probes.warmup_ladder import Rung, climb, lengths
+from tunewright.record.trial import Trial
+
+TIMES = (10.0, 3.0)  # of unstable_base_learning_rate; playbook: at least an order of magnitude
+LONG = 0.05  # of max_train_steps; playbook: above it max_train_steps may need to be increased
+REPEATS = 3  # seeds of the comparison of whole trainings
+OTHERS = (
+    "try the other fixes: normalisation and residual connections, zero-initialised branches, "
+    "another optimizer, and as the last resort a lower learning rate"
+)
+
+
+@dataclass(frozen=True)
+class Warmup:
+    """The shortest warm-up that makes a high learning rate stable, and what it is worth."""
+
+    probe: ClassVar[str] = "warmup"
+
+    says: str  # the answer in one sentence
+    settings: Mapping[str, Value]
+    missing: tuple[str, ...] = ()
+    learning_rate: float | None = None  # the best known without warm-up
+    unstable_base_learning_rate: float | None = None
+    base_learning_rate: float | None = None  # the peak that warm-up makes stable
+    warmup_steps: int | None = None
+    clip_norm: float | None = None  # where clipping is needed as well, or instead
+    rungs: tuple[Rung, ...] = ()  # in the order they were tried
+    compared: Prepended | None = None  # whole trainings with and without
+    caveats: tuple[str, ...] = ()
+
+
+def warmup(
+    workload: Workload,
+    *,
+    fixed: Mapping[str, Value] | None = None,
+    trial: Trial | None = None,
+    steps: int = STEPS,
+    times: Sequence[float] = TIMES,
+    repeats: int = REPEATS,
+    watch: Watcher | None = None,
+) -> Warmup:
+    """The shortest warm-up that makes ten times the lowest unstable learning rate stable.
+
+    The configuration is the trial's, else that of the best trial the store has, with what `fixed`
+    says. `times` are the multiples of the unstable rate to try, in this order. In the end whole
+    trainings are compared, each under `repeats` seeds; 0 leaves that out.
+    """
+    _check(times, repeats)
+    start = by_meaning(workload, fixed, trial)
+    missing = start.lacks(("learning_rate", "max_train_steps", "warmup_steps"))
+    if missing:
+        return Warmup("whether warm-up helps cannot be judged", {}, missing)
+    cold = ByMeaning(workload, start.changed(warmup_steps=0))
+    before = stability(workload, fixed=cold.configuration, steps=steps, watch=watch)
+    answer = _answer(cold, before, times, repeats, watch)
+    answer = replace(
+        answer,
+        learning_rate=before.learning_rate,
+        unstable_base_learning_rate=before.unstable_base_learning_rate,
+        caveats=(*before.caveats, *answer.caveats),
+    )
+    keep(workload, answer)
+    return answer
+
+
+def _answer(
+    start: ByMeaning,
+    before: Stability,
+    times: Sequence[float],
+    repeats: int,
+    watch: Watcher | None,
+) -> Warmup:
+    unstable = before.first_unstable
+    if before.missing:
+        return Warmup("whether warm-up helps cannot be judged", {}, before.missing)
+    if unstable is None:
+        return Warmup(f"no warm-up is needed: {before.says}", {})
+    if not lengths(start.max_train_steps):
+        lack = f"{start.max_train_steps} training steps are too few for any warm-up"
+        return Warmup("whether warm-up helps cannot be judged", {}, (lack,))
+    tried, found, missing = _search(start, unstable, times, None, watch)
+    if missing:
+        return Warmup("whether warm-up helps cannot be judged", {}, missing, rungs=tuple(tried))
+    if found is None:
+        return _with_clipping(start, unstable, before.steps, times, tried, repeats, watch)
+    return _worth(start, unstable.learning_rate, found, tried, repeats, watch)
+
+
+def _search(
+    start: ByMeaning,
+    unstable: ShortRun,
+    times: Sequence[float],
+    clip_norm: float | None,
+    watch: Watcher | None,
+) -> tuple[list[Rung], Rung | None, tuple[str, ...]]:
+    """Every rung tried, the first stable one, and what is missing to judge them."""
+    tried: list[Rung] = []
+    for multiple in times:
+        peak = float(f"{multiple * unstable.learning_rate:.6g}")
+        rungs, missing = climb(start, peak, unstable.at_step or 0, clip_norm, watch)
+        tried += rungs
+        if missing or (rungs and rungs[-1].stable):
+            return tried, None if missing else rungs[-1], missing
+    return tried, None, ()
+
+
+def _with_clipping(
+    start: ByMeaning,
+    unstable: ShortRun,
+    steps: int,
+    times: Sequence[float],
+    tried: list[Rung],
+    repeats: int,
+    watch: Watcher | None,
+) -> Warmup:
+    """No warm-up alone is enough: clipping alone, then both."""
+    longest = max(rung.warmup_steps for rung in tried)
+    failed = (
+        f"no warm-up of up to {longest:,} steps makes learning rate "
+        f"{min(rung.base_learning_rate for rung in tried):.3g} stable"
+    )
+    if lack := start.lacks(("clip_norm",)):
+        says = f"{failed}; clipping, the next thing to try, cannot be tried"
+        return Warmup(says, {}, lack, rungs=tuple(tried))
+    bare = ByMeaning(start.workload, start.changed(clip_norm=start.unclipped))
+    clipping = mended(bare, steps, watch)
+    if clipping.settings and clipping.clip_norm is not None:
+        return Warmup(
+            f"{failed}, but {clipping.says}",
+            clipping.settings,
+            clip_norm=clipping.clip_norm,
+            rungs=tuple(tried),
+        )
+    norm = clipping.clip_norm or (clipping.tried[0].clip_norm if clipping.tried else None)
+    if norm is None:
+        return Warmup(f"{failed}; {OTHERS}", {}, clipping.missing, rungs=tuple(tried))
+    more, found, missing = _search(start, unstable, times, norm, watch)
+    tried += more
+    if found is None:
+        says = f"{failed}, nor does clipping, nor do both; {OTHERS}"
+        return Warmup(says, {}, missing, rungs=tuple(tried))
+    return _worth(start, unstable.learning_rate, found, tried, repeats, watch)
+
+
+def _worth(
+    start: ByMeaning,
+    unstable: float,
+    found: Rung,
+    tried: Sequence[Rung],
+    repeats: int,
+    watch: Watcher | None,
+) -> Warmup:
+    """What a stable warm-up is worth: whole trainings with it prepended, and the settings."""
+    peak, length = found.base_learning_rate, found.warmup_steps
+    also = "" if found.clip_norm is None else f" with gradients clipped at {found.clip_norm:.3g}"
+    says = (
+        f"{length:,} warm-up steps{also} make learning rate {peak:.3g} stable, "
+        f"{peak / unstable:.3g} times the lowest unstable one ({unstable:.3g})"
+    )
+    settings = start.spelled(warmup_steps=length)
+    if not found.on_top:
+        settings |= start.spelled(max_train_steps=start.max_train_steps + length)
+    if found.clip_norm is not None:
+        settings |= start.spelled(clip_norm=found.clip_norm)
+    compared = None
+    if repeats:
+        compared = prepended(start, found, (unstable, peak), repeats, watch)
+        says = (
+            f"{says}; {compared.says}. Whether to change over is for `tunewright launch` to decide"
+        )
+        worse = compared.gain is None or compared.gain <= 0 or compared.best is None
+        if worse or compared.best is None:
+            settings = {}
+        else:
+            settings |= start.spelled(learning_rate=compared.best.learning_rate)
+    else:
+        says = f"{says}: search {start.name('learning_rate')} again, up to {peak:.3g}"
+    return Warmup(
+        says,
+        settings,
+        base_learning_rate=peak,
+        warmup_steps=length,
+        clip_norm=found.clip_norm,
+        rungs=tuple(tried),
+        compared=compared,
+        caveats=_caveats(start, found),
+    )
+
+
+def _caveats(start: ByMeaning, found: Rung) -> tuple[str, ...]:
+    share = found.warmup_steps / start.max_train_steps
+    if share <= LONG:
+        return ()
+    name = start.name("max_train_steps")
+    return (
+        f"warm-up takes {share:.0%} of {name}, which may need to be raised by more than that: a "
+        "training with a long warm-up should not end before it is done",
+    )
+
+
+def _check(times: Sequence[float], repeats: int) -> None:
+    if not times or not all(isinstance(t, int | float) and t > 1 for t in times):
+        raise DesignError(f"times={times!r}: numbers above 1, such as (10, 3).")
+    if type(repeats) is not int or repeats < 0:
+        raise DesignError(f"repeats={repeats!r}: say how many seeds, or 0 for no comparison.")
