@@ -78,8 +78,9 @@ def train_steps(
 ) -> None:
     """How many steps are enough? A sweep of constant learning rates to the first perfect fit.
 
-    Augmentation, regularisation and schedule are switched off by the values of [workload.off]. The
-    same command again finds what was run, and goes on where it was interrupted.
+    Augmentation, regularisation and schedule are switched off, by the off values that
+    tunewright.toml declares. The same command again finds what was run, and goes on where it was
+    interrupted.
     """
 
     def ask(workload: Workload, known: Trial | None, watch: Watcher) -> TrainSteps:
@@ -177,6 +178,8 @@ def critical_batch(
     if noise_scale is not None:
         look_first(round, whole_numbers(noise_scale, "--noise-scale"), small_norm, store, json)
         return
+    if not sizes:
+        raise Misuse("which batch sizes?", remedy="--sizes 16,32,64,128,256")
     asked = need_project().round(round)
 
     def ask(workload: Workload, known: Trial | None, watch: Watcher) -> CriticalBatch:

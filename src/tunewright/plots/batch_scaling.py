@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from tunewright.design.space import Log
 from tunewright.plots.figure import Figure, nothing
 from tunewright.plots.palette import EDGE, GRID, colour
-from tunewright.plots.ticks import label_of, number, on_axis
+from tunewright.plots.ticks import label_of, number, ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -178,10 +179,12 @@ def draw_batch_scaling(canvas: Canvas, data: BatchScalingData) -> None:
     axes.set_yscale("log")
     axes.set_xticks(sizes, [str(p.batch_size) for p in data.points])
     axes.set_xticks([], minor=True)
-    axes.yaxis.set_major_formatter(on_axis)
-    axes.yaxis.set_minor_formatter(on_axis)
     axes.set_xlim(sizes[0] / 1.4, sizes[-1] * 1.4)
-    axes.set_ylim(min(p.low for p in data.points) / 2, None)
+    shown = Log(min(p.low for p in data.points) / 2, max(p.high or p.steps for p in data.points))
+    axes.set_ylim(shown.low, 1.2 * shown.high)
+    marks = ticks(shown)
+    axes.set_yticks([shown.value(mark.position) for mark in marks], [m.label for m in marks])
+    axes.set_yticks([], minor=True)
     axes.grid(True, color=GRID, linewidth=0.6)
     axes.set_xlabel("batch size")
     goal = "" if data.goal is None else f" {number(data.goal)}"

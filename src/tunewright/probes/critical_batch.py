@@ -19,7 +19,14 @@ from tunewright.errors import DesignError
 from tunewright.execution.watcher import Watcher
 from tunewright.execution.workload import Workload
 from tunewright.probes.probe import keep, run_probe
-from tunewright.probes.scaling import FEWEST_SIZES, Luck, ScalingFit, fit_scaling, label_of
+from tunewright.probes.scaling import (
+    FEWEST_SIZES,
+    Luck,
+    ScalingFit,
+    fit_scaling,
+    label_of,
+    two_digits,
+)
 from tunewright.probes.short_run import finished
 from tunewright.probes.steps_to_goal import FINE, SizePoint, goal_of, size_point
 from tunewright.record.results import Results
@@ -218,6 +225,7 @@ def answer_of(
     )
     if fit is None:
         return answer
+    fit = _for_all_trials(fit, counted)
     if dropped:
         caveats += [f"left out: {text}" for text in missing]
     if fit.misfit > MISFIT:
@@ -242,6 +250,14 @@ def answer_of(
     )
 
 
+def _for_all_trials(fit: ScalingFit, counted: Sequence[tuple[SizePoint, Luck]]) -> ScalingFit:
+    """The fit moved from the best of half the trials to the best of all, which is shown."""
+    luckier = [math.log(p.steps) - one.mean for p, one in counted if p.steps is not None]
+    return replace(
+        fit, smallest_steps=fit.smallest_steps * math.exp(math.fsum(luckier) / len(luckier))
+    )
+
+
 def _labelled(points: Sequence[SizePoint]) -> list[SizePoint]:
     """The points, each that counts with what it gained over the one before."""
     labelled = {p.batch_size: p for p in points}
@@ -257,11 +273,11 @@ def _verdict(
 ) -> tuple[Verdict, str]:
     found, metric = fit.critical_batch_size, workload.objective.metric
     smallest, largest = valid[0].batch_size, valid[-1].batch_size
-    low = f"{_examples(fit.low)} to " if fit.low is not None else "anything up to "
-    high = _examples(fit.high) if fit.high is not None else "any size"
+    low = f"{two_digits(fit.low)} to " if fit.low is not None else "anything up to "
+    high = two_digits(fit.high) if fit.high is not None else "any size"
     if fit.low is not None and fit.high is None:
-        low, high = "at least ", _examples(fit.low)
-    about = f"about {_examples(found)} (95 %: {low}{high})"
+        low, high = "at least ", two_digits(fit.low)
+    about = f"about {two_digits(found)} (95 %: {low}{high})"
     head = f"To {metric} {goal:.4g}, the critical batch size is {about}"
     if found > largest:
         return "above", (
@@ -275,15 +291,5 @@ def _verdict(
         )
     return "inside", (
         f"{head}: below it a larger batch saves steps nearly in proportion, above it next to none; "
-        f"no size needs fewer than about {_examples(fit.smallest_steps)} steps."
+        f"no size needs fewer than about {two_digits(fit.smallest_steps)} steps."
     )
-
-
-def _examples(size: float) -> str:
-    """A batch size with two digits: it is not known better.
-
-    >>> _examples(131.7), _examples(3.44)
-    ('130', '3.4')
-    """
-    digits = 1 - math.floor(math.log10(size))
-    return f"{round(size, digits):g}"

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tunewright.errors import DesignError, NotFound
+from tunewright.probes.scaling import two_digits
 from tunewright.record.results import Results
 from tunewright.record.trial import Trial
 
@@ -47,7 +48,7 @@ class NoiseScale:
     def says(self) -> str:
         """The course in one sentence."""
         shown = ", ".join(
-            f"{'lost in noise' if value is None else f'{value:.2g}'} at {share:.0%}"
+            f"{'lost in noise' if value is None else two_digits(value)} at {share:.0%}"
             for share, value in self.at
         )
         return f"gradient noise scale {shown} of training ({self.label})"
