@@ -48,7 +48,10 @@ class Field:
             fits = run.task.workers == (1 if run.task.contestant in STATIC else workers)
             if run.task.problem in names and fits:
                 by_problem = found.setdefault(run.task.contestant, {})
-                by_problem.setdefault(run.task.problem, {})[run.task.seed] = run
+                by_seed = by_problem.setdefault(run.task.problem, {})
+                other = by_seed.get(run.task.seed)
+                if other is None or len(other.regret) < len(run.regret):
+                    by_seed[run.task.seed] = run  # of two lengths the longer
         for name, other in ALIKE.items():
             if name in found:
                 for problem, by_seed in found.get(other, {}).items():
@@ -65,10 +68,9 @@ class Field:
         runs = sorted(self.runs[contestant][problem].items())
         return {s: max(run.regret[after - 1], FLOOR) for s, run in runs if len(run.regret) >= after}
 
-    def reaches(self, contestant: str, after: int) -> bool:
-        """Whether all its runs had so many trials."""
-        by_problem = self.runs[contestant].values()
-        return all(len(run.regret) >= after for runs in by_problem for run in runs.values())
+    def seeds(self, contestant: str, after: int) -> int:
+        """How many every problem was run with for at least so many trials."""
+        return min(len(self.regrets(contestant, p, after)) for p in self.problems(contestant))
 
     def mean_regret(self, contestant: str, after: int) -> float:
         """Geometric, every problem counting the same."""
@@ -144,7 +146,12 @@ def compare(field: Field, one: str, other: str, after: int) -> tuple[Paired, Pai
 def best_rival(field: Field) -> str | None:
     """The one of the others that is ahead by share of Halton runs beaten."""
     rivals = [
-        c for c in field.runs if not c.startswith(OURS) and c not in _NOT_RIVALS and ".py:" not in c
+        c
+        for c in field.runs
+        if not c.startswith(OURS)
+        and c not in _NOT_RIVALS
+        and ".py:" not in c
+        and field.seeds(c, HEADLINE[field.workers])
     ]
     widest = max((len(field.runs[c]) for c in rivals), default=0)
     full = [c for c in rivals if len(field.runs[c]) == widest]  # not one that lacks the hard ones
@@ -184,14 +191,14 @@ def _table(field: Field, kind: Kind) -> str:
 
 
 def _row(field: Field, contestant: str, after: Sequence[int], count: int) -> str:
-    seeds = sorted({len(by_seed) for by_seed in field.runs[contestant].values()})
-    shown = [n for n in after if field.reaches(contestant, n)]
+    seeds = {n: field.seeds(contestant, n) for n in after}
+    first, last = seeds[after[0]], seeds[after[-1]]
+    own = len(field.runs[contestant])
     cells = [
-        contestant
-        + ("" if len(field.runs[contestant]) == count else f" ({len(field.runs[contestant])})"),
-        str(seeds[0]) if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}",
-        *(f"{field.mean_regret(contestant, n):.4f}" if n in shown else "-" for n in after),
-        *(f"{field.mean_beats(contestant, n):.2f}" if n in shown else "-" for n in after),
+        contestant if own == count else f"{contestant} (on {own})",
+        f"{first} ({last} at {after[-1]})" if 0 < last < first else f"{first}",
+        *(f"{field.mean_regret(contestant, n):.4f}" if seeds[n] else "-" for n in after),
+        *(f"{field.mean_beats(contestant, n):.2f}" if seeds[n] else "-" for n in after),
         f"{field.infeasible(contestant):.2f}",
     ]
     return f"| {' | '.join(cells)} |"
@@ -211,7 +218,7 @@ def _differences(field: Field) -> list[str]:
     for n in AFTER[field.workers]:
         found = compare(field, OURS, rival, n)
         if found is None:
-            return []
+            continue  # nobody has run so long
         cells = [
             f"{p.difference:+.3f} | {_interval(p.seeds)} | {_interval(p.problems)}" for p in found
         ]
