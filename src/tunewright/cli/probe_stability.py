@@ -11,12 +11,17 @@ from tunewright.cli import where, words
 from tunewright.cli.options import JsonOption, StoreOption, WorkersOption
 from tunewright.cli.probe_page import show_answer
 from tunewright.cli.probe_rounds import carried_out, values
+from tunewright.cli.problems import Misuse
+from tunewright.cli.project_folder import open_store
 from tunewright.cli.screen import cell, say, screen, table
 from tunewright.execution.watcher import Watcher
 from tunewright.execution.workload import Workload
+from tunewright.probes.clip import Clip, ClipTry, clip as ask_clip
 from tunewright.probes.probe import Answer
 from tunewright.probes.short_run import ShortRun
 from tunewright.probes.stability import STEPS, Stability, stability as ask_stability
+from tunewright.probes.warmup import REPEATS, Warmup, warmup as ask_warmup
+from tunewright.probes.warmup_ladder import Rung
 from tunewright.record.trial import Trial
 
 RoundArgument = Annotated[
@@ -42,13 +47,14 @@ FixedOption = Annotated[
         show_default=False,
     ),
 ]
+StepsOption = Annotated[int, typer.Option(min=1, metavar="N", help="Steps of each short run.")]
 
 
 def stability(
     round: RoundArgument = None,
     trial: TrialOption = None,
     fixed: FixedOption = None,
-    steps: Annotated[int, typer.Option(min=1, metavar="N", help="Steps of each run.")] = STEPS,
+    steps: StepsOption = STEPS,
     workers: WorkersOption = None,
     on: where.OnOption = "local",
     store: StoreOption = None,
@@ -66,6 +72,136 @@ def stability(
     if not json:
         print_runs(answer.runs, answer.learning_rate)
     finish(answer, answer.caveats, json)
+
+
+def warmup(
+    round: RoundArgument = None,
+    trial: TrialOption = None,
+    fixed: FixedOption = None,
+    steps: StepsOption = STEPS,
+    repeats: Annotated[
+        int,
+        typer.Option(
+            min=0, metavar="N", help="Seeds of the comparison of whole trainings; 0: none."
+        ),
+    ] = REPEATS,
+    workers: WorkersOption = None,
+    on: where.OnOption = "local",
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """How short a warm-up allows a far higher learning rate? Then whole trainings with it.
+
+    Finds the lowest unstable learning rate, then the shortest warm-up that makes ten times that
+    rate stable (else three times; else with clipping). The same command again goes on.
+    """
+
+    def ask(workload: Workload, known: Trial | None, watch: Watcher) -> Warmup:
+        return ask_warmup(
+            workload,
+            fixed=values(fixed),
+            trial=known,
+            steps=steps,
+            repeats=repeats,
+            watch=watch,
+        )
+
+    answer = carried_out(ask, round, trial, store, where.executor(on, workers))
+    if not json:
+        print_rungs(answer.rungs)
+        print_arms(answer)
+    finish(answer, answer.caveats, json)
+
+
+def clip(
+    round: RoundArgument = None,
+    trial: TrialOption = None,
+    fixed: FixedOption = None,
+    recorded: Annotated[
+        bool,
+        typer.Option("--recorded", help="Train nothing: read the norms that the round logged."),
+    ] = False,
+    steps: StepsOption = STEPS,
+    workers: WorkersOption = None,
+    on: where.OnOption = "local",
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """At which norm to clip gradients? The 90th percentile, halved while training is unstable.
+
+    Trains where it is unstable without clipping; with --recorded it only reads a round's norms.
+    """
+    if recorded:
+        answer = _from_record(round, trial, fixed, store)
+    else:
+
+        def ask(workload: Workload, known: Trial | None, watch: Watcher) -> Clip:
+            return ask_clip(workload, fixed=values(fixed), trial=known, steps=steps, watch=watch)
+
+        answer = carried_out(ask, round, trial, store, where.executor(on, workers))
+    if not json:
+        print_thresholds(answer.tried)
+    finish(answer, answer.caveats, json)
+
+
+def _from_record(
+    round: str | None, trial: int | None, fixed: list[str] | None, store: str | None
+) -> Clip:
+    if round is None:
+        raise Misuse("--recorded: of which round?", remedy="name it: ROUND --recorded")
+    if fixed:
+        raise Misuse("--fixed with --recorded: what is recorded cannot be changed")
+    with open_store(store) as opened:
+        return ask_clip(opened.results(round), trial=trial)
+
+
+def print_rungs(rungs: Sequence[Rung]) -> None:
+    """A line for each length of warm-up that was tried."""
+    if not rungs:
+        return
+    shown = table(
+        "warm-up steps", "up to", "clipped at", "", right=("warm-up steps", "up to", "clipped at")
+    )
+    for rung in rungs:
+        norm = "" if rung.clip_norm is None else words.number(rung.clip_norm)
+        style = "" if rung.stable else "yellow"
+        peak = words.number(rung.base_learning_rate)
+        shown.add_row(
+            cell(f"{rung.warmup_steps:,}"), cell(peak), cell(norm), cell(rung.says, style)
+        )
+    screen().print(shown)
+
+
+def print_arms(answer: Warmup) -> None:
+    """A line for each way of training that was compared."""
+    if answer.compared is None:
+        return
+    compared = answer.compared
+    shown = table("learning rate", "warm-up steps", compared.metric, "by seed")
+    for arm in (compared.baseline, *compared.candidates):
+        mean = "infeasible" if arm.mean is None else words.number(arm.mean)
+        seeds = ", ".join("-" if v is None else words.number(v) for v in arm.values)
+        rate = words.number(arm.learning_rate)
+        shown.add_row(cell(rate), cell(f"{arm.warmup_steps:,}"), cell(mean), cell(seeds))
+    say()
+    screen().print(shown)
+
+
+def print_thresholds(tried: Sequence[ClipTry]) -> None:
+    """A line for each threshold that was tried."""
+    if not tried:
+        return
+    shown = table("clipped at", "updates clipped", "", right=("clipped at", "updates clipped"))
+    for one in tried:
+        share = "" if one.clipped is None else f"{one.clipped.share:.0%}"
+        bad = next((run for run in one.runs if not run.stable), None)
+        what = "stable" if bad is None else bad.says
+        shown.add_row(
+            cell(words.number(one.clip_norm)),
+            cell(share),
+            cell(what, "" if one.stable else "yellow"),
+        )
+    screen().print(shown)
 
 
 def print_runs(runs: Sequence[ShortRun], best: float) -> None:
