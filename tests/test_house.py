@@ -59,6 +59,7 @@ AT_THE_TOP = {
 VAGUE = re.compile(r"(^|_)(utils?|managers?|helpers?|common|base|misc|core)($|_)")
 PUBLIC = [
     "Bayesian",
+    "Campaign",
     "Checkpoint",
     "Finding",
     "Halton",
@@ -83,8 +84,8 @@ PUBLIC = [
     "command",
     "decide",
     "defaults",
-    "extend",
     "evaluate",
+    "extend",
     "given",
     "import_frames",
     "import_mlflow",
@@ -110,6 +111,7 @@ PUBLIC = [
     "report",
     "run",
     "schedule",
+    "tune",
     "variance",
 ]
 

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tunewright import pipeline as pipeline, plots as plots, probes as probes
+    from tunewright.autopilot.campaign import Campaign as Campaign
+    from tunewright.autopilot.tune import tune as tune
     from tunewright.checks.checklist import check as check
     from tunewright.checks.finding import Finding as Finding
     from tunewright.decision.decide import decide as decide
@@ -71,6 +73,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0.dev0"
 
 _HOMES = {
+    "autopilot.campaign": ("Campaign",),
+    "autopilot.tune": ("tune",),
     "checks.checklist": ("check",),
     "checks.finding": ("Finding",),
     "decision.decide": ("decide",),

@@ -22,6 +22,7 @@ from tunewright.cli import (
     proposing,
     reading,
     running,
+    tuning,
     varying,
 )
 from tunewright.cli.probing import probe
@@ -37,6 +38,7 @@ VERBS: dict[str, tuple[Any, ...]] = {
         running.repeat,
         evaluating.evaluate,
         evaluating.final,
+        tuning.tune,
     ),
     "Read what happened": (
         reading.ls,

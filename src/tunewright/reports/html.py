@@ -68,62 +68,72 @@ def page(body: str, title: str) -> str:
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{_text(title)}</title>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
+        f"<title>{text(title)}</title>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
     )
 
 
 def body(
-    results: Results, told: Answer, chapters: Iterable[Chapter], trials: TrialRows, version: str
+    results: Results,
+    told: Answer,
+    chapters: Iterable[Chapter],
+    trials: TrialRows,
+    version: str,
+    lead: Iterable[str] = (),
 ) -> str:
-    """The report as markup that can stand in a page or a notebook: verdict, figures, trials."""
+    """The report as markup that can stand in a page or a notebook: verdict, figures, trials.
+
+    `lead` is markup that comes before all of it.
+    """
     parts = [
         f'<style>{STYLE}</style><main class="tunewright">',
+        *lead,
         *_verdict(results, told),
         *(part for chapter in chapters for part in _chapter(chapter)),
         *_checklist(told),
         *_trials(results, trials),
-        f"<footer>{_text(_source(results))}. Tunewright {_text(version)}.</footer></main>",
+        f"<footer>{text(_source(results))}. Tunewright {text(version)}.</footer></main>",
     ]
     return "\n".join(parts)
 
 
 def _verdict(results: Results, told: Answer) -> Iterator[str]:
-    yield f"<h1>{_text(results.round.name)}</h1>"
-    yield f'<p class="asked">{_text(told.asked)}</p>'
+    yield f"<h1>{text(results.round.name)}</h1>"
+    yield f'<p class="asked">{text(told.asked)}</p>'
     tone = " warned" if told.warnings else "" if told.judged else " unjudged"
     yield f'<section class="verdict{tone}" aria-label="Verdict">'
-    yield f"<p><strong>{_text(told.trust)}</strong></p>"
+    yield f"<p><strong>{text(told.trust)}</strong></p>"
     yield "<h3>What it found</h3>"
-    yield _list(_text(sentence) for sentence in told.found)
+    yield items(text(sentence) for sentence in told.found)
     if told.doubts:
         yield "<h3>What not to trust</h3>"
         yield _findings(told.doubts)
     if told.caveats:
         yield "<h3>Every conclusion</h3>"
-        yield _list(_text(caveat) for caveat in told.caveats)
+        yield items(text(caveat) for caveat in told.caveats)
     if told.next:
         yield "<h3>Next</h3>"
-        yield _list(f"<code>{_text(s.command)}</code> {_text(s.why)}" for s in told.next)
+        yield items(f"<code>{text(s.command)}</code> {text(s.why)}" for s in told.next)
     for note in results.notes:
-        yield f"<p>Note: {_text(note)}</p>"
+        yield f"<p>Note: {text(note)}</p>"
     yield "</section>"
 
 
 def _chapter(chapter: Chapter) -> Iterator[str]:
-    yield f"<h2>{_text(chapter.heading)}</h2>"
+    yield f"<h2>{text(chapter.heading)}</h2>"
     if chapter.missing:
-        yield f"<p>{_text(chapter.missing)}</p>"
+        yield f"<p>{text(chapter.missing)}</p>"
     for figure in chapter.figures:
-        yield _figure(figure)
+        yield figure_markup(figure)
 
 
-def _figure(figure: Figure[Any]) -> str:
+def figure_markup(figure: Figure[Any]) -> str:
+    """A figure with its words below, or the words alone where it cannot be drawn."""
     try:
         drawn = figure.svg()
     except MissingExtra as error:  # the words are still worth reading
-        drawn = f"<p>{_text(str(error))}</p>"
+        drawn = f"<p>{text(str(error))}</p>"
     width = f"{figure.size[0] * 96:.0f}px"
-    caption = f"<figcaption>{_text(figure.says)}</figcaption>"
+    caption = f"<figcaption>{text(figure.says)}</figcaption>"
     return f'<figure><div style="max-width:{width}">{drawn}</div>{caption}</figure>'
 
 
@@ -148,20 +158,20 @@ def _findings(findings: Sequence[Finding]) -> str:
 def _group(findings: Sequence[Finding]) -> str:
     first = findings[0]
     sign = f'<span class="sign {first.verdict}">{SIGNS[first.verdict]}</span>'
-    where = f' title="{_text(first.section)}"' if first.section else ""
-    check = f"<strong{where}>{_text(first.check.replace('_', ' '))}</strong>"
-    sentences = [f"{_about(f)}{_text(f.says)}" for f in findings]
+    where = f' title="{text(first.section)}"' if first.section else ""
+    check = f"<strong{where}>{text(first.check.replace('_', ' '))}</strong>"
+    sentences = [f"{_about(f)}{text(f.says)}" for f in findings]
     if len(findings) > 1 and len({f.says for f in findings}) == 1:
-        sentences = [f"{_text(first.says)} ({len(findings)} settings)"]
+        sentences = [f"{text(first.says)} ({len(findings)} settings)"]
     said = "".join(f'<span class="said">{sentence}</span>' for sentence in sentences)
     shown = () if first.verdict == "ok" else first.advice
-    advice = "".join(f'<span class="advice">→ {_text(one)}</span>' for one in shown)
+    advice = "".join(f'<span class="advice">→ {text(one)}</span>' for one in shown)
     return f"<li>{sign}{check}{said}{advice}</li>"
 
 
 def _about(finding: Finding) -> str:
     whole = finding.about == "all" or finding.about.startswith("round ")
-    return "" if whole else f"<em>{_text(finding.about)}</em>: "
+    return "" if whole else f"<em>{text(finding.about)}</em>: "
 
 
 def _trials(results: Results, trials: TrialRows) -> Iterator[str]:
@@ -171,25 +181,25 @@ def _trials(results: Results, trials: TrialRows) -> Iterator[str]:
     if trials.left_out:
         name = words.shell_word(results.round.name)
         said += f"; {trials.left_out} are not shown: tunewright export {name} trials.csv has all"
-    yield f'<div class="wide"><table><caption>{_text(said)}</caption><thead><tr>'
+    yield f'<div class="wide"><table><caption>{text(said)}</caption><thead><tr>'
     heads = ("trial", "study", "status", metric, "at step", "configuration", "why", "again")
     for head in heads:
         kind = ' class="number"' if head in ("trial", metric, "at step") else ""
-        yield f'<th scope="col"{kind}>{_text(head)}</th>'
+        yield f'<th scope="col"{kind}>{text(head)}</th>'
     yield "</tr></thead><tbody>"
     for row in trials.rows:
         yield (
-            f'<tr class="{_text(row.status)}"><td class="number">{row.number}</td>'
-            f"<td>{_text(row.study)}</td><td>{_text(row.status)}</td>"
-            f'<td class="number">{_text(row.value)}</td>'
-            f'<td class="number">{_text(row.best_step)}</td><td>{_text(row.configuration)}</td>'
-            f"<td>{_text(row.why)}</td><td>{_command(row.again)}</td></tr>"
+            f'<tr class="{text(row.status)}"><td class="number">{row.number}</td>'
+            f"<td>{text(row.study)}</td><td>{text(row.status)}</td>"
+            f'<td class="number">{text(row.value)}</td>'
+            f'<td class="number">{text(row.best_step)}</td><td>{text(row.configuration)}</td>'
+            f"<td>{text(row.why)}</td><td>{_command(row.again)}</td></tr>"
         )
     yield "</tbody></table></div>"
 
 
 def _command(command: str) -> str:
-    return f"<code>{_text(command)}</code>" if command else ""
+    return f"<code>{text(command)}</code>" if command else ""
 
 
 def _source(results: Results) -> str:
@@ -197,9 +207,11 @@ def _source(results: Results) -> str:
     return f"{results.objective}{searched}"
 
 
-def _list(items: Iterable[str]) -> str:
-    return f"<ul>{''.join(f'<li>{item}</li>' for item in items)}</ul>"
+def items(said: Iterable[str]) -> str:
+    """A list of markup."""
+    return f"<ul>{''.join(f'<li>{item}</li>' for item in said)}</ul>"
 
 
-def _text(text: str) -> str:
-    return escape(words.printable(" ".join(text.split())), quote=True)
+def text(said: str) -> str:
+    """Words of a record, harmless in a page."""
+    return escape(words.printable(" ".join(said.split())), quote=True)

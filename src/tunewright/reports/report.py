@@ -8,12 +8,14 @@ from functools import cached_property
 from pathlib import Path
 
 import tunewright
+from tunewright.autopilot.campaign import Campaign
 from tunewright.checks.checklist import check
 from tunewright.checks.finding import Finding
-from tunewright.errors import DesignError
+from tunewright.errors import DesignError, NotFound
 from tunewright.record.results import Results
 from tunewright.reports import html
 from tunewright.reports.answer import Answer, answer
+from tunewright.reports.campaign import lead, lead_text, whole
 from tunewright.reports.chapters import Chapter, chapters
 from tunewright.reports.text import print_report
 from tunewright.reports.trial_rows import trial_rows
@@ -27,6 +29,7 @@ class Report:
 
     results: Results
     findings: tuple[Finding, ...]
+    campaign: Campaign | None = None  # whose trials the results are, if it is about one
 
     @cached_property
     def answer(self) -> Answer:
@@ -41,7 +44,9 @@ class Report:
     @property
     def html(self) -> str:
         """The whole report as one page that needs nothing else."""
-        return html.page(self._body, f"{self.results.round.name}: {self.results.round.goal}")
+        own = self.campaign
+        title = own.name if own is not None else self.results.round.name
+        return html.page(self._body, f"{title}: {self.results.round.goal.partition(' [')[0]}")
 
     @property
     def text(self) -> str:
@@ -49,6 +54,8 @@ class Report:
         from rich.console import Console
 
         written = io.StringIO()
+        if self.campaign is not None:
+            written.writelines(f"{line}\n" for line in lead_text(self.campaign))
         print_report(self.results, self.answer, self.chapters, Console(file=written, width=WIDTH))
         return written.getvalue()
 
@@ -73,12 +80,22 @@ class Report:
     def _body(self) -> str:
         rows = trial_rows(self.results)
         version = tunewright.__version__
-        return html.body(self.results, self.answer, self.chapters, rows, version)
+        first = () if self.campaign is None else lead(self.campaign)
+        return html.body(self.results, self.answer, self.chapters, rows, version, first)
 
 
-def report(results: Results, path: str | Path | None = None) -> Report:
-    """Check the results and report on them; with a path, written there as .html or .txt."""
-    made = Report(results, tuple(check(results)))
+def report(results: Results | Campaign, path: str | Path | None = None) -> Report:
+    """Check the results and report on them; with a path, written there as .html or .txt.
+
+    A campaign of `tune` is reported on with its choice, its steps and all its trials together.
+    """
+    if isinstance(results, Campaign):
+        if not results.searched:
+            raise NotFound(f"the campaign {results.name} has run nothing yet.")
+        together = whole(results)
+        made = Report(together, tuple(check(together)), results)
+    else:
+        made = Report(results, tuple(check(results)))
     if path is not None:
         made.save(path)
     return made

@@ -1,0 +1,315 @@
+"""A campaign: the whole loop on one search space, as the store has it.
+
+Everything a campaign knows is in the store: its definition (a document), its rounds (by their
+names, `tune_2_explore`), their repeats, the launch, the looks at the test set. What to do next is a
+function of that alone, so it can be stopped anywhere and resumed by anybody.
+"""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import Any
+
+from tunewright.design.objective import Objective
+from tunewright.design.round import Round
+from tunewright.design.round_data import as_data, from_data
+from tunewright.design.space import Value
+from tunewright.record.evaluations import Evaluation
+from tunewright.record.lineage import Launched, Place, baseline, launches
+from tunewright.record.repeats import Repeats
+from tunewright.record.results import Results
+from tunewright.record.store import Store
+from tunewright.record.trial import Trial
+
+KIND, STEP = "campaign", "campaign step"
+BEGINNING = 16  # trials a budget of hours is taken for until some have ended
+SECONDS_PER_HOUR = 3600.0
+
+
+@dataclass(frozen=True)
+class Definition:
+    """What a campaign was asked for."""
+
+    name: str
+    space: Round  # everything searched is nuisance; the rest is fixed
+    trials: int | None
+    hours: float | None
+    default: Mapping[str, Value] | None = None  # the configuration people have today, if any
+    incumbent: Place | None = None  # the launched baseline when it began
+    incumbent_repeats: int = 0  # that it had then
+    slots: int = 1  # trials at a time
+    tests: bool = False  # whether a look at the test set is to end it
+    started: datetime | None = None
+
+
+@dataclass(frozen=True)
+class LoggedStep:
+    """One line of the campaign's log."""
+
+    number: int  # from 1
+    kind: str
+    reason: str
+    round: str  # empty when it is about none
+    written: datetime
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A trial of one of the campaign's rounds."""
+
+    results: Results = field(repr=False)
+    trial: Trial
+
+    @property
+    def repeats(self) -> Repeats:
+        """It trained again under fresh seeds."""
+        return Repeats(self.trial, self.results.repeats(self.trial), self.results)
+
+    @property
+    def place(self) -> Place:
+        """Where it stands."""
+        return Place.of(self.results, self.trial)
+
+    @property
+    def known_value(self) -> float | None:
+        """The mean of its repeats, which were not picked for their luck; None without any."""
+        values = self.repeats.values
+        return statistics.fmean(values) if values else None
+
+    @property
+    def reliable(self) -> bool:
+        """Whether every repeat that ended completed."""
+        return all(own.status == "completed" for own in self.repeats if own.ended)
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """A campaign as recorded."""
+
+    definition: Definition
+    rounds: tuple[Results, ...] = ()  # by number
+    incumbent: Contender | None = None  # the baseline launched before it, now
+    launched: Launched | None = None  # its own decision
+    looks: tuple[Evaluation, ...] = ()  # at the test set
+    probes: tuple[Mapping[str, Any], ...] = ()  # answers given since it began
+    probe_trials: int = 0  # that they took
+    log: tuple[LoggedStep, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self.definition.name
+
+    @property
+    def objective(self) -> Objective | None:
+        """What it is judged by; None before its first round."""
+        return self.rounds[-1].objective if self.rounds else None
+
+    @property
+    def searched(self) -> tuple[Results, ...]:
+        """Its rounds without that of the configuration people have today."""
+        return tuple(r for r in self.rounds if kind_of(r.round.name) != "baseline")
+
+    @property
+    def spent(self) -> int:
+        """Trials it has used or laid out, repeats and probes included."""
+        own = sum(len(r.trials) + len(r.recorded_repeats) for r in self.rounds)
+        more = 0
+        if self.incumbent is not None:
+            now = len(self.incumbent.repeats)
+            more = max(0, now - self.definition.incumbent_repeats)
+        return own + more + self.probe_trials
+
+    @property
+    def total(self) -> int:
+        """Trials it may use in all: as asked for, or as many as the hours have room for."""
+        asked = self.definition
+        if asked.hours is None:
+            return asked.trials or 0
+        seconds = [t.seconds for t in self.all_trials() if t.ended and t.seconds > 0]
+        if not seconds:
+            return min(asked.trials or BEGINNING, BEGINNING)
+        room = asked.hours * SECONDS_PER_HOUR * asked.slots - sum(seconds)
+        fits = len(seconds) + max(0, int(room / statistics.fmean(seconds)))
+        return fits if asked.trials is None else min(asked.trials, fits)
+
+    @property
+    def left(self) -> int:
+        """Trials that are still free."""
+        return max(0, self.total - self.spent)
+
+    def all_trials(self) -> Iterator[Trial]:
+        """Every trial and repeat of its rounds."""
+        for results in self.rounds:
+            yield from results.trials
+            yield from results.recorded_repeats
+
+    def ranked(self) -> list[Contender]:
+        """Completed trials of the search, best first, each configuration once."""
+        found: list[Contender] = []
+        for results in self.searched:
+            found += [Contender(results, trial) for trial in results.top(len(results.trials))]
+        if not found:
+            return []
+        sign = found[0].results.objective.sign
+        found.sort(key=lambda one: -sign * (one.trial.value or 0.0))
+        distinct: dict[str, Contender] = {}
+        for one in found:
+            distinct.setdefault(repr(sorted(one.trial.configuration.items())), one)
+        return list(distinct.values())
+
+    def repeated(self) -> list[Contender]:
+        """Configurations of the search that were repeated, by the mean of their repeats."""
+        known = [one for one in self.ranked() if one.known_value is not None]
+        sign = 1.0 if self.objective is None else self.objective.sign
+        return sorted(known, key=lambda one: (not one.reliable, -sign * (one.known_value or 0.0)))
+
+    @property
+    def winner(self) -> Contender | None:
+        """The configuration it chose: the best by its repeats, else by its one trial."""
+        for one in (*self.repeated(), *self.ranked()):
+            return one
+        return None
+
+    @property
+    def default(self) -> Contender | None:
+        """The configuration people have today, where it was trained."""
+        for results in self.rounds:
+            if kind_of(results.round.name) == "baseline":
+                for trial in results.top(1):
+                    return Contender(results, trial)
+        return None
+
+    @property
+    def baseline(self) -> Contender | None:
+        """What the winner is compared with: what was launched before, else what people have."""
+        return self.incumbent or self.default
+
+
+def kind_of(round: str) -> str:
+    """What a round of a campaign was for, by its name.
+
+    >>> kind_of("tune_2_explore"), kind_of("weight_decay")
+    ('explore', '')
+    """
+    found = re.fullmatch(r".+_\d+_([a-z]+)", round)
+    return found[1] if found else ""
+
+
+def number_of(round: str, campaign: str) -> int | None:
+    """The number of a round in its campaign; None if it belongs to another."""
+    found = re.fullmatch(re.escape(campaign) + r"_(\d+)_[a-z]+", round)
+    return int(found[1]) if found else None
+
+
+def keep_definition(store: Store, own: Definition) -> None:
+    """Write down what a campaign was asked for."""
+    place = own.incumbent
+    store.add_document(
+        "finding",
+        None,
+        {
+            "kind": KIND,
+            "name": own.name,
+            "space": as_data(own.space),
+            "trials": own.trials,
+            "hours": own.hours,
+            "default": None if own.default is None else dict(own.default),
+            "incumbent": None if place is None else asdict(place),
+            "incumbent_repeats": own.incumbent_repeats,
+            "slots": own.slots,
+            "tests": own.tests,
+        },
+    )
+
+
+def read_definition(store: Store, name: str) -> Definition | None:
+    """What a campaign was asked for, by the newest word, since its first one; None: no such one."""
+    own = [
+        document
+        for document in store.documents("finding")
+        if document.payload.get("kind") == KIND and document.payload.get("name") == name
+    ]
+    if not own:
+        return None
+    told = own[-1].payload
+    place = told["incumbent"]
+    return Definition(
+        name,
+        from_data(told["space"]),
+        told["trials"],
+        told["hours"],
+        told["default"],
+        None if place is None else Place(**place),
+        told["incumbent_repeats"],
+        told["slots"],
+        told["tests"],
+        own[0].written,
+    )
+
+
+def keep_step(store: Store, name: str, kind: str, reason: str, round: str) -> None:
+    """Add a line to the campaign's log."""
+    payload = {"kind": STEP, "name": name, "step": kind, "reason": reason, "round": round}
+    store.add_document("finding", None, payload)
+
+
+def names(store: Store) -> list[str]:
+    """The campaigns of a store, oldest first."""
+    told = (d.payload for d in store.documents("finding") if d.payload.get("kind") == KIND)
+    return list(dict.fromkeys(str(payload["name"]) for payload in told))
+
+
+def read_campaign(store: Store, definition: Definition) -> Campaign:
+    """A campaign as the store has it now."""
+    name, since = definition.name, definition.started
+    records = store.rounds()
+    numbers = {record.name: number_of(record.name, name) for record in records}
+    numbered = sorted((number, round) for round, number in numbers.items() if number is not None)
+    rounds = tuple(store.results(round) for _, round in numbered)
+    own = {results.round.name for results in rounds}
+    mine = [one for one in launches(store) if one.candidate.round in own]
+    identities = {t.identity for r in rounds for t in (*r.trials, *r.recorded_repeats)}
+    answers = [d for d in store.documents("probe") if since is None or d.written >= since]
+    probes = [
+        record
+        for record in records
+        if record.name.startswith("probe_") and (since is None or record.created >= since)
+    ]
+    return Campaign(
+        definition,
+        rounds,
+        _incumbent(store, definition),
+        mine[-1] if mine else None,
+        tuple(one for one in store.evaluations() if one.look and one.trial in identities),
+        tuple(answer.payload for answer in answers),
+        sum(sum(record.counts.values()) for record in probes),
+        tuple(_logged(store, name)),
+    )
+
+
+def _incumbent(store: Store, definition: Definition) -> Contender | None:
+    if definition.incumbent is None:
+        return None
+    results = store.results(definition.incumbent.round)
+    return Contender(results, results.trial(definition.incumbent.trial))
+
+
+def _logged(store: Store, name: str) -> Iterator[LoggedStep]:
+    own = (d for d in store.documents("finding") if d.payload.get("kind") == STEP)
+    for number, document in enumerate((d for d in own if d.payload["name"] == name), 1):
+        told = document.payload
+        yield LoggedStep(number, told["step"], told["reason"], told["round"], document.written)
+
+
+def standing_baseline(store: Store) -> tuple[Place, int] | None:
+    """The launched baseline of a store, and how many repeats it has; None before any launch."""
+    found = baseline(store)
+    if found is None:
+        return None
+    results = store.results(found.place.round)
+    return found.place, len(results.repeats(found.place.trial))

@@ -1,0 +1,116 @@
+"""Exploration on autopilot: the findings of the rounds so far decide what is explored next.
+
+Proposals come from `decision.next_round`, the most urgent first; what one asks for is done as far
+as the trials for exploration allow. When nothing asks for more of it, or they are used up,
+exploration is over.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tunewright.autopilot.campaign import Campaign, kind_of
+from tunewright.autopilot.shares import FEWEST
+from tunewright.autopilot.step import Kind, Step
+from tunewright.decision.next_round import next_round
+from tunewright.decision.proposal import Proposal
+from tunewright.design.round import Round
+from tunewright.record.joined import joined
+from tunewright.record.results import Results
+
+# how often each may be done in one campaign
+MOST: dict[str, int] = {"widen": 4, "narrow": 1, "regularise": 1, "fix": 1}
+
+
+def together(campaign: Campaign) -> Results:
+    """The newest round with every earlier trial that fits it."""
+    newest, *earlier = reversed(campaign.searched)
+    return joined(newest, *earlier)
+
+
+def first_round(campaign: Campaign, trials: int) -> Step:
+    """The first quasi-random round, over the whole space."""
+    made = campaign.definition.space
+    names = ", ".join(made.nuisance)
+    reason = f"{trials} quasi-random trials over the whole space of {names}: what matters, where?"
+    return Step("explore", reason, trials, named(campaign, made, "explore", trials, reason))
+
+
+def explore_on(campaign: Campaign, allowance: int) -> Step | None:
+    """What the findings ask to explore next; None when exploration is over."""
+    results = together(campaign)
+    if not results.top(1):
+        return _again(campaign, results, allowance)
+    for one in next_round(results):
+        if one.kind == "exploit":
+            break
+        made = _taken(campaign, results, one, allowance)
+        if made is not None:
+            return made
+    return None
+
+
+def widening(campaign: Campaign) -> Proposal | None:
+    """The widening that the findings still ask for."""
+    results = together(campaign)
+    asked = next_round(results) if results.top(1) else ()
+    return next((one for one in asked if one.kind == "widen" and one.round is not None), None)
+
+
+def named(campaign: Campaign, round: Round, kind: Kind, trials: int, reason: str) -> Round:
+    """A round under the campaign's next number, on the same data split as all of them."""
+    number = len(campaign.rounds) + 1
+    return replace(
+        round,
+        goal=f"{campaign.definition.space.goal} [{reason}]",
+        name=f"{campaign.name}_{number}_{kind}",
+        seed=campaign.definition.space.seed,
+        detect=campaign.definition.space.detect,
+        trials_per_study=trials,
+    )
+
+
+def _taken(campaign: Campaign, results: Results, asked: Proposal, allowance: int) -> Step | None:
+    """The proposal as a step, if the campaign can and may take it."""
+    wanted = asked.round
+    if wanted is None or allowance < FEWEST:
+        return None
+    if asked.kind == "more_trials":
+        own = results.round.trials_per_study
+        more = min(wanted.trials_per_study - own, allowance)
+        if wanted.name != results.round.name or more < 1:
+            return None
+        made = replace(results.round, trials_per_study=own + more)
+        return Step("explore", _plain(asked.reason), more, made)
+    kind = asked.kind
+    if kind not in ("widen", "narrow", "regularise", "fix"):
+        return None
+    done = sum(kind_of(r.round.name) == kind for r in campaign.rounds)
+    if done >= MOST[kind] or (kind == "narrow" and "infeasible" not in asked.because):
+        return None
+    # old trials that fit count, so only the difference is run
+    known = sum(t.ended for t in results.trials) if kind == "widen" else 0
+    trials = min(allowance, max(FEWEST, wanted.trials_per_study - known))
+    if kind == "fix" and trials < wanted.trials_per_study // 2:
+        return None  # trials with other values of what is fixed would be lost for nothing
+    reason = _plain(asked.reason)
+    return Step(kind, reason, trials, named(campaign, wanted, kind, trials, reason))
+
+
+def _again(campaign: Campaign, results: Results, allowance: int) -> Step | None:
+    """Nothing completed: once more, where trials diverge least, if they diverge at all."""
+    ended = [t for t in results.trials if t.ended]
+    if allowance < FEWEST or len(campaign.searched) > 1:
+        return None
+    if not all(t.status == "infeasible" for t in ended):
+        return None
+    own = results.round.trials_per_study
+    more = min(own, allowance)
+    made = replace(results.round, trials_per_study=own + more)
+    reason = f"all {len(ended)} trials were infeasible: {more} more, in case a corner trains"
+    return Step("explore", reason, more, made)
+
+
+def _plain(reason: str) -> str:
+    """A reason without the numbers of trials of the proposal, which the budget may have cut."""
+    return reason.partition(", ")[0] if " trials per study instead of " in reason else reason

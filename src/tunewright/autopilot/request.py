@@ -1,0 +1,121 @@
+"""What a campaign is asked for: the space, the budget, what people have today."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from tunewright.autopilot.campaign import Definition, standing_baseline
+from tunewright.decision.rewriting import unasked
+from tunewright.design.condition import Given
+from tunewright.design.round import Round
+from tunewright.design.round_data import as_data
+from tunewright.design.space import Choice, Range, Value
+from tunewright.errors import DesignError
+from tunewright.execution.preparing import ready
+from tunewright.execution.verbs import executor_of
+from tunewright.execution.workload import Workload
+from tunewright.record.store import Store
+from tunewright.search.halton import Halton
+
+GOAL = "Which configuration is best?"
+
+
+def defined(
+    workload: Workload,
+    space: Mapping[str, Any] | Round,
+    trials: int | None,
+    hours: float | None,
+    *,
+    name: str,
+    baseline: Mapping[str, Value] | None = None,
+    detect: float | None = None,
+    seed: int = 0,
+    tests: bool = False,
+) -> Definition:
+    """A campaign's definition, refused before compute if it cannot be run."""
+    _check_budget(trials, hours)
+    searched = ready(as_space(space, name, seed, detect), workload, Halton())
+    with Store.open(workload.store) as store:
+        standing = standing_baseline(store)
+    default = baseline if baseline is not None else _default(workload, searched)
+    return Definition(
+        name,
+        searched,
+        trials,
+        hours,
+        None if default is None or standing is not None else dict(default),
+        None if standing is None else standing[0],
+        0 if standing is None else standing[1],
+        executor_of(workload).slots,
+        tests,
+    )
+
+
+def as_space(
+    space: Mapping[str, Any] | Round, name: str, seed: int = 0, detect: float | None = None
+) -> Round:
+    """The space as a round: ranges, lists and conditions are searched, plain values are fixed."""
+    if isinstance(space, Round):
+        roles = unasked(space)
+        made = replace(
+            space,
+            name=name,
+            scientific={},
+            nuisance=roles["nuisance"],
+            fixed=roles["fixed"],
+            trials_per_study=1,
+        )
+        return made if detect is None else replace(made, detect=detect)
+    if not isinstance(space, Mapping):
+        raise DesignError(
+            f"tune(space={space!r}): give ranges by name, such as "
+            '{"learning_rate": tw.log(1e-4, 1e-1)}, or a Round.'
+        )
+    ranges = (Range, Choice, Given, list)
+    searched = {n: d for n, d in space.items() if isinstance(d, ranges)}
+    if not searched:
+        raise DesignError(
+            f"tune(space={dict(space)!r}): nothing is searched. Give a range, such as "
+            "tw.log(1e-4, 1e-1), or a list of values."
+        )
+    fixed = {n: d for n, d in space.items() if n not in searched}
+    return Round(
+        name,
+        goal=GOAL,
+        nuisance=searched,
+        fixed=fixed,
+        trials_per_study=1,
+        seed=seed,
+        detect=detect,
+    )
+
+
+def same_space(one: Round, other: Round) -> bool:
+    """Whether two campaigns search alike."""
+    first, second = as_data(one), as_data(other)
+    return all(first.get(key) == second.get(key) for key in ("nuisance", "fixed", "seed"))
+
+
+def _default(workload: Workload, space: Round) -> dict[str, Value] | None:
+    """The signature's own configuration, where it has a value for everything that is searched."""
+    known = workload.accepts.defaults
+    names = list(space.nuisance)
+    if any(isinstance(space.nuisance[n], Given) or n not in known for n in names):
+        return None
+    if any(isinstance(declared, Given) for declared in space.fixed.values()):
+        return None
+    return {**{n: known[n] for n in names}, **dict(space.fixed)}
+
+
+def _check_budget(trials: int | None, hours: float | None) -> None:
+    if trials is None and hours is None:
+        raise DesignError("tune: how much may it spend? Say trials=200, or hours=8, or both.")
+    if trials is not None and (isinstance(trials, bool) or not isinstance(trials, int)):
+        raise DesignError(f"tune(trials={trials!r}): a whole number of trials.")
+    if trials is not None and trials < 1:
+        raise DesignError(f"tune(trials={trials}): at least 1.")
+    if hours is not None and not 0 < hours < math.inf:
+        raise DesignError(f"tune(hours={hours!r}): say how many hours, such as 8 or 0.5.")

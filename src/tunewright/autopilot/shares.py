@@ -1,0 +1,55 @@
+"""How a campaign's trials are shared out: exploration, exploitation, repeats, the launch.
+
+Most go into finding (playbook: exploration first, and most of the budget), some are kept back for
+knowing: without repeats on fresh seeds the best of many trials is partly the luckiest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from tunewright.design.budget import trials_for
+
+FIRST = 0.35  # of what is not kept back: the first quasi-random round
+EXPLORE = 0.55  # ... all exploration together
+FEWEST = 6  # trials of a round that is worth its name
+LUCK = 3  # repeats: a spread of two says nothing
+KNOWS_LUCK = 30  # trials from which the spread is worth knowing before exploitation
+# from so many trials on: how many finalists are repeated how often, and runs kept for the launch
+LADDER = ((120, 4, 5, 10), (60, 3, 3, 7), (30, 3, 2, 4), (16, 2, 2, 4))
+
+
+@dataclass(frozen=True)
+class Shares:
+    """What the trials of a campaign are for."""
+
+    first: int  # of the first quasi-random round
+    explore: int  # of all exploration rounds together, at most
+    finalists: int  # configurations that are repeated
+    times: int  # repeats of each
+    luck: int  # repeats of the best of exploration, to know what chance does
+    launch: int  # runs kept back for the comparison with the baseline
+
+    @property
+    def kept_back(self) -> int:
+        """Trials that no search may use."""
+        return self.finalists * self.times + self.luck + self.launch
+
+
+def shares(trials: int, dimensions: int, has_baseline: bool) -> Shares:
+    """How to share out this many trials over a space of this many hyperparameters.
+
+    >>> shares(50, dimensions=4, has_baseline=False)
+    Shares(first=14, explore=23, finalists=3, times=2, luck=3, launch=0)
+    >>> shares(200, dimensions=4, has_baseline=True).kept_back
+    33
+    """
+    finalists, times, launch = next(
+        (found[1:] for found in LADDER if trials >= found[0]), (0, 0, 0)
+    )
+    luck = LUCK if trials >= KNOWS_LUCK else 0
+    made = Shares(0, 0, finalists, times, luck, launch if has_baseline else 0)
+    search = max(0, trials - made.kept_back)
+    first = max(min(FEWEST, search), min(trials_for(dimensions), round(FIRST * search)))
+    explore = max(first, round(EXPLORE * search))
+    return replace(made, first=first, explore=explore)

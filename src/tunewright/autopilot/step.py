@@ -1,0 +1,49 @@
+"""One step of a campaign: what is done, why, and with how many trials."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from tunewright.design.round import Round
+from tunewright.record.lineage import Place
+
+Kind = Literal[
+    "finish",  # run what is left of a round, or of repeats
+    "probe",  # settle the number of training steps
+    "baseline",  # train the configuration people have today
+    "explore",  # quasi-random search
+    "widen",  # ... in wider ranges, since the best lie at an end
+    "narrow",  # ... without what diverges
+    "regularise",  # ... with the regulariser that overfitting asks for
+    "fix",  # ... without what does not matter
+    "exploit",  # Bayesian search
+    "repeat",  # a configuration again under fresh seeds
+    "launch",  # decide, and record it
+    "test",  # look at the test set
+    "done",
+]
+
+
+@dataclass(frozen=True)
+class Step:
+    """What a campaign does next, and why."""
+
+    kind: Kind
+    reason: str  # one sentence for people
+    trials: int = 0  # that it will use
+    round: Round | None = None  # to be run
+    search: str = "halton"  # by which search
+    of: Place | None = None  # the trial to repeat, launch or test
+    times: int = 0  # repeats of it in all
+
+    @property
+    def about(self) -> str:
+        """The round it is about; empty for none."""
+        if self.round is not None:
+            return self.round.name
+        return "" if self.of is None else self.of.round
+
+    def __str__(self) -> str:
+        """The kind and the reason on one line."""
+        return f"{self.kind}: {self.reason}"

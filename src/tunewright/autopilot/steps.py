@@ -1,0 +1,228 @@
+"""What does a campaign do next? A pure function of what is in the store.
+
+The order is the playbook's: the configuration people have today, exploration by quasi-random search
+(widened, narrowed and continued as the findings ask), what luck does, exploitation by Bayesian
+search until it saturates, repeats of the finalists, the launch decision, the test set. No step uses
+a trial that is kept back for a later one, so the budget always reaches to the end.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from tunewright.autopilot.campaign import Campaign, Contender, kind_of
+from tunewright.autopilot.exploring import explore_on, first_round, named, together, widening
+from tunewright.autopilot.shares import FEWEST, Shares, shares
+from tunewright.autopilot.step import Step
+from tunewright.checks.checklist import check
+from tunewright.checks.trial_sd import trial_sd
+from tunewright.decision.decide import decide
+from tunewright.decision.exploit import exploitation
+from tunewright.decision.launch import Launch
+from tunewright.decision.plan import FIVE_LOOKS
+from tunewright.decision.saturation import saturation
+from tunewright.design.round import Round
+from tunewright.record.lineage import Place
+from tunewright.record.results import Results
+
+# what exploitation gets before it may be called saturated: a lull of a few trials is none
+SATURATES, SATURATES_FROM = 0.35, 20  # of all trials; trials
+ENOUGH = 5  # repeats of a finalist, when trials are left over
+
+
+def next_step(campaign: Campaign) -> Step:
+    """The next step of a campaign; of kind "done" when there is none."""
+    own = planned(campaign)
+    for find in (_unfinished, _begin, _search, _settle, _launch, _test):
+        step = find(campaign, own)
+        if step is not None:
+            return step
+    return Step("done", _done(campaign))
+
+
+def planned(campaign: Campaign) -> Shares:
+    """How the campaign's trials are shared out."""
+    asked = campaign.definition
+    has_baseline = asked.incumbent is not None or asked.default is not None
+    dimensions = max(len(b.dimensions) for s in asked.space.studies for b in s.branches)
+    return shares(campaign.total, dimensions, has_baseline)
+
+
+def _unfinished(campaign: Campaign, own: Shares) -> Step | None:
+    del own
+    for results in campaign.rounds:
+        left = [t for t in results.trials if not t.ended]
+        if left:
+            reason = f"{len(left)} of {len(results.trials)} trials were not run yet"
+            return Step("finish", reason, 0, results.round, results.search)
+    known = [Contender(r, t) for r in campaign.rounds for t in r.trials if r.repeats(t)]
+    known += [campaign.incumbent] if campaign.incumbent is not None else []
+    for one in known:
+        waiting = [r for r in one.repeats if not r.ended]
+        if waiting:
+            reason = f"{len(waiting)} repeats of {one.place} were not run yet"
+            return Step("finish", reason, 0, of=one.place, times=len(one.repeats))
+    return None
+
+
+def _begin(campaign: Campaign, own: Shares) -> Step | None:
+    default = campaign.definition.default
+    if default is not None and not campaign.rounds and campaign.left > FEWEST:
+        space = campaign.definition.space
+        made = replace(space, scientific={}, nuisance={}, fixed=dict(default))
+        shown = ", ".join(f"{name} {default[name]}" for name in space.nuisance if name in default)
+        reason = f"the configuration people have today: {shown}"
+        return Step("baseline", reason, 1, named(campaign, made, "baseline", 1, reason))
+    if not campaign.searched and campaign.left:
+        return first_round(campaign, min(campaign.left, own.first))
+    return None
+
+
+def _search(campaign: Campaign, own: Shares) -> Step | None:
+    """Exploration, what luck does, then exploitation, as far as trials are not kept back."""
+    if not campaign.searched:
+        return None
+    free = campaign.left - max(0, own.kept_back - _repeats_made(campaign))
+    exploits = [r for r in campaign.searched if kind_of(r.round.name) == "exploit"]
+    known = sum(bool(one.repeats) for one in campaign.ranked())
+    if exploits and known > 1:
+        return None  # the finalists are under way: there is no way back
+    if not exploits and not known:
+        explored = sum(len(r.trials) for r in campaign.searched)
+        step = explore_on(campaign, min(free, own.explore - explored))
+        if step is not None:
+            return step
+        best = campaign.ranked()[:1]
+        if best and own.luck and campaign.left >= own.luck:
+            reason = f"the best of exploration again: how much of {_value(best[0])} is luck?"
+            return _repeat(best[0], own.luck, reason)
+    if free < 1 or not campaign.ranked():
+        return None
+    return _exploit(campaign, free, exploits[-1].round if exploits else None)
+
+
+def _exploit(campaign: Campaign, free: int, begun: Round | None) -> Step | None:
+    results = together(campaign)
+    if begun is not None:
+        seen = saturation(_knowing_luck(campaign, results))
+        enough = begun.trials_per_study >= max(SATURATES_FROM, SATURATES * campaign.total)
+        if seen is not None and seen.saturated and enough:
+            return None
+        more = min(free, max(FEWEST, begun.trials_per_study // 2))
+        made = replace(begun, trials_per_study=begun.trials_per_study + more)
+        gain = "" if seen is None else f": {seen.says}"
+        reason = f"Bayesian search goes on, {more} more trials{gain}"
+        return Step("exploit", reason, more, made, "bayesian")
+    wider = widening(campaign)
+    base = wider.round if wider is not None else exploitation(results, True)
+    if base is None:
+        return None
+    trials = math.ceil(free / 2) if free >= 4 * FEWEST else free
+    why = wider.reason if wider is not None else "exploration is over"
+    reason = f"{why}; Bayesian search, {trials} trials"
+    made = named(campaign, base, "exploit", trials, reason)
+    return Step("exploit", reason, trials, made, "bayesian")
+
+
+def _knowing_luck(campaign: Campaign, results: Results) -> Results:
+    """The results with what matters declared: what was asked for, else the spread of repeats."""
+    if results.round.detect is not None:
+        return results
+    known = (trial_sd(own, own.studies[0]) for own in reversed(campaign.rounds))
+    sd = next((found for found in known if found), None)
+    return results if sd is None else replace(results, round=replace(results.round, detect=sd))
+
+
+def _settle(campaign: Campaign, own: Shares) -> Step | None:
+    """Repeats of the finalists, until each has as many as planned."""
+    finalists = campaign.ranked()[: own.finalists]
+    for one in finalists:
+        missing = own.times - len(one.repeats)
+        if 0 < missing <= campaign.left:
+            reason = f"a finalist ({_value(one)}) under fresh seeds: the best of many is lucky"
+            return _repeat(one, own.times, reason)
+    spare = campaign.left - own.launch
+    known = min((len(one.repeats) for one in finalists), default=0)
+    times = min(ENOUGH, known + spare // len(finalists)) if finalists else 0
+    for one in finalists:
+        if own.times and len(one.repeats) < times:
+            reason = f"trials are left over: a finalist ({_value(one)}) up to {times} runs"
+            return _repeat(one, times, reason)
+    return None
+
+
+def _launch(campaign: Campaign, own: Shares) -> Step | None:
+    winner, baseline = campaign.winner, campaign.baseline
+    if winner is None or campaign.launched is not None:
+        return None
+    if baseline is None:
+        reason = f"{_value(winner)} is the first baseline: there is none yet to compare it with"
+        return Step("launch", reason, of=winner.place)
+    verdict = verdict_of(campaign)
+    if verdict is None or verdict.runs_needed:
+        runs = min(len(winner.repeats), len(baseline.repeats))
+        wanted = FIVE_LOOKS.next_look(runs) or runs
+        for one in sorted((winner, baseline), key=lambda c: len(c.repeats)):
+            missing = wanted - len(one.repeats)
+            if missing > 0 and _both(winner, baseline, wanted) <= campaign.left:
+                what = "the winner" if one is winner else "the baseline"
+                reason = f"{what} up to {wanted} runs under fresh seeds, to decide on the launch"
+                return _repeat(one, wanted, reason)
+    if verdict is None:
+        return None  # too few runs, and no trials left: `done` says so
+    return Step("launch", f"{verdict.verdict}: {verdict.reasons[0]}", of=winner.place)
+
+
+def verdict_of(campaign: Campaign) -> Launch | None:
+    """The launch decision as the runs stand; None while either arm has no repeats."""
+    winner, baseline = campaign.winner, campaign.baseline
+    if winner is None or baseline is None or not winner.repeats.values:
+        return None
+    if not baseline.repeats.values:
+        return None
+    findings = check(together(campaign))
+    return decide(winner.repeats, baseline.repeats, findings=findings, plan=FIVE_LOOKS)
+
+
+def _both(winner: Contender, baseline: Contender, wanted: int) -> int:
+    return sum(max(0, wanted - len(one.repeats)) for one in (winner, baseline))
+
+
+def _test(campaign: Campaign, own: Shares) -> Step | None:
+    del own
+    winner = campaign.winner
+    if winner is None or not campaign.definition.tests or campaign.looks:
+        return None
+    return Step("test", f"the test set, once, for {winner.place}", of=winner.place)
+
+
+def _repeat(one: Contender, times: int, reason: str) -> Step:
+    return Step("repeat", reason, times - len(one.repeats), of=one.place, times=times)
+
+
+def _repeats_made(campaign: Campaign) -> int:
+    own = sum(len(r.recorded_repeats) for r in campaign.rounds)
+    incumbent = campaign.incumbent
+    before = campaign.definition.incumbent_repeats
+    return own + (0 if incumbent is None else max(0, len(incumbent.repeats) - before))
+
+
+def _value(one: Contender) -> str:
+    metric = one.results.objective.metric
+    return f"{metric} {one.trial.value:.4g}, {_shown(one.place)}"
+
+
+def _shown(place: Place) -> str:
+    return f"trial {place.trial} of {place.round}"
+
+
+def _done(campaign: Campaign) -> str:
+    winner = campaign.winner
+    if winner is None:
+        return "no trial completed: mend the workload or the ranges"
+    if campaign.launched is None:
+        return "the trials do not reach to a launch decision: give it more"
+    if campaign.left:
+        return f"finished with {campaign.left} of {campaign.total} trials left"
+    return f"all {campaign.total} trials are used"
