@@ -39,7 +39,7 @@ def test_an_optimum_outside_is_warned_about_with_a_wider_range(
     assert f"the {side} end of log(0.0001, 0.1) of learning_rate" in finding.says
     assert finding.evidence["proposed"] == {"learning_rate": proposed}
     assert finding.evidence["trials_per_study"] == 21
-    assert finding.advice[-1] == "tunewright new r_2"
+    assert finding.advice[-1] == "tunewright next r --write"
 
 
 def test_an_infeasible_wall_is_not_to_be_widened() -> None:

@@ -119,7 +119,7 @@ def test_overfitting_is_named_where_training_goes_on_falling() -> None:
     assert (found.verdict, found.evidence["kind"]) == ("warn", "overfitting")
     assert "the best trial (0)" in found.says and "overfitting" in found.says
     assert "weight_decay, dropout, label_smoothing" in found.advice[0]
-    assert found.advice[-1] == "tunewright new depth_2"
+    assert found.advice[-1] == "tunewright next depth"
     assert found.section == "Examining the training curves"
 
 

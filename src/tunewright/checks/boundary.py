@@ -159,7 +159,7 @@ def _finding(results: Results, about: str, edges: Sequence[Edge]) -> Finding:
     evidence["trials_per_study"] = round(results.round.trials_per_study * min(times, 3.0))
     advice = tuple(line for e in speaking for line in e.advice)
     if evidence["proposed"]:
-        advice += (f"tunewright new {results.round.name}_2",)
+        advice += (f"tunewright next {results.round.name} --write",)
     says = "; ".join(e.says for e in speaking)
     return Finding("boundary", about, speaking[0].verdict, says, evidence, advice, SECTION)
 

@@ -51,7 +51,7 @@ def fairness(results: Results) -> list[Finding]:
         return [Finding("fairness", about, "ok", says, evidence, (), SECTION)]
     advice = (
         "compare settings only when each is tuned as well as the others",
-        f"tunewright run {name}" if _unfinished(results) else f"tunewright new {name}_2",
+        f"tunewright run {name}" if _unfinished(results) else f"tunewright next {name}",
     )
     verdict: Verdict = "warn" if warns else "note"
     return [Finding("fairness", about, verdict, says, evidence, advice, SECTION)]

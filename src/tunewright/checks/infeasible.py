@@ -121,7 +121,7 @@ def _verdict(
     narrower = tuple(f"search only where it trains: leave out {own.words}" for own in clear)
     stable = ("or make that region trainable: learning rate warm-up, gradient clipping",)
     if low > MANY:
-        return "warn", (*narrower, *stable, f"tunewright new {name}_2")
+        return "warn", (*narrower, *stable, f"tunewright next {name}")
     if bad / count >= USUAL:
         advice = narrower + stable if clear else (f"tunewright trial {name} {_first(results)}",)
         return "note", advice

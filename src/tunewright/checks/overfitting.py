@@ -177,5 +177,5 @@ def _remedies(results: Results) -> tuple[str, ...]:
     known = ", ".join(results.meaning.regularisers)
     return (
         f"regularise before comparing settings: tune {known} as nuisance hyperparameters",
-        f"tunewright new {results.round.name}_2",
+        f"tunewright next {results.round.name}",
     )

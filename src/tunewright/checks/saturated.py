@@ -121,7 +121,7 @@ def _answer(results: Results, judged: Judged, said: Statement) -> Answer:
         )
         advice: tuple[str, ...] = (
             shorten.format(proposed),
-            f"tunewright new {results.round.name}_2",
+            f"tunewright next {results.round.name}",
         )
         if _margin(results, judged) is None:
             advice += ("2 % is a convention: give the round detect= in units of the metric",)

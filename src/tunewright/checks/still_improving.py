@@ -97,13 +97,21 @@ def _answer(results: Results, judged: Judged, said: Statement) -> Answer:
         return Answer("cannot_judge", says, (), evidence)
     advice: tuple[str, ...] = (
         "the study is compute-bound: train longer, or let the learning rate decay earlier",
-        f"try {2 * shown['last_step']} steps in a round of their own",
-        f"tunewright new {results.round.name}_2",
+        _longer(results, said.speakers[0]),
     )
     if "unknown" in schedules:
         says += "; no learning rate is logged: if it decays to zero there, this is to be expected"
         advice = ("log the learning rate (run.log(step, learning_rate=...)) to settle it", *advice)
     return Answer(said.verdict, says, advice, evidence)
+
+
+def _longer(results: Results, reading: Reading) -> str:
+    """The command that trains twice as long, in what the program calls its steps."""
+    steps = reading.trial.configuration.get(results.meaning.name("max_train_steps"))
+    name = results.round.name
+    if isinstance(steps, bool) or not isinstance(steps, int):
+        return f"tunewright next {name}"
+    return f"tunewright extend {name} --max-train-steps {2 * steps}"
 
 
 def _schedule(results: Results, reading: Reading) -> Literal["decaying", "steady", "unknown"]:

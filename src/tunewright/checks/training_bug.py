@@ -119,6 +119,7 @@ def _answer(results: Results, said: Statement) -> Answer:
         (
             "suspect a bug first: the loss logged, labels, shuffling, a resumed data order,"
             " the sign or scale of a regulariser",
+            f"tunewright trial {results.round.name} {shown['trial']}",
             "then instability: see the finding of that name",
         ),
     )

@@ -6,16 +6,15 @@ import typer
 
 from tunewright.checks.checklist import check as check_results
 from tunewright.cli.checklist_page import print_checklist
+from tunewright.cli.earlier import read_joined
 from tunewright.cli.options import JsonOption, RoundName, StoreOption
 from tunewright.cli.problems import WARNED
-from tunewright.cli.project_folder import open_store
 from tunewright.cli.screen import screen, show_json
 
 
 def check(round: RoundName, store: StoreOption = None, json: JsonOption = False) -> None:
     """Ask whether a round can be trusted: the playbook's checklist. Exits with 1 on a warning."""
-    with open_store(store) as opened:
-        results = opened.results(round)
+    results = read_joined(round, store)
     findings = check_results(results)
     if json:
         show_json(findings)

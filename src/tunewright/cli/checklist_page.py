@@ -10,6 +10,7 @@ from rich.text import Text
 
 from tunewright.checks.finding import Finding, Verdict
 from tunewright.cli import words
+from tunewright.cli.earlier import earlier_line
 from tunewright.record.results import Results
 
 # in the order they are shown
@@ -69,6 +70,8 @@ def print_checklist(results: Results, findings: Sequence[Finding], console: Cons
             for advice in line.advice if line.verdict == "warn" else line.advice[:1]:
                 arrow = f"{' ' * (INDENT + width)}  -> {words.printable(advice)}"
                 console.print(Text(arrow, style="dim"), soft_wrap=True)
+    if earlier := earlier_line(results):
+        console.print(Text(earlier), soft_wrap=True)
     console.print(Text(_tally(results, findings)), soft_wrap=True)
 
 

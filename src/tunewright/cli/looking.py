@@ -9,8 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from tunewright.cli import words
+from tunewright.cli.earlier import read_joined
 from tunewright.cli.options import JsonOption, RoundName, StoreOption, chosen
-from tunewright.cli.project_folder import open_store
 from tunewright.cli.screen import say, screen, show_json
 from tunewright.plots.figure import Figure
 from tunewright.reports.chapters import CHAPTERS, chapters
@@ -42,8 +42,7 @@ def plot(
     """Draw a round: axis and isolation plots, curves, best steps, best of k, sensitivity."""
     kinds = [chosen(kind, KINDS, "--only") for kind in only or KINDS]
     ending = chosen(format, FORMATS, "--format")
-    with open_store(store) as opened:
-        results = opened.results(round)
+    results = read_joined(round, store)
     folder = out or Path(f"{file_name(round)}.plots")
     written: list[dict[str, Any]] = []
     for chapter in chapters(results, only=kinds):
@@ -71,8 +70,7 @@ def report(
     json: JsonOption = False,
 ) -> None:
     """Report on a round: verdict first, then plots and trials, in one HTML file and on screen."""
-    with open_store(store) as opened:
-        results = opened.results(round)
+    results = read_joined(round, store)
     made = report_on(results)
     path = out or (None if json else Path(f"{file_name(round)}.html"))
     if path is not None:

@@ -34,6 +34,7 @@ def next_steps(results: Results, reported: bool = False) -> tuple[Step, ...]:
     if top and not left and not reported:
         steps.append(Step(f"tunewright check {name}", "what can and cannot be trusted"))
         steps.append(Step(f"tunewright report {name}", "the same with every figure, on one page"))
+        steps.append(Step(f"tunewright next {name}", "which round to run then, and why"))
     if not top:
         infeasible = [t.number for t in results.trials if t.status == "infeasible"]
         if infeasible:

@@ -16,6 +16,7 @@ from tunewright.cli.screen import say, screen, show_json
 from tunewright.cli.tracking_page import print_tracking
 from tunewright.cli.trial_page import History, print_trial
 from tunewright.record.curve import Curves
+from tunewright.record.joined import with_earlier
 from tunewright.record.tables import Table
 from tunewright.record.tracking import Tracked, tracking_table
 
@@ -67,7 +68,7 @@ def trial(
 ) -> None:
     """Show one trial: configuration, curves, attempts, log, where it comes from."""
     with open_store(store) as opened:
-        results = opened.results(round)
+        results = with_earlier(opened, round)
         chosen = results.trial(number)
         history = History(
             opened.attempts(chosen.identity),

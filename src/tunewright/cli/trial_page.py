@@ -73,6 +73,8 @@ def facts(results: Results, trial: Trial) -> Iterator[tuple[str, str]]:
         yield "where", words.printable(where)
     study = results.studies[trial.study]
     yield "study", words.printable(study.label)
+    if trial.origin is not None:
+        yield "earlier", f"trial {trial.origin[1]} of {words.printable(trial.origin[0])}"
     ranked = [t.number for t in results.top(len(results.trials))]
     if trial.number in ranked:
         yield "rank", f"{ranked.index(trial.number) + 1} of {len(ranked)} completed"

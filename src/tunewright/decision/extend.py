@@ -161,7 +161,7 @@ def _extended(
     again = again or (rung.likelihood == "unlikely" and searched is not None)
     near = _around(value, searched) if again else None
     if near is not None:
-        why = "asked for" if name in tune else f"{rung.likelihood} to transfer, and decides most"
+        why = "asked for" if name in tune else "might transfer, and decides most"
         if rung.area == "schedule" and name not in tune:
             why = "a schedule is to be tuned again"
         return Extended(name, "nuisance", near, rung, why)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from tunewright.checks.checklist import check
 from tunewright.checks.finding import Finding
 from tunewright.decision.compare import compare_again
-from tunewright.decision.exploit import conclude, explored
+from tunewright.decision.exploit import exploit, explored, repeat, stop
 from tunewright.decision.fix import fix
 from tunewright.decision.length import longer, shorter
 from tunewright.decision.more_trials import more_trials, pressing, too_few, undecided
@@ -36,13 +36,12 @@ PROPOSERS: tuple[Proposer, ...] = (
     calm,
     regularise,
     longer,
-    shorter,
     compare_again,
     more_trials,
     too_few,
 )
 # what is worth doing when nothing warns
-IMPROVERS: tuple[Proposer, ...] = (conclude, fix, narrow, undecided)
+IMPROVERS: tuple[Proposer, ...] = (stop, shorter, exploit, repeat, fix, narrow, undecided)
 
 
 def next_round(results: Results, findings: Sequence[Finding] | None = None) -> tuple[Proposal, ...]:
@@ -53,8 +52,8 @@ def next_round(results: Results, findings: Sequence[Finding] | None = None) -> t
     """
     found = pressing(results, check(results) if findings is None else findings)
     made = [one for propose in PROPOSERS for one in propose(results, found)]
-    if explored(found):
-        made += [one for propose in IMPROVERS for one in propose(results, found)]
+    improvers = IMPROVERS if explored(found) else (shorter,)
+    made += [one for propose in improvers for one in propose(results, found)]
     return tuple(_distinct(made))
 
 
