@@ -6,9 +6,17 @@ from typing import Any
 
 import typer
 
-from tunewright.cli import probe_length
+from tunewright.cli import probe_length, probe_stability, probe_throughput
 
-PROBES: tuple[Any, ...] = (probe_length.train_steps, probe_length.critical_batch)
+PROBES: tuple[Any, ...] = (
+    probe_throughput.batch_size,
+    probe_length.critical_batch,
+    probe_length.train_steps,
+    probe_stability.stability,
+    probe_stability.warmup,
+    probe_stability.clip,
+    probe_throughput.input,
+)
 
 probe = typer.Typer(
     name="probe",

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from tunewright.plots.axis import axis as axis
+from tunewright.plots.batch_scaling import batch_scaling as batch_scaling
 from tunewright.plots.best_of_k import best_of_k as best_of_k
 from tunewright.plots.best_step import best_step as best_step
 from tunewright.plots.curves import curves as curves
@@ -13,14 +14,19 @@ from tunewright.plots.figure import Figure as Figure
 from tunewright.plots.gradient_norm import gradient_norm as gradient_norm
 from tunewright.plots.isolation import isolation as isolation
 from tunewright.plots.sensitivity import sensitivity as sensitivity
+from tunewright.plots.steps_to_fit import steps_to_fit as steps_to_fit
+from tunewright.plots.throughput import throughput as throughput
 
 __all__ = [
     "Figure",
     "axis",
+    "batch_scaling",
     "best_of_k",
     "best_step",
     "curves",
     "gradient_norm",
     "isolation",
     "sensitivity",
+    "steps_to_fit",
+    "throughput",
 ]

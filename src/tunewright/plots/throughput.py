@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from tunewright.plots.figure import Figure
 from tunewright.plots.palette import EDGE, FAINT, GRID, colour
-from tunewright.plots.ticks import number
+from tunewright.plots.ticks import number, on_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -119,15 +119,23 @@ def draw_throughput(canvas: Canvas, data: ThroughputData) -> None:
         )
     left.set_ylabel("examples/s")
     left.set_ylim(min(rates) * 0.7, max(rates + [p.cached_examples_per_s or 0 for p in cached]) * 2)
-    left.legend(loc="lower right")
     times = [point.time_per_step_s * 1e3 for point in data.points]
     right.plot(sizes, times, color=colour(0), marker="o")
     right.set_ylabel("ms per step")
     for axes in (left, right):
         _batch_axis(axes, data)
+    canvas.legend(loc="outside upper left", ncols=3)
+
+
+def _narrow(data: ThroughputData) -> bool:
+    """Whether no round power of ten may lie among the values, so that other ticks need labels."""
+    rates = [point.examples_per_s for point in data.points]
+    return max(rates) < 10 * min(rates)
 
 
 def _batch_axis(axes: Axes, data: ThroughputData) -> None:
+    from matplotlib.ticker import NullFormatter
+
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     axes.set_xlabel("batch size")
@@ -141,5 +149,8 @@ def _batch_axis(axes: Axes, data: ThroughputData) -> None:
         va="top",
         fontsize=8,
     )
-    axes.xaxis.set_major_formatter(lambda x, _: f"{x:g}")
+    axes.set_xticks([point.batch_size for point in data.points])
+    axes.xaxis.set_major_formatter(on_axis)
+    axes.yaxis.set_major_formatter(on_axis)
+    axes.yaxis.set_minor_formatter(on_axis if _narrow(data) else NullFormatter())
     axes.grid(True, color=GRID, linewidth=0.6)

@@ -22,7 +22,7 @@ from tunewright.errors import DesignError, WorkloadError
 from tunewright.execution.workload import Workload
 from tunewright.probes.cost import Cost
 from tunewright.probes.kept_rows import KeptRows
-from tunewright.probes.knee import knee, passed, pays
+from tunewright.probes.knee import knee, passed, pays, shown_rate
 from tunewright.probes.largest_size import Bounds, Largest, closing, find_largest
 from tunewright.probes.memory_model import MemoryPoint
 from tunewright.probes.probe import as_document
@@ -280,9 +280,9 @@ def _doublings(smallest: int, largest: int) -> list[int]:
 def _line(row: SizeRow) -> str:
     rate = row.rate
     return (
-        f"batch size {row.batch_size}: {rate.examples_per_s:,.4g} examples/s "
-        f"({rate.low:,.4g} to {rate.high:,.4g}), {row.timing.time_per_step_s * 1e3:.4g} ms per "
-        f"step, {row.reserved_mb:,.0f} MB"
+        f"batch size {row.batch_size:,}: {shown_rate(rate.examples_per_s)} examples/s "
+        f"({shown_rate(rate.low)} to {shown_rate(rate.high)}), "
+        f"{row.timing.time_per_step_s * 1e3:.4g} ms per step, {row.reserved_mb:,.0f} MB"
     )
 
 

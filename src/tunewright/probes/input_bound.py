@@ -217,7 +217,8 @@ def concluded(
     if waits.per_step >= TOO_OFTEN and verdict in ("fine", "cannot_judge"):
         verdict = "synchronised"
     needed = len(cached.seconds) * BLOCK / sum(cached.seconds)  # batches per second
-    keeps_up = [rung.workers for rung in ladder if rung.batches_per_s >= needed]
+    # without workers loading and training take turns: it never keeps up
+    keeps_up = [rung.workers for rung in ladder if rung.workers and rung.batches_per_s >= needed]
     stalls = find_stalls(each) if share is not None and share > WATCH else None
     return InputBound(
         subject,

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from tunewright.design.space import Value
 from tunewright.probes.bottleneck import Bottleneck, judge
 from tunewright.probes.cost import Cost, SizeCost, costs, least_price, least_time
-from tunewright.probes.knee import gain
+from tunewright.probes.knee import GAIN, gain, shown_rate
 from tunewright.probes.largest_size import Largest
 from tunewright.probes.memory_model import MemoryModel, MemoryPoint
 from tunewright.probes.size_row import SizeRow, from_data
@@ -47,18 +47,24 @@ class BatchSizes:
     def says(self) -> str:
         """The answer in one sentence."""
         row = self.row(self.chosen)
-        words = f"Batch size {self.chosen} trains on {row.rate.examples_per_s:,.0f} examples/s"
-        words += f" ({row.timing.time_per_step_s * 1e3:.4g} ms per step)"
+        words = (
+            f"Batch size {self.chosen:,} trains on {shown_rate(row.rate.examples_per_s)} "
+            f"examples/s ({row.timing.time_per_step_s * 1e3:.4g} ms per step)"
+        )
         if self.chosen < self.knee:
-            words += f"; up to {self.knee} larger ones are faster, but no better in the end"
-        beyond = [each for each in self.rows if each.batch_size > self.knee]
-        if beyond:
-            more = gain(self.row(self.knee).rate, beyond[0].rate)[0] - 1
-            words += f"; beyond {self.knee} a doubling changes that by {more:+.0%}"
-        elif self.knee >= self.rows[-1].batch_size:
-            words += ", and no larger size was worth trying" if self.knee > 1 else ""
-        fits = self.largest.batch_size
-        return f"{words}. The largest that fits is {fits:,}."
+            words += f", and larger ones, though faster up to {self.knee:,}, end no sooner"
+        elif (following := self._beyond) is not None:
+            more = following.rate.examples_per_s / self.row(self.knee).rate.examples_per_s - 1
+            words += f"; {following.batch_size:,} would change that by {more:+.0%}"
+        fits = f"{self.largest.batch_size:,}"
+        if self.largest.how in ("memory model", "doubling"):
+            return f"{words}. The largest that fits is {fits}."
+        return f"{words}. {fits} fits too; nothing larger was tried."
+
+    @property
+    def _beyond(self) -> SizeRow | None:
+        """The first size beyond the knee."""
+        return next((row for row in self.rows if row.batch_size > self.knee), None)
 
     @property
     def settings(self) -> Mapping[str, Value]:
@@ -67,8 +73,17 @@ class BatchSizes:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """What a better judgement would need."""
-        return ()
+        """What a better judgement would need: a calmer machine, where noise decided."""
+        following = self._beyond
+        if following is None:
+            return ()
+        gained, surely = gain(self.row(self.knee).rate, following.rate)
+        if gained < GAIN:
+            return ()
+        return (
+            f"a calmer machine, or longer windows: from {self.knee:,} to {following.batch_size:,} "
+            f"the throughput seems to grow {gained:.2f} times, but surely only {surely:.2f} times",
+        )
 
     @property
     def chosen(self) -> int:

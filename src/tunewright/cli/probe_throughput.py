@@ -1,0 +1,301 @@
+"""The commands `probe batch-size` and `probe input`: how fast a step is, and what it waits for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tunewright.cli import words
+from tunewright.cli.options import JsonOption, StoreOption
+from tunewright.cli.probe_page import show_answer
+from tunewright.cli.problems import Misuse
+from tunewright.cli.project_folder import DEFAULT_STORE, Project, find_project, need_project
+from tunewright.cli.screen import cell, say, screen, sidelines, table
+from tunewright.cli.training_function import find_function
+from tunewright.design.space import Value
+from tunewright.execution.workload import Workload
+from tunewright.plots.throughput import throughput
+from tunewright.probes.batch_size import batch_size as probe_batch_size
+from tunewright.probes.cost import Cost
+from tunewright.probes.input_bound import InputBound, input_bound as probe_input_bound
+from tunewright.probes.knee import gain, shown_rate
+from tunewright.probes.size_answer import BatchSizes
+from tunewright.probes.timing import TimingRule
+
+QUICK = TimingRule(window_s=0.1, seconds=0.6)
+
+FactoryArgument = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[FILE.py:MAKE_STEP]",
+        help="make_step(batch_size) returns a function that does one training step; by default the "
+        "project's training function is driven.",
+        show_default=False,
+    ),
+]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="NAME=VALUE", help="Another hyperparameter's value.", show_default=False
+    ),
+]
+ProcessesOption = Annotated[
+    int, typer.Option(min=1, metavar="N", help="Processes that train together (DDP).")
+]
+
+
+def batch_size(
+    factory: FactoryArgument = None,
+    set_: SetOption = None,
+    smallest: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Begin here.", show_default=False)
+    ] = None,
+    largest: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Go no further.", show_default=False)
+    ] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Measure all sizes that fit, not only up to the knee.")
+    ] = False,
+    processes: ProcessesOption = 1,
+    memory_gb: Annotated[
+        float | None,
+        typer.Option(metavar="GB", help="The most memory to take.", show_default=False),
+    ] = None,
+    price: Annotated[
+        float, typer.Option(metavar="P", help="Of one device for one hour, in any currency.")
+    ] = 1.0,
+    upfront: Annotated[float, typer.Option(metavar="P", help="Paid once, before training.")] = 0.0,
+    budget: Annotated[
+        float | None, typer.Option(metavar="P", help="The most to spend.", show_default=False)
+    ] = None,
+    steps: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SIZE=STEPS",
+            help="Steps to the goal at a batch size, where known: 128=50000.",
+            show_default=False,
+        ),
+    ] = None,
+    critical: Annotated[
+        int | None,
+        typer.Option(
+            metavar="SIZE",
+            help="The critical batch size: beyond it steps are no longer saved.",
+            show_default=False,
+        ),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Time each size for about a second, not five.")
+    ] = False,
+    again: Annotated[bool, typer.Option("--again", help="Measure anew.")] = False,
+    plot: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Draw it: a .png, .svg or .pdf.", show_default=False),
+    ] = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Find the batch sizes that fit, how fast each is, and the one to use."""
+    what, kept_in = _what(factory, store)
+    answer = probe_batch_size(
+        what,
+        fixed=_settings(set_),
+        smallest=smallest,
+        largest=largest,
+        everything=everything,
+        processes=processes,
+        memory_gb=memory_gb,
+        cost=Cost(price, upfront, _steps(steps), critical, budget),
+        rule=QUICK if quick else None,
+        store=kept_in,
+        again=again,
+        say=_progress,
+    )
+    if plot is not None:
+        throughput(answer).save(plot)
+    if not json:
+        _print_sizes(answer)
+    show_answer(answer, json)
+    if plot is not None and not json:
+        say(f"\nThe figure is in {words.printable(str(plot))}.")
+
+
+def input(
+    factory: FactoryArgument = None,
+    batch_size: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="The batch size to watch it at.", show_default=False),
+    ] = None,
+    set_: SetOption = None,
+    steps: Annotated[int, typer.Option(min=50, metavar="N", help="Steps to watch.")] = 200,
+    processes: ProcessesOption = 1,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Find out whether training waits for its data, and which stage is slow."""
+    what, kept_in = _what(factory, store)
+    answer = probe_input_bound(
+        what,
+        batch_size=batch_size,
+        fixed=_settings(set_),
+        steps=steps,
+        processes=processes,
+        store=kept_in,
+        say=_progress,
+    )
+    if not json:
+        _print_input(answer)
+    show_answer(answer, json)
+
+
+# ---- what is probed
+
+
+def _what(factory: str | None, store: str | None) -> tuple[Workload | Callable[..., Any], str]:
+    """The function named, or the project's workload; and where to keep the answer."""
+    project: Project | None = find_project() if factory is not None else need_project()
+    if factory is None:
+        assert project is not None
+        return project.workload(store), project.store(store)
+    folder = Path.cwd()
+    kept_in = store or (project.store() if project is not None else DEFAULT_STORE)
+    return find_function(factory, folder), kept_in
+
+
+def _settings(texts: list[str] | None) -> dict[str, Value]:
+    """`--set width=64 --set optimizer=adam` as values.
+
+    >>> _settings(["width=64", "rate=1e-3", "optimizer=adam", "augment=false"])
+    {'width': 64, 'rate': 0.001, 'optimizer': 'adam', 'augment': False}
+    """
+    found: dict[str, Value] = {}
+    for text in texts or ():
+        name, divider, written = text.partition("=")
+        if not divider or not name.strip():
+            raise Misuse(f"--set {text}: not a name and a value", remedy="--set width=64")
+        found[name.strip()] = _value(written.strip())
+    return found
+
+
+def _value(text: str) -> Value:
+    words_of = {"true": True, "false": False, "none": None}
+    if text.lower() in words_of:
+        return words_of[text.lower()]
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _steps(texts: list[str] | None) -> dict[int, float]:
+    """`--steps 128=50000` as numbers."""
+    found = {}
+    for text in texts or ():
+        size, _, count = text.partition("=")
+        try:
+            found[int(size)] = float(count)
+        except ValueError:
+            raise Misuse(
+                f"--steps {text}: not a batch size and its number of steps",
+                remedy="--steps 128=50000",
+            ) from None
+    return found
+
+
+# ---- what is shown
+
+
+def _progress(line: str) -> None:
+    sidelines().print(words.printable(line), soft_wrap=True)
+
+
+def _print_sizes(answer: BatchSizes) -> None:
+    numbers = ("batch size", "examples/s", "ms per step", "gain", "memory MB", "waiting", "cached")
+    shown = table(
+        *("batch size", "examples/s", "95 % interval", "ms per step", "gain", "memory MB"),
+        *("waiting", "cached", "hours", "price", ""),
+        right=(*numbers, "hours", "price"),
+    )
+    prices = {each.batch_size: each for each in answer.costs}
+    before = None
+    for row in answer.rows:
+        rate, cached, priced = row.rate, row.cached_rate, prices.get(row.batch_size)
+        shown.add_row(
+            cell(f"{row.batch_size:,}"),
+            cell(shown_rate(rate.examples_per_s)),
+            cell(f"{shown_rate(rate.low)} to {shown_rate(rate.high)}"),
+            cell(f"{row.timing.time_per_step_s * 1e3:.4g}"),
+            cell("" if before is None else f"{gain(before, rate)[0]:.2f}"),
+            cell(f"{row.reserved_mb:,.0f}"),
+            cell("-" if row.waiting_share is None else f"{row.waiting_share:.0%}"),
+            cell("-" if cached is None else shown_rate(cached.examples_per_s)),
+            cell("" if priced is None else words.number(priced.hours)),
+            cell("" if priced is None else words.number(priced.price)),
+            cell(_mark(answer, row.batch_size)),
+        )
+        before = rate
+    screen().print(shown)
+    if answer.from_record:
+        say("Nothing has changed since this was measured: read from the store (--again measures).")
+    if answer.bottleneck.kind != "none":
+        say(words.printable(f"Bottleneck: {answer.bottleneck.says}"))
+    if answer.efficiency is not None:
+        say(f"{answer.processes} processes: {answer.efficiency:.0%} of as many single ones.")
+    largest = answer.largest
+    held = f"{largest.reserved_mb:,.0f} of {largest.limit_mb:,.0f} MB"
+    ways = {
+        "memory model": f"predicted by the memory of smaller sizes, and tried: {held}",
+        "doubling": f"found by doubling: {held}",
+        "asked": f"as far as asked: {held}",
+        "step time": f"as far as a step lasts no longer than allowed: {held}",
+        "refused": "nothing larger could be built",
+        "not limited": f"memory does not grow with it: {held}",
+    }
+    say(f"Largest: {largest.batch_size:,}, {ways[largest.how]}.")
+    say(f"Hours and prices: {answer.assumption}.")
+    for note in answer.notes:
+        say(words.printable(note))
+
+
+def _mark(answer: BatchSizes, size: int) -> str:
+    marks = [
+        name
+        for name, marked in (
+            ("knee", answer.knee),
+            ("least time", answer.least_time),
+            ("least price", answer.least_price),
+        )
+        if size == marked
+    ]
+    return ", ".join(marks)
+
+
+def _print_input(answer: InputBound) -> None:
+    facts = [("time per step", f"{answer.time_per_step_s * 1e3:.4g} ms")]
+    if answer.waiting_share is not None and answer.slowdown is not None:
+        facts.append(("waiting for batches", f"{answer.waiting_share:.1%} of the time"))
+        facts.append(("on a cached batch", f"{answer.slowdown:.3g} times as fast"))
+    facts.append(("waits of the host", f"{answer.host_waits.per_step:.3g} per step"))
+    facts += [("", f"{count:.3g} at {place}") for place, count in answer.host_waits.places]
+    say(f"{answer.steps} steps of batch size {answer.batch_size}")
+    for name, text in facts:
+        say(f"  {name:<20}{words.printable(text)}")
+    if answer.ladder:
+        rungs = table("workers", "batches/s", right=("workers", "batches/s"))
+        for rung in answer.ladder:
+            rungs.add_row(cell(rung.workers), cell(f"{rung.batches_per_s:.4g}"))
+        say()
+        screen().print(rungs)
+    if answer.stages:
+        stages = table("stage", "ms per batch", right=("ms per batch",))
+        for stage in answer.stages:
+            stages.add_row(cell(stage.name), cell(f"{stage.seconds_per_batch * 1e3:.4g}"))
+        say()
+        screen().print(stages)
+    for note in answer.notes:
+        say(words.printable(note))

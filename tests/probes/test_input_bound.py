@@ -1,0 +1,186 @@
+"""Is training waiting for its data? Planted slow stages, planted `.item()`, and worlds without."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tunewright as tw
+from tunewright.errors import DesignError, WorkloadError
+from tunewright.probes.input_bound import concluded
+from tunewright.probes.loader_ladder import Rung, Stage
+from tunewright.probes.rig import Ran
+from tunewright.probes.stalls import find_stalls
+from tunewright.probes.synchronisations import Waits
+from tunewright.probes.timing import TimingRule
+
+QUICK = TimingRule(window_s=0.01, seconds=0.05, settling=5, most_settling=5)
+
+
+# ---- verdicts at their thresholds
+
+
+def ran(step_s: float, wait_s: float, windows: int = 4) -> Ran:
+    return Ran((50 * (step_s + wait_s),) * windows, ((wait_s,) * 50,) * windows, 0.0, 0.0)
+
+
+def verdict(wait_share: float, slowdown: float, host_waits: float = 0.0, windows: int = 4) -> str:
+    real = ran(1.0 - wait_share, wait_share, windows)
+    cached = Ran((50 / slowdown,) * windows, ((0.0,) * 50,) * windows, 0.0, 0.0)
+    return concluded("f", 8, real, cached, Waits(host_waits), [], [], None).verdict
+
+
+@pytest.mark.parametrize(
+    "wait_share, slowdown, host_waits, expected",
+    [
+        (0.50, 2.0, 0.0, "input_bound"),
+        (0.11, 1.12, 0.0, "input_bound"),
+        (0.11, 1.05, 0.0, "watch"),  # the device worked on meanwhile
+        (0.05, 1.02, 0.0, "watch"),
+        (0.01, 1.01, 0.0, "fine"),
+        (0.01, 1.01, 1.0, "synchronised"),
+        (0.01, 1.01, 0.1, "fine"),
+    ],
+)
+def test_verdicts(wait_share: float, slowdown: float, host_waits: float, expected: str) -> None:
+    assert verdict(wait_share, slowdown, host_waits) == expected
+
+
+def test_too_few_steps_and_no_batches_cannot_be_judged() -> None:
+    assert verdict(0.5, 2.0, windows=3) == "cannot_judge"
+    unseen = Ran((50.0,) * 4, ((),) * 4, 0.0, 0.0)
+    answer = concluded("f", 8, unseen, unseen, Waits(0.0), [], [], None)
+    assert answer.verdict == "cannot_judge" and "probes.watched" in answer.missing[0]
+    assert "cannot be said" in answer.says
+
+
+def test_the_fewest_workers_that_keep_up_are_advised() -> None:
+    real, cached = ran(0.010, 0.010), ran(0.010, 0.0)
+    ladder = [Rung(0, 50.0), Rung(1, 60.0), Rung(2, 110.0), Rung(4, 200.0)]
+    stages = [Stage("read", 1e-3), Stage("decode", 15e-3), Stage("collate", 1e-3)]
+    answer = concluded("f", 8, real, cached, Waits(0.0), ladder, stages, 0)
+    assert answer.verdict == "input_bound" and answer.settings == {"num_workers": 2}
+    assert "slowest stage is decode, with 88% " in answer.says
+    slow = concluded("f", 8, real, cached, Waits(0.0), ladder[:2], stages, 0)
+    assert any("No number of workers keeps up" in note for note in slow.notes)
+    assert slow.settings == {"num_workers": 1}
+
+
+# ---- stalls
+
+
+def test_regular_stalls_are_found_and_irregular_ones_are_not() -> None:
+    generator = np.random.default_rng(0)
+    for period in (3, 8, 16):
+        waits = generator.exponential(1e-4, 200)
+        waits[period - 1 :: period] += 0.05
+        found = find_stalls(waits)
+        assert found is not None and found.every == period
+        assert found.seconds == pytest.approx(0.05, rel=0.1)
+    wrong = 0
+    for seed in range(200):
+        drawn = np.random.default_rng(seed)
+        waits = drawn.exponential(1e-4, 200)
+        waits[drawn.random(200) < 0.1] += 0.05  # as often, but at no interval
+        wrong += find_stalls(waits) is not None
+    assert wrong <= 4
+    assert find_stalls([0.0] * 200) is None and find_stalls([]) is None
+
+
+# ---- real processes
+
+
+class Pictures:
+    """A dataset with transforms, as torchvision's have; one of them is slow."""
+
+    def __init__(self, slow_s: float) -> None:
+        def decode(x: Any) -> Any:
+            time.sleep(slow_s)
+            return x
+
+        def flip(x: Any) -> Any:
+            return x[::-1].copy()
+
+        class Compose:
+            transforms = (decode, flip)
+
+            def __call__(self, x: Any) -> Any:
+                for each in self.transforms:
+                    x = each(x)
+                return x
+
+        self.transform = Compose()
+        self.data = np.random.default_rng(0).normal(size=(512, 16)).astype("float32")
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    def __getitem__(self, place: int) -> Any:
+        return self.transform(self.data[place]), place % 3
+
+
+def make_step(batch_size: int, slow_s: float = 0.0, item: bool = False, direct: bool = False):
+    import torch
+    from torch import nn
+    from torch.utils.data import DataLoader
+
+    torch.set_num_threads(1)
+    model = nn.Sequential(nn.Linear(16, 256), nn.ReLU(), nn.Linear(256, 3))
+    optimizer = torch.optim.Adam(model.parameters())
+
+    def forever():
+        while True:
+            yield from DataLoader(Pictures(slow_s), batch_size, shuffle=True)
+
+    one = torch.randn(batch_size, 16), torch.zeros(batch_size, dtype=torch.long)
+    batches = iter(forever())
+
+    def step() -> None:
+        x, y = one if direct else next(batches)
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(x), y)
+        loss.backward()
+        optimizer.step()
+        if item:
+            loss.item()
+
+    return step
+
+
+def probed(**fixed: Any):
+    return tw.probes.input_bound(
+        make_step, batch_size=4, fixed=fixed, workers=[0], rule=QUICK, store=None
+    )
+
+
+def test_a_planted_slow_stage_is_named() -> None:
+    answer = probed(slow_s=0.002)
+    assert answer.verdict == "input_bound"
+    assert answer.waiting_share > 0.5 and answer.slowdown > 2
+    assert answer.slow_stage is not None and answer.slow_stage.name == "decode"
+    assert [stage.name for stage in answer.stages] == ["read", "decode", "flip", "collate"]
+    assert answer.workers == 0 and answer.ladder[0].workers == 0
+    assert answer.host_waits.per_step == 0  # Adam's own reads are not the user's
+
+
+def test_a_planted_item_is_counted_and_found() -> None:
+    answer = probed(item=True, direct=True)
+    assert answer.host_waits.per_step == 1.0
+    place, rate = answer.host_waits.places[0]
+    assert place.startswith("test_input_bound.py:") and rate == 1.0
+    assert answer.verdict == "synchronised" and "1 times in every step" in answer.says
+    assert answer.waiting_share is None
+
+
+def test_questions_that_make_no_sense() -> None:
+    with pytest.raises(DesignError, match="at which batch size"):
+        tw.probes.input_bound(make_step, store=None)
+    with pytest.raises(DesignError, match="at least 50"):
+        tw.probes.input_bound(make_step, batch_size=4, steps=10, store=None)
+    with pytest.raises(DesignError, match="0 workers or more"):
+        tw.probes.input_bound(make_step, batch_size=4, workers=[-1], store=None)
+    with pytest.raises(WorkloadError, match="takes no batch_size"):
+        tw.probes.input_bound(lambda size: None, batch_size=4, store=None)
