@@ -84,7 +84,9 @@ class Arm:
     @property
     def sd(self) -> float:
         """The standard deviation between its runs; none of fewer than two."""
-        return float(np.std(self.values, ddof=1)) if len(self.values) > 1 else float("nan")
+        if len(self.values) < 2:
+            return float("nan")
+        return float(np.std(self.values, ddof=1)) if np.ptp(self.values) else 0.0
 
     def by_split(self) -> dict[int, Floats]:
         """The values of each data split, larger being better."""

@@ -170,8 +170,9 @@ def paired_gain(
 
 
 def _squares(runs: Floats) -> Floats:
-    """The sum of squares around the mean."""
-    return np.asarray(np.square(runs - runs.mean(axis=-1, keepdims=True)).sum(axis=-1))
+    """The sum of squares around the mean; exactly zero when all are the same."""
+    squares = np.square(runs - runs.mean(axis=-1, keepdims=True)).sum(axis=-1)
+    return np.where(np.ptp(runs, axis=-1) == 0, 0.0, squares)
 
 
 def _weight(squares: Floats, freedom: int, history: History) -> tuple[Floats, Bools]:

@@ -66,7 +66,7 @@ def groups_of(results: Results, since: datetime) -> list[Group]:
     for parent in dict.fromkeys(r.parent for r in results.recorded_repeats if r.parent is not None):
         trial = results.trial(parent)
         values = tuple(r.value for r in results.repeats(parent) if r.value is not None)
-        if len(values) > 1 and _tuned(results, trial):
+        if len(values) > 1 and np.ptp(values) and _tuned(results, trial):
             pipeline = Pipeline.of(results, trial)
             found.append(Group(results.round.name, parent, values, pipeline, since))
     return found
@@ -99,7 +99,7 @@ def history_of(
         freedom += len(values) - 1
         runs += len(values)
         count += 1
-    if not freedom or not squares:
+    if not freedom:
         return None
     return History.measured(float(np.sqrt(squares / freedom)), freedom, runs, count)
 
