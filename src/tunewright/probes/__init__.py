@@ -1,5 +1,10 @@
 """Short experiments that settle one setting each, before the rounds begin.
 
+    probes.train_steps(workload)       how many steps are enough to fit the training data
+    probes.critical_batch(workload)    up to which batch size a larger one saves steps
+    probes.stability(workload)         is training unstable just above the best learning rate
+    probes.warmup(workload)            how short a warm-up allows a far higher one
+    probes.clip(workload or results)   at which norm to clip gradients
     probes.batch_size(make_step)       which sizes fit, how fast is each, which one to use
     probes.input_bound(make_step)      does training wait for its data, and for which stage
 
@@ -9,18 +14,44 @@ Every one returns an answer with `.says`, `.settings` and `.missing`, and keeps 
 from __future__ import annotations
 
 from tunewright.probes.batch_size import batch_size as batch_size
+from tunewright.probes.clip import Clip as Clip, clip as clip
 from tunewright.probes.cost import Cost as Cost
+from tunewright.probes.critical_batch import (
+    CriticalBatch as CriticalBatch,
+    critical_batch as critical_batch,
+)
 from tunewright.probes.input_bound import InputBound as InputBound, input_bound as input_bound
+from tunewright.probes.noise_scale import (
+    NoiseScale as NoiseScale,
+    noise_scale as noise_scale,
+    squared_norms as squared_norms,
+)
 from tunewright.probes.size_answer import BatchSizes as BatchSizes
+from tunewright.probes.stability import Stability as Stability, stability as stability
 from tunewright.probes.tap import watched as watched
 from tunewright.probes.timing import TimingRule as TimingRule
+from tunewright.probes.train_steps import TrainSteps as TrainSteps, train_steps as train_steps
+from tunewright.probes.warmup import Warmup as Warmup, warmup as warmup
 
 __all__ = [
     "BatchSizes",
+    "Clip",
     "Cost",
+    "CriticalBatch",
     "InputBound",
+    "NoiseScale",
+    "Stability",
     "TimingRule",
+    "TrainSteps",
+    "Warmup",
     "batch_size",
+    "clip",
+    "critical_batch",
     "input_bound",
+    "noise_scale",
+    "squared_norms",
+    "stability",
+    "train_steps",
+    "warmup",
     "watched",
 ]
