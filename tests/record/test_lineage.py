@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tunewright.design.meaning import Meaning
@@ -51,10 +53,16 @@ def test_what_is_kept_or_undecided_changes_no_baseline(store):
     assert [one.verdict for one in lineage.launches(store)] == ["keep", "undecided"]
 
 
-def test_how_often_a_pair_was_looked_at(store):
-    lineage.keep_launch(store, {"verdict": "keep"}, NEW, OLD)
+def test_how_often_a_pair_was_looked_at_and_how_many_were_tried(store):
+    runs = {"candidate_values": [0.1], "baseline_values": [0.2]}
+    lineage.keep_launch(store, {"verdict": "keep", **runs}, NEW, OLD)
     assert lineage.looked(store, NEW, OLD) == 1
     assert lineage.looked(store, OLD, NEW) == 0
+    assert lineage.tried(store, NEW, OLD) == 0
+    assert lineage.tried(store, replace(NEW, trial=5), OLD) == 1
+    assert lineage.tried(store, replace(NEW, round="width"), OLD) == 0
+    lineage.keep_launch(store, {"verdict": "undecided"}, NEW, OLD)  # forbidden: nothing was run
+    assert lineage.looked(store, NEW, OLD) == 1
 
 
 def test_a_place_says_where_it_is():

@@ -148,6 +148,7 @@ def launch(
             sd=sd,
             claim=None if claim is None else chosen(claim, KINDS, "--claim"),
             looked=0 if splits else lineage.looked(opened, *pair.places),
+            candidates=1 + lineage.tried(opened, *pair.places),
             history=past,
         )
         if in_general:
@@ -155,6 +156,10 @@ def launch(
     if dry_run:
         print_intent(_intent(pair, question), screen())
         return
+    left = sum(not trial.ended for trial in results.trials)
+    if left:
+        trials = words.count(left, "trial")
+        sidelines().print(f"{trials} of {words.printable(round)} to come: the best may change")
     executor = where.executor(on, workers, ray_address, resources)
     with project.entered():
         workload = project.workload(address, executor)
@@ -172,7 +177,7 @@ def launch(
                 told=lambda launch: sidelines().print(look_line(launch)),
             )
     with Store.open(address, create=False) as opened:
-        if not found.interrupted:
+        if not found.interrupted and found.summary is not None:
             keep(opened, found, why)
         now = lineage.baseline(opened)
     _show(found, now.place if now else None, json)
@@ -243,6 +248,8 @@ def _intent(pair: Rivals, question: Question) -> Intent:
     if question.claim is not None:
         claim, why = question.claim, "as declared"
     plan = FIVE_LOOKS if question.looked else question.plan
+    worth = own.round.detect if own.round is not None else None
+    past_sd = 0.0 if question.history is None else float(question.history.sd)
     timed = [t.seconds for arm in (pair.candidate, pair.baseline) for t in (arm.of, *arm)]
     return Intent(
         *pair.places,
@@ -250,7 +257,12 @@ def _intent(pair: Rivals, question: Question) -> Intent:
         claim,
         why,
         plan,
-        plan.threshold(claim, not_worse=question.not_worse_by is not None),
+        plan.threshold(
+            claim,
+            not_worse=question.not_worse_by is not None,
+            candidates=question.candidates,
+            detect_in_sd=worth / past_sd if worth and past_sd else 1.0,
+        ),
         question.not_worse_by,
         question.complexity,
         question.history,

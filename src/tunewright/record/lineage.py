@@ -54,6 +54,11 @@ class Launched:
     commit: str
 
     @property
+    def compared(self) -> bool:
+        """Whether it rests on runs of both, rather than on what forbade to run them."""
+        return all(self.decision.get(f"{arm}_values") for arm in ("candidate", "baseline"))
+
+    @property
     def pair(self) -> tuple[tuple[str, int], ...]:
         """The (round, trial) pairs that were compared."""
         places = [self.candidate, self.baseline]
@@ -137,9 +142,20 @@ def baseline(store: Store) -> Baseline | None:
 
 
 def looked(store: Store, candidate: Place, against: Place) -> int:
-    """How often this pair was decided on before."""
+    """How often this pair was decided on before, from runs."""
     pair = ((candidate.round, candidate.trial), (against.round, against.trial))
-    return sum(one.pair == pair for one in launches(store))
+    return sum(one.pair == pair and one.compared for one in launches(store))
+
+
+def tried(store: Store, candidate: Place, against: Place) -> int:
+    """How many other trials of the candidate's round were compared with this baseline before."""
+    baseline = (against.round, against.trial)
+    others = {
+        one.candidate.trial
+        for one in launches(store)
+        if one.compared and one.candidate.round == candidate.round and one.pair[1:] == (baseline,)
+    }
+    return len(others - {candidate.trial})
 
 
 def _launched(document: Document) -> Launched:
