@@ -90,3 +90,48 @@ def decays(run, learning_rate, max_train_steps=1000):
 def raises(run, learning_rate, max_train_steps=1000):
     """A program with a mistake in it."""
     raise RuntimeError("no such file: data.npz")
+
+
+def interrupted_once(run, learning_rate, folder, max_train_steps=100):
+    """At the third training somebody presses Ctrl-C; every training leaves a line behind."""
+    import os
+    import signal
+    from pathlib import Path
+
+    began = Path(folder) / "began"
+    with began.open("a") as told:
+        told.write(f"{learning_rate} {max_train_steps}\n")
+    if len(began.read_text().splitlines()) == 3:
+        os.kill(os.getpid(), signal.SIGINT)
+    for step in run.steps(max_train_steps):
+        if run.eval_due(step):
+            error = 0.9 * math.exp(-10 * speed(learning_rate) * step)
+            run.log(step, train_error=error, valid_error=error)
+
+
+def mended_later(run, learning_rate, folder, max_train_steps=100):
+    """Fails until its data is there."""
+    from pathlib import Path
+
+    if not (Path(folder) / "data").exists():
+        raise RuntimeError("no such file: data")
+    for step in run.steps(max_train_steps):
+        if run.eval_due(step):
+            error = 0.9 * math.exp(-10 * speed(learning_rate) * step)
+            run.log(step, train_error=error, valid_error=error)
+
+
+PROGRAM = """
+import argparse, json, math
+parser = argparse.ArgumentParser()
+for name in ("--lr", "--wd", "--steps", "--width"):
+    parser.add_argument(name, type=float)
+parser.add_argument("--sched")
+args = parser.parse_args()
+ratio = args.lr / 0.1
+speed = 0.2 * (ratio if ratio <= 1 else ratio**-0.5) * (1 - args.wd)
+for step in range(1, int(args.steps) + 1):
+    left = 1.0 if args.sched == "flat" else 0.0
+    error = 0.9 * math.exp(-speed * step * left)
+    print(json.dumps({"step": step, "train_error": error, "valid_error": error}))
+"""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from pathlib import Path
 
 import fitting_worlds as worlds
@@ -186,3 +187,50 @@ def test_wrong_arguments_are_refused_all_at_once(tmp_path):
             workload(worlds.stuck, tmp_path), learning_rate=-1, max_train_steps=1, factor=0.5
         )
     assert len(str(refused.value).splitlines()) == 3
+
+
+def test_interrupted_it_goes_on_where_it_stopped(tmp_path):
+    own = workload(worlds.interrupted_once, tmp_path)
+    fixed = {"folder": str(tmp_path)}
+    with pytest.raises(KeyboardInterrupt, match="the same call again goes on"):
+        train_steps(own, learning_rate=0.1, fixed=fixed)
+    assert len((tmp_path / "began").read_text().splitlines()) == 3
+    assert train_steps(own, learning_rate=0.1, fixed=fixed).verdict == "fits"
+    began = (tmp_path / "began").read_text().splitlines()
+    assert len(began) == len(set(began)) >= 7  # nothing was trained twice
+
+
+def test_once_mended_the_failed_trainings_are_tried_again(tmp_path):
+    own = workload(worlds.mended_later, tmp_path)
+    fixed = {"folder": str(tmp_path)}
+    with pytest.raises(WorkloadError, match="no such file: data"):
+        train_steps(own, learning_rate=0.1, fixed=fixed)
+    (tmp_path / "data").touch()
+    assert train_steps(own, learning_rate=0.1, fixed=fixed).verdict == "fits"
+
+
+def test_a_command_with_names_of_its_own(tmp_path):
+    program = tmp_path / "train.py"
+    program.write_text(worlds.PROGRAM)
+    own = workload(
+        tw.command(
+            f"{sys.executable} {program} --lr={{lr}} --wd={{wd}} --sched={{sched}} "
+            "--width={width} --steps={steps}"
+        ),
+        tmp_path,
+        means={
+            "learning_rate": "lr",
+            "max_train_steps": "steps",
+            "schedule": "sched",
+            "weight_decay": "wd",
+            "steps_per_epoch": 4,
+        },
+        off={"sched": "flat"},
+    )
+    lacking = train_steps(own, learning_rate=0.1)
+    assert lacking.missing == ("a value for width: fixed={'width': ...} (--fixed width=...)",)
+    found = train_steps(own, learning_rate=0.1, fixed={"width": 64})
+    assert found.verdict == "fits" and found.lengths[0] == 80  # 20 epochs of 4 steps
+    assert found.off == {"sched": "flat", "wd": 0.0}
+    assert found.crossing == pytest.approx(math.log(900) / 0.2, rel=0.01)
+    assert found.settings == {"steps": 35}
