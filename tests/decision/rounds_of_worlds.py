@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import zlib
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -43,7 +44,8 @@ def ran(round: Round, world: World) -> Results:
             placed[name] = _position(REFERENCE[name], own.value(position))
         return world.surface(placed)
 
-    seeded = replace(world, surface=surface, seed=world.seed + round.seed)
+    luck = zlib.crc32(f"{round.name} {round.seed}".encode())  # another round, other luck
+    seeded = replace(world, surface=surface, seed=world.seed + luck)
     return results(round, seeded)
 
 

@@ -52,6 +52,8 @@ def test_a_wider_round_keeps_every_trial() -> None:
     assert both.notes[-1].startswith("16 of 16 trials of first fit this round and count too")
     # 16 more in three of four decades, where 21 are spread over four
     assert "2.0 times as dense" in both.notes[-1]
+    assert "data split" not in both.notes[-1]
+    assert "data split" in joined(replace(new, round=replace(new.round, seed=5)), old).notes[-1]
 
 
 def test_a_narrower_round_keeps_what_lies_inside() -> None:

@@ -60,7 +60,7 @@ def test_small_differences_are_hunted_by_narrowing() -> None:
     kinds, found = followed(Bowl({"learning_rate": 0.5, "beta1": 0.5}), detect=0.002, trials=24)
     assert kinds[0] == "more_trials"
     assert "narrow" in kinds and kinds[-1] == "stop"
-    assert found.best().value < 0.2
+    assert found.best().value < 0.205
 
 
 def test_a_world_held_down_by_divergence_ends_in_repair() -> None:

@@ -30,7 +30,9 @@ def compare_again(results: Results, findings: Sequence[Finding]) -> list[Proposa
     if made is not None:
         reason = f"{own[0].says}; every setting searched around its own best, alike many trials"
         return [proposal("compare_again", reason, own, made)]
-    made = successor(results.round, "compared again", continues="")
+    # nothing of the old round is to count, so other points and seeds it is
+    again = {"seed": results.round.seed + 1, "continues": ""}
+    made = successor(results.round, "compared again", **again)
     if own[0].check == "same_code":
         reason = f"{own[0].says}; the same question again, all of it with one code"
     else:

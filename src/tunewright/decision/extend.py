@@ -117,7 +117,7 @@ def extension(
         nuisance=nuisance,
         fixed=fixed,
         trials_per_study=trials_per_study or trials_for(len(nuisance)),
-        seed=results.round.seed + 1,
+        seed=results.round.seed,  # the data split goes by it
         detect=results.round.detect,
         continues=results.round.name,
     )

@@ -52,7 +52,9 @@ def next_round(results: Results, findings: Sequence[Finding] | None = None) -> t
     """
     found = pressing(results, check(results) if findings is None else findings)
     made = [one for propose in PROPOSERS for one in propose(results, found)]
-    improvers = IMPROVERS if explored(found) else (shorter,)
+    # what could not be judged for want of trials is not explored either
+    done = explored(found) and not too_few(results, found)
+    improvers = IMPROVERS if done else (shorter,)
     made += [one for propose in improvers for one in propose(results, found)]
     return tuple(_distinct(made))
 

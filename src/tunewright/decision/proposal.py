@@ -92,12 +92,14 @@ def next_name(name: str, taken: Collection[str] = ()) -> str:
 
 
 def successor(round: Round, what: str, **changes: Any) -> Round:
-    """The round that follows: its own name and points, the same question, old trials counting."""
+    """The round that follows: a name of its own, the same question, old trials counting.
+
+    The seed stays, because the data split goes by it: trials on other splits do not compare.
+    """
     goal = round.goal.partition(" [")[0]
     settings = {
         "name": next_name(round.name),
         "goal": f"{goal} [{what}]",
-        "seed": round.seed + 1,  # other points, so that both rounds together cover more
         "continues": round.name,
         **changes,
     }

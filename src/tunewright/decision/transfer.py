@@ -48,11 +48,13 @@ _MEANINGS: dict[str, Area] = {
 _WORDS: dict[Area, frozenset[str]] = {
     "warm-up": frozenset({"warmup", "warm"}),
     "initialization": frozenset({"init", "initialization", "initializer", "initial"}),
-    "schedule": frozenset({"schedule", "scheduler", "decay_steps", "cooldown", "end_factor"}),
+    "regulariser": frozenset(
+        {"weight_decay", "dropout", "regulariser", "regularizer", "l1", "l2", "smoothing"}
+    ),
+    "schedule": frozenset({"schedule", "scheduler", "decay", "cooldown", "end_factor"}),
     "augmentation": frozenset(
         {"augment", "augmentation", "mixup", "cutmix", "cutout", "crop", "flip", "randaugment"}
     ),
-    "regulariser": frozenset({"dropout", "regulariser", "regularizer", "l1", "l2", "smoothing"}),
     "optimizer": frozenset({"lr", "adam", "sgd", "nesterov", "clip", "momentum"}),
 }
 

@@ -167,6 +167,8 @@ def _note(results: Results, other: Results, fits: Iterable[tuple[Study, Trial]])
         dense = 1 + len(counted) / (own * share)
         if dense > SLIGHT:
             text += f"; where {other.round.name} searched, trials lie {dense:.1f} times as dense"
+    if results.round.seed != other.round.seed:
+        text += "; their seed differs, and with it the data split, if the program draws one"
     return text
 
 
