@@ -35,6 +35,8 @@ def test_a_clear_gain_is_launched_and_an_equal_pair_kept():
     assert clear.interval[0] < clear.gain < clear.interval[1]
     assert clear.runs_needed == 0
     equal = of(SAME, LOW)
+    assert equal.gain == 0  # whatever rounding makes of it
+    assert "equal (90 % interval" in equal.reasons[1]
     assert equal.verdict == "keep"
     assert equal.probability == pytest.approx(0.5)
     assert of(LOW, HIGH).verdict == "keep"
@@ -251,11 +253,19 @@ def test_caveats_about_the_runs():
     constant = of((0.9,) * 5, (0.8,) * 5)
     assert constant.verdict == "launch"
     assert any("does the program use its seed?" in c for c in constant.caveats)
+    by_chance = decide(arm((0.9,) * 5, alike=False), arm(LOW, "baseline"))
+    assert not any("seed" in c for c in by_chance.caveats)
     failed = decide(arm(HIGH[:4], failed=1), arm(LOW, "baseline"))
     assert failed.looks == (5,)
     assert any("1 failed" in c for c in failed.caveats)
     other = decide(arm(HIGH, code=frozenset({"abc"})), arm(LOW, "baseline", code=frozenset({"d"})))
     assert any("different code" in c for c in other.caveats)
+
+
+def test_repeats_that_logged_the_same_curve_did_not_use_their_seed():
+    same = round_results({0: [0.3] * 5, 1: [0.2] * 5})
+    launch = decide(repeats_of(same, 1), repeats_of(same, 0))
+    assert sum("does the program use its seed?" in c for c in launch.caveats) == 2
 
 
 def test_how_many_runs_would_find_it():

@@ -26,8 +26,8 @@ from tunewright.record.store import Store
 from tunewright.record.trial import Trial
 
 REUSED = (
-    "the baseline's runs are those that won its own launch: a lucky winner is harder to beat, so "
-    "the error is on the safe side"
+    "of the baseline's runs {} won its own launch: a lucky winner is harder to beat, so the error "
+    "is on the safe side"
 )
 
 
@@ -90,7 +90,8 @@ def settle(
         own, other = _first(candidate, look), _first(baseline, look, skip)
         launch = question.answer(own, other)
         if won_with > skip and launch.method != "none":
-            launch = replace(launch, caveats=(REUSED, *launch.caveats))
+            reused = REUSED.format(min(look, won_with - skip))
+            launch = replace(launch, caveats=(reused, *launch.caveats))
         found = Settled(launch, own, other, summary)
         if told is not None:
             told(launch)

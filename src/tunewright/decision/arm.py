@@ -31,6 +31,7 @@ class Arm:
     study: str = ""  # the setting of the scientific hyperparameters, in words
     configuration: Mapping[str, Value] = field(default_factory=dict)
     code: frozenset[str] = frozenset()  # commits and uncommitted changes the runs came from
+    alike: bool | None = None  # whether every run logged the very same curve; None: not known
 
     def __post_init__(self) -> None:
         if self.splits and len(self.splits) != len(self.values):
@@ -64,6 +65,7 @@ class Arm:
             study=results.studies[first.of.study].label,
             configuration=first.of.configuration,
             code=frozenset(_code(own) for own in several) - {""},
+            alike=_alike(first),
         )
 
     @property
@@ -94,6 +96,15 @@ class Arm:
         for value, split in zip(self.oriented, self.splits, strict=False):
             found.setdefault(split, []).append(float(value))
         return {split: np.array(values) for split, values in found.items()}
+
+
+def _alike(repeats: Repeats) -> bool | None:
+    """Whether all runs logged the same numbers; one value in common may be chance."""
+    metric = repeats.objective.metric
+    curves = [c for trial in repeats if (c := trial.curves.only(metric)) is not None]
+    if len(curves) < 2:
+        return None
+    return all(np.array_equal(curves[0].values, own.values) for own in curves[1:])
 
 
 def _code(repeats: Repeats) -> str:

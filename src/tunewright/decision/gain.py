@@ -24,6 +24,7 @@ Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
 LEVEL = 0.90  # of the interval
+DUST = 1e-14  # of the values: what rounding makes of a difference of zero
 MOST_FREEDOM = 7.0  # what drift between configurations leaves of even an endless history
 DECLARED_FREEDOM = 8  # of a standard deviation that is declared without a count of runs
 # the history is dropped when the runs contradict it; one that is too small does more harm
@@ -133,7 +134,7 @@ def gain(candidate: npt.ArrayLike, baseline: npt.ArrayLike, history: History = N
             parts = sum(part**2 / df for part, df in own)
             total = np.where(parts > 0, squared_error**2 / parts, total)
     return Gain(
-        mean=b.mean(axis=-1) - a.mean(axis=-1),
+        mean=_difference(b.mean(axis=-1), a.mean(axis=-1)),
         error=np.sqrt(squared_error),
         freedom=np.broadcast_to(total, np.shape(squared_error)).astype(float),
         sd=np.sqrt(variance),
@@ -167,6 +168,12 @@ def paired_gain(
         conflict=conflict,
         runs=(splits, splits),
     )
+
+
+def _difference(b: Floats, a: Floats) -> Floats:
+    """The difference of two means, where what rounding leaves of equal ones is nothing."""
+    d = b - a
+    return np.where(np.abs(d) <= DUST * np.maximum(np.abs(a), np.abs(b)), 0.0, d)
 
 
 def _squares(runs: Floats) -> Floats:

@@ -43,11 +43,15 @@ def difference(case: Case) -> str:
     own, other, n = case.candidate, case.baseline, case.runs
     observed = float(case.posterior.mean)
     low, high = (float(end) for end in case.posterior.interval())
-    way = "better" if observed >= 0 else "worse"
+    way = "better" if observed > 0 else "worse"
+    gained = (
+        f"{way} by about {shrunk(abs(observed), n):.3g} ({abs(observed):.3g} as seen, shrunk for "
+        "luck; "
+    )
     return (
         f"{own.objective.metric} {own.mean:.4g} ({len(own.values)} runs) against {other.mean:.4g} "
-        f"({len(other.values)}): {way} by about {shrunk(abs(observed), n):.3g} "
-        f"({abs(observed):.3g} as seen, shrunk for luck; 90 % interval {low:.3g} to {high:.3g})"
+        f"({len(other.values)}): {gained if observed else 'equal ('}"
+        f"90 % interval {low:.3g} to {high:.3g})"
     )
 
 
@@ -126,9 +130,9 @@ def caveats(case: Case, study: Spread | None = None) -> list[str]:
                 "runs each then launch up to 22 % of equal pairs"
             )
     for arm in (own, other):
-        if len(arm.values) > 1 and arm.sd == 0:
+        if len(arm.values) > 1 and arm.sd == 0 and arm.alike is not False:
             found.append(
-                f"all {len(arm.values)} repeats of {arm.label} gave the same value: does the "
+                f"all {len(arm.values)} repeats of {arm.label} went the same way: does the "
                 "program use its seed?"
             )
         if arm.failed or arm.unfinished:
