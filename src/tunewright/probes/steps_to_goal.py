@@ -102,8 +102,7 @@ def size_point(results: Results, batch_size: int, goal: float) -> tuple[SizePoin
             f"{len(reached)} of {len(ended)} trials reach {goal:.4g}; {FEWEST_REACH} are needed: "
             "more trials, more steps, or a goal that is easier"
         )
-    else:
-        problems += _at_edge(results, found)
+    problems += _at_edge(results, found)  # often why so few reach it
     if best is not None and best[1] > max(1.0, FINE * best[0]):
         apart = f"evaluations {best[1]:g} steps apart where {best[0]:.3g} are counted"
         if best[1] > COARSE * best[0]:
