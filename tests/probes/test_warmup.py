@@ -48,7 +48,7 @@ def test_the_shortest_warm_up_is_found_and_pays(workload: Any) -> None:
     assert "100 warm-up steps make learning rate 0.3 stable, 10 times" in found.says
     assert "`tunewright launch`" in found.says
     (said,) = found.caveats
-    assert said.startswith("warm-up takes 10% of max_train_steps")
+    assert said.startswith("a warm-up of 10% of max_train_steps is a long one")
     with Store.open(own.store) as store:
         kept = store.documents("probe")[-1].payload
     assert kept["probe"] == "warmup" and kept["warmup_steps"] == 100

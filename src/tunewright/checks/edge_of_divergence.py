@@ -13,7 +13,7 @@ import numpy as np
 
 from tunewright.checks.finding import Finding, said_once
 from tunewright.checks.infeasible import Found, find_infeasible
-from tunewright.checks.instability import ADVICE, SECTION
+from tunewright.checks.instability import SECTION, remedies
 from tunewright.checks.noise import Floats
 from tunewright.checks.positions import Settled, losses_of, settled
 from tunewright.checks.region import Region
@@ -97,7 +97,8 @@ def _ask(results: Results, study: Settled) -> Finding:
     )
     if near.near and _diverge(results, found):
         says += ", and the next best lie there too: instability may be holding the rate down"
-        return Finding("edge_of_divergence", about, "warn", says, evidence, ADVICE, SECTION)
+        advice = remedies(results)
+        return Finding("edge_of_divergence", about, "warn", says, evidence, advice, SECTION)
     return Finding("edge_of_divergence", about, "ok", says, evidence, (), SECTION)
 
 

@@ -21,14 +21,18 @@ FEWEST_ABOVE, NEAREST = 3, 20  # trials there
 
 SECTION = "How can optimization failures be debugged and mitigated?"
 FIXES = (  # in that section's order
-    "learning rate warm-up, best against early instability",
-    "gradient clipping, against early and mid-training instability",
+    "learning rate warm-up, best against early instability: tunewright probe warmup",
+    "gradient clipping, against early and mid-training instability: tunewright probe clip",
     "another optimizer: Adam can handle what momentum cannot",
     "residual connections and normalisation, with the norm last on the branch: x + Norm(f(x))",
     "the last layer of each residual branch initialised to zero",
     "a lower learning rate, as the last resort",
 )
-ADVICE = (*FIXES, "to see it closer: train the best configuration at twice its learning rate")
+
+
+def remedies(results: Results) -> tuple[str, ...]:
+    """The fixes, and how to see the instability closer."""
+    return (*FIXES, f"to see it closer: tunewright probe stability {results.round.name}")
 
 
 def instability(results: Results) -> list[Finding]:
@@ -118,14 +122,14 @@ def _answer(results: Results, judged: Judged, said: Statement) -> Answer:
         evidence["early"] = sum(episode["early"] for episode in own)
         evidence["mid"] = len(own) - evidence["early"]
         says = f"{loss} {_worst(own)} in {said.who}"
-        return Answer(said.verdict, says, ADVICE, evidence)
+        return Answer(said.verdict, says, remedies(results), evidence)
     if above is not None and above.speaks:
         says = (
             f"{len(above.unstable)} of {above.trials} trials with up to ten times the best "
             f"learning rate ({above.rate:.3g}) are unstable: making them stable may allow a "
             "higher rate and a better result"
         )
-        return Answer("note", says, ADVICE, evidence)
+        return Answer("note", says, remedies(results), evidence)
     return Answer("ok", f"{loss} is stable in the best trials", (), evidence)
 
 

@@ -74,7 +74,10 @@ class ByMeaning:
             )
         positive = meaning in ("learning_rate", "max_train_steps")
         if positive and not (self.number(meaning) or 0.0) > 0:
-            return f"{name}: no value above 0 is known. Fix one, or say what it is called: {entry}"
+            return (
+                f"{name}: no value above 0 is known. Fix one, or begin from a round that has it; "
+                f"if it has another name, say so: {entry}"
+            )
         if meaning == "clip_norm" and not self._knows_unclipped:
             return f'{name}: which value clips nothing is not known. Say it: off={{"{name}": ...}}'
         return ""

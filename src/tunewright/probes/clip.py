@@ -146,6 +146,10 @@ def mended(start: ByMeaning, steps: int, watch: Watcher | None) -> Clip:
     with Store.open(workload.store) as store:
         results = store.results(before.round)
     found = before.first_unstable
+    if found is not None and found.learning_rate < start.learning_rate:
+        # unstable even below it: what is to be mended is the configuration's own rate
+        own = (r for r in before.runs if r.learning_rate >= start.learning_rate and not r.stable)
+        found = next(own, found)
     of_run = before.best if found is None else found
     threshold, read = _threshold(results, of_run, before.runs, start)
     if threshold is None:

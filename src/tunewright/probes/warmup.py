@@ -216,8 +216,8 @@ def _caveats(start: ByMeaning, found: Rung) -> tuple[str, ...]:
         return ()
     name = start.name("max_train_steps")
     return (
-        f"warm-up takes {share:.0%} of {name}, which may need to be raised by more than that: a "
-        "training with a long warm-up should not end before it is done",
+        f"a warm-up of {share:.0%} of {name} is a long one: training may need more than the "
+        f"{start.max_train_steps + found.warmup_steps:,} steps it has with it",
     )
 
 
