@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from small_project import Tunewright
 
-from tunewright.cli.demo import ROUND, ROUND_TEXT, write_project
+from tunewright.cli.demo import CAMPAIGN, REPORT, ROUND, write_project
 from tunewright.cli.project_folder import find_project
 
 pytest.importorskip("torch")
@@ -16,46 +16,52 @@ pytest.importorskip("sklearn")
 
 
 def shortened(folder: Path) -> None:
-    """The demo's project with a round of two short trials."""
+    """The demo's project with trainings of 20 steps."""
     write_project(folder)
-    path = folder / "rounds" / f"{ROUND}.toml"
-    text = path.read_text().replace("trials_per_study = 12", "trials_per_study = 1")
-    path.write_text(text.replace("max_train_steps = 500", "max_train_steps = 30"))
+    path = folder / "rounds" / f"{CAMPAIGN}.toml"
+    path.write_text(path.read_text().replace("width = 64", "width = 8\nmax_train_steps = 20"))
 
 
-def test_the_demo_ends_in_the_best_the_table_and_what_next(
+def test_the_demo_ends_in_a_choice_a_report_and_what_next(
     tunewright: Tunewright, tmp_path: Path
 ) -> None:
     shortened(tmp_path / "tunewright-demo")
-    answer = tunewright("demo")
+    answer = tunewright("demo", "--trials", "9")
     assert answer.code == 0, answer.err
     for expected in (
         "The demo's project is tunewright-demo/",
-        "best configuration: hidden_layers ",
-        "goal, and how to find it again",
-        "Does a second hidden layer lower the validation error?",
+        "step 1  baseline",
+        "step 2  explore",
+        "the configuration people have today: learning_rate 0.01",
+        "On the test set (the first look): test_error",
+        f"report: {REPORT}",
         "cd tunewright-demo",
-        "tunewright show depth",
-        "tunewright check depth",
+        f"tunewright run {ROUND}",
     ):
         assert expected in answer.out
-    again = tunewright("demo")
+    page = (tmp_path / "tunewright-demo" / REPORT).read_text(encoding="utf-8")
+    assert "How it came about" in page and "All its trials together" in page
+    again = tunewright("demo", "--trials", "9")
     assert again.code == 0
     assert "begins" not in again.err
 
 
 @pytest.mark.slow
-def test_the_whole_demo_compares_two_depths_and_meets_divergence(
+def test_the_whole_demo_probes_explores_exploits_launches_and_tests(
     tunewright: Tunewright, tmp_path: Path
 ) -> None:
-    assert tunewright("demo", "digits").code == 0
+    answer = tunewright("demo", "digits")
+    assert answer.code == 0, answer.err
+    for kind in ("probe", "baseline", "explore", "exploit", "repeat", "launch", "test"):
+        assert f"  {kind}" in answer.out, kind
     store = str(tmp_path / "digits" / "tuning.db")
-    data = json.loads(tunewright("show", ROUND, "--json", "--store", store).out)
-    assert data["counts"]["completed"] >= 16
-    assert data["counts"]["infeasible"] >= 2
-    assert sum(data["counts"].values()) == 24
-    best = min(t["value"] for t in data["trials"] if t["value"] is not None)
-    assert best < 0.04
+    rounds = json.loads(tunewright("ls", "--json", "--store", store).out)
+    best = min(line["best"]["value"] for line in rounds if line["best"] is not None)
+    assert best < 0.03
+    trials = json.loads(tunewright("show", "tune_2_explore", "--json", "--store", store).out)
+    assert trials["counts"]["infeasible"] >= 2
+    assert "It beats the baseline" in answer.out
+    assert "of 100 trials used" in answer.out
 
 
 def test_what_somebody_changed_is_kept(tmp_path: Path) -> None:
@@ -66,7 +72,7 @@ def test_what_somebody_changed_is_kept(tmp_path: Path) -> None:
     project = find_project(tmp_path / "demo")
     assert project is not None
     assert project.round(ROUND).trials == 24
-    assert "hidden_layers" in ROUND_TEXT
+    assert "hidden_layers" in project.round(CAMPAIGN).names
 
 
 def test_a_folder_of_something_else_is_left_alone(tunewright: Tunewright, tmp_path: Path) -> None:

@@ -14,10 +14,11 @@ from tunewright.record.curve import Batch, Curve, merge
 torch = pytest.importorskip("torch")
 pytest.importorskip("sklearn")
 
+from tunewright.demo import train as demo  # noqa: E402
 from tunewright.demo.train import Digits, network, train  # noqa: E402
 
 
-def trained(folder: Path, **settings: float) -> dict[str, Curve]:
+def trained(folder: Path, **settings: float | str) -> dict[str, Curve]:
     told: list[Event] = []
     assignment = Assignment(1, 1, 0, "depth", settings, seed=5, split_seed=6, folder=folder)
     run = Run(assignment, minimize("valid_error"), Meaning(), told.append)
@@ -50,8 +51,9 @@ def test_it_diverges_where_the_demo_says_it_does(tmp_path: Path) -> None:
 
 def test_the_split_is_a_partition_by_its_seed() -> None:
     one, other = Digits(1), Digits(2)
-    assert len(one.valid_labels) == 500
-    assert len(one.train_labels) == 1297
+    assert len(one.valid_labels) == 400
+    assert len(one.train_labels) == 897
+    assert torch.equal(one.test_images, other.test_images) and len(one.test_labels) == 500
     assert not torch.equal(one.valid_labels, other.valid_labels)
     assert torch.equal(one.valid_images, Digits(1).valid_images)
 
@@ -60,3 +62,27 @@ def test_the_split_is_a_partition_by_its_seed() -> None:
 def test_the_network_has_the_layers_asked_for(layers: int) -> None:
     linear = [m for m in network(layers, 16) if isinstance(m, torch.nn.Linear)]
     assert len(linear) == layers + 1
+
+
+def test_a_constant_learning_rate_does_not_fall(tmp_path: Path) -> None:
+    (tmp_path / "linear").mkdir()
+    (tmp_path / "constant").mkdir()
+    falling = trained(tmp_path / "linear", learning_rate=0.1, max_train_steps=40)
+    constant = trained(
+        tmp_path / "constant", learning_rate=0.1, max_train_steps=40, schedule="constant"
+    )
+    assert falling["train_loss"].values[0] == constant["train_loss"].values[0]
+    assert falling["train_loss"].values[-1] != constant["train_loss"].values[-1]
+
+
+def test_the_test_images_measure_a_checkpoint(tmp_path: Path) -> None:
+    settings = {"learning_rate": 0.1, "hidden_layers": 1, "width": 64, "max_train_steps": 120}
+    trained(tmp_path, **settings)
+    from tunewright import snapshot
+    from tunewright.execution.offline import Checkpoint
+    from tunewright.seeds import seeds
+
+    kept = snapshot.latest(tmp_path / "snapshots")
+    assert kept is not None and kept.step == 120
+    checkpoint = Checkpoint(0, settings, 120, tmp_path, kept.path, seeds(5, 6))
+    assert 0.0 < demo.test(checkpoint)["test_error"] < 0.25

@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 import statistics
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from tunewright.autopilot.probing import probed
 from tunewright.design.objective import Objective
 from tunewright.design.round import Round
 from tunewright.design.round_data import as_data, from_data
@@ -43,6 +44,7 @@ class Definition:
     incumbent_repeats: int = 0  # that it had then
     slots: int = 1  # trials at a time
     tests: bool = False  # whether a look at the test set is to end it
+    probes: bool = False  # whether the number of steps is to be found first
     started: datetime | None = None
 
 
@@ -103,6 +105,14 @@ class Campaign:
     def name(self) -> str:
         """What it is called."""
         return self.definition.name
+
+    @property
+    def space(self) -> Round:
+        """What is searched, with what probes have settled."""
+        settled = probed(self.probes) or {}
+        space = self.definition.space
+        known = {n: v for n, v in settled.items() if n in space.fixed}
+        return replace(space, fixed={**space.fixed, **known}) if known else space
 
     @property
     def objective(self) -> Objective | None:
@@ -223,6 +233,7 @@ def keep_definition(store: Store, own: Definition) -> None:
             "incumbent_repeats": own.incumbent_repeats,
             "slots": own.slots,
             "tests": own.tests,
+            "probes": own.probes,
         },
     )
 
@@ -248,6 +259,7 @@ def read_definition(store: Store, name: str) -> Definition | None:
         told["incumbent_repeats"],
         told["slots"],
         told["tests"],
+        told["probes"],
         own[0].written,
     )
 

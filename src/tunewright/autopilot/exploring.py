@@ -30,7 +30,7 @@ def together(campaign: Campaign) -> Results:
 
 def first_round(campaign: Campaign, trials: int) -> Step:
     """The first quasi-random round, over the whole space."""
-    made = campaign.definition.space
+    made = campaign.space
     names = ", ".join(made.nuisance)
     reason = f"{trials} quasi-random trials over the whole space of {names}: what matters, where?"
     return Step("explore", reason, trials, named(campaign, made, "explore", trials, reason))
@@ -62,10 +62,10 @@ def named(campaign: Campaign, round: Round, kind: Kind, trials: int, reason: str
     number = len(campaign.rounds) + 1
     return replace(
         round,
-        goal=f"{campaign.definition.space.goal} [{reason}]",
+        goal=f"{campaign.space.goal} [{reason}]",
         name=f"{campaign.name}_{number}_{kind}",
-        seed=campaign.definition.space.seed,
-        detect=campaign.definition.space.detect,
+        seed=campaign.space.seed,
+        detect=campaign.space.detect,
         trials_per_study=trials,
     )
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from tunewright.autopilot.campaign import Definition, standing_baseline
+from tunewright.autopilot.probing import can_probe
 from tunewright.decision.rewriting import unasked
 from tunewright.design.condition import Given
 from tunewright.design.round import Round
@@ -51,7 +52,12 @@ def defined(
         0 if standing is None else standing[1],
         executor_of(workload).slots,
         tests,
+        can_probe(workload, searched, frozenset(_given(space))),
     )
+
+
+def _given(space: Mapping[str, Any] | Round) -> list[str]:
+    return list(space.names) if isinstance(space, Round) else list(space)
 
 
 def as_space(

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from tunewright.autopilot.campaign import Campaign, Contender, kind_of
 from tunewright.autopilot.exploring import explore_on, first_round, named, together, widening
+from tunewright.autopilot.probing import WORTH_IT, probed
 from tunewright.autopilot.shares import FEWEST, Shares, shares
 from tunewright.autopilot.step import Step
 from tunewright.checks.checklist import check
@@ -67,10 +68,15 @@ def _unfinished(campaign: Campaign, own: Shares) -> Step | None:
 
 
 def _begin(campaign: Campaign, own: Shares) -> Step | None:
-    default = campaign.definition.default
+    asked = campaign.definition
+    unknown = asked.probes and not campaign.rounds and probed(campaign.probes) is None
+    if unknown and campaign.total >= WORTH_IT:
+        reason = "how long to train was left open: the steps of the fastest perfect fit"
+        return Step("probe", reason)
+    default = asked.default
     if default is not None and not campaign.rounds and campaign.left > FEWEST:
-        space = campaign.definition.space
-        made = replace(space, scientific={}, nuisance={}, fixed=dict(default))
+        space = campaign.space
+        made = replace(space, scientific={}, nuisance={}, fixed={**default, **space.fixed})
         shown = ", ".join(f"{name} {default[name]}" for name in space.nuisance if name in default)
         reason = f"the configuration people have today: {shown}"
         return Step("baseline", reason, 1, named(campaign, made, "baseline", 1, reason))
@@ -111,8 +117,9 @@ def _exploit(campaign: Campaign, free: int, begun: Round | None) -> Step | None:
             return None
         more = min(free, max(FEWEST, begun.trials_per_study // 2))
         made = replace(begun, trials_per_study=begun.trials_per_study + more)
-        gain = "" if seen is None else f": {seen.says}"
-        reason = f"Bayesian search goes on, {more} more trials{gain}"
+        gain = "" if seen is None else f": as many again may gain {seen.gain:.2g}"
+        total = begun.trials_per_study + more
+        reason = f"Bayesian search goes on, up to {total} trials{gain}"
         return Step("exploit", reason, more, made, "bayesian")
     wider = widening(campaign)
     base = wider.round if wider is not None else exploitation(results, True)

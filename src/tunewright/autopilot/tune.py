@@ -21,6 +21,7 @@ from tunewright.autopilot.campaign import (
     read_campaign,
     read_definition,
 )
+from tunewright.autopilot.probing import probe_steps
 from tunewright.autopilot.request import defined, same_space
 from tunewright.autopilot.step import Step
 from tunewright.autopilot.steps import next_step, verdict_of
@@ -164,6 +165,9 @@ def _perform(
             step.round, workload, search=search, max_hours=hours, watch=seen
         )
         return summary, wish
+    if step.kind == "probe":
+        probe_steps(workload, campaign.space, seen)
+        return None, Wish.GO_ON
     assert step.of is not None
     with Store.open(workload.store) as store:
         trial = store.results(step.of.round).trial(step.of.trial)
@@ -222,7 +226,8 @@ def _ended(campaign: Campaign) -> int:
     baseline = campaign.incumbent
     others = 0 if baseline is None else sum(t.ended for t in baseline.repeats)
     decided = campaign.launched is not None
-    return trials + others + campaign.probe_trials + decided + len(campaign.looks)
+    told = len(campaign.probes) + len(campaign.looks)
+    return trials + others + campaign.probe_trials + decided + told
 
 
 def _confirmed(step: Step, campaign: Campaign) -> bool:

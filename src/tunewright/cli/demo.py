@@ -1,4 +1,4 @@
-"""The command `demo`: a first round on a built-in workload, in a project to look at and change."""
+"""The command `demo`: the whole loop on a built-in workload, in a project to look at and change."""
 
 from __future__ import annotations
 
@@ -9,23 +9,45 @@ from typing import Annotated
 
 import typer
 
-from tunewright.cli import words
-from tunewright.cli.next_step import next_steps
+from tunewright.autopilot.tune import Ending
 from tunewright.cli.problems import Misuse
-from tunewright.cli.project import TEXT
-from tunewright.cli.project_folder import DEFAULT_STORE, FILE, ROUNDS, find_project
-from tunewright.cli.round_page import without_fixed
-from tunewright.cli.running import run_round
+from tunewright.cli.project_folder import FILE, ROUNDS, find_project
 from tunewright.cli.screen import cell, say, screen, table
-from tunewright.cli.tracking_page import print_tracking
-from tunewright.design.toml_file import toml_value
+from tunewright.cli.tuning import exit_code, run_campaign
 from tunewright.errors import MissingExtra
 from tunewright.execution.local import Local
-from tunewright.record.results import Results
-from tunewright.record.store import Store
-from tunewright.record.tracking import tracking_table
 
-ROUND = "depth"
+CAMPAIGN, ROUND, REPORT = "tune", "depth", "report.html"
+TRIALS = 100
+WORKLOAD_TEXT = """\
+# What is trained, how it is judged, and where the record is kept.
+[workload]
+function = "train.py:train"
+minimize = "valid_error"
+test = "train.py:test"  # looked at once, at the very end
+store = "tuning.db"
+
+# The values that switch a feature off, so that probes can ask what the plain training does.
+[workload.off]
+weight_decay = 0.0
+schedule = "constant"
+"""
+CAMPAIGN_TEXT = """\
+# The space of `tunewright tune`: wide, as if nothing were known. How long to train is left open.
+goal = "Which configuration reads handwritten digits best?"
+trials_per_study = 16
+
+[nuisance]
+learning_rate = { log = [1e-4, 10.0] }
+momentum = { log_from_one = [0.5, 0.995] }
+weight_decay = { log = [1e-6, 0.1] }
+hidden_layers = [1, 2, 3]
+
+[fixed]
+width = 64
+batch_size = 64
+schedule = "linear"
+"""
 ROUND_TEXT = """\
 goal = "Does a second hidden layer lower the validation error?"
 trials_per_study = 12
@@ -38,9 +60,11 @@ learning_rate = { log = [1e-3, 1.0] }
 momentum = { log_from_one = [0.5, 0.99] }
 
 [fixed]  # a caveat on every conclusion
+weight_decay = 0.0
 width = 64
 batch_size = 64
 max_train_steps = 500
+schedule = "linear"
 """
 
 
@@ -49,46 +73,49 @@ def demo(
         "tunewright-demo"
     ),
     workers: Annotated[int, typer.Option(min=1, help="Trials at a time.")] = 2,
+    trials: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Trials in all, repeats and probes included.")
+    ] = TRIALS,
 ) -> None:
-    """Tune a small network on handwritten digits: one round of two studies, under a minute."""
+    """Tune a small network on handwritten digits by the whole loop: about three minutes.
+
+    How long to train, exploration, exploitation, repeats, the launch decision, the test set, and a
+    report. Ctrl-C stops it; the same command goes on.
+    """
     for package, name in (("torch", "torch"), ("sklearn", "scikit-learn")):
         if importlib.util.find_spec(package) is None:
             raise MissingExtra(f"the demo needs {name}: pip install 'tunewright[demo]'")
     write_project(folder)
     project = find_project(folder)
     assert project is not None  # it has just been written
-    asked = project.round(ROUND)
+    asked = project.round(CAMPAIGN)
     say(f"The demo's project is {folder}/: train.py (what is trained), {FILE} (how it is judged),")
-    say(f"{ROUNDS}/{ROUND}.toml (what is asked). It asks: {asked.goal}")
-    say(
-        f"{len(asked.studies)} studies of {asked.trials_per_study} trials, learning rate and "
-        "momentum tuned in each; too large a learning rate diverges."
+    say(f"{ROUNDS}/{CAMPAIGN}.toml (what may be changed). It asks: {asked.goal}")
+    say(f"{trials} trainings in all; some will diverge, and that is data. Every step says why.")
+    ending = run_campaign(
+        project,
+        asked,
+        Local(workers=workers),
+        trials=trials,
+        name=CAMPAIGN,
+        page=Path(REPORT),
     )
-    code = run_round(project, asked, Local(workers=workers), advise=False)
-    with Store.open(project.store(), create=False) as opened:
-        results, rows = opened.results(ROUND), tracking_table(opened)
     say()
-    for best in results.top(1):
-        settings = words.configuration(best.configuration, without_fixed(results.round))
-        reached = f"valid_error {words.number(best.value)}, trial {best.number}"
-        say(f"best configuration: {settings}  ({reached})", style="bold")
-        say()
-    print_tracking(rows, screen())
-    say()
-    print_next(folder, results)
-    raise typer.Exit(code)
+    print_next(folder, ending)
+    raise typer.Exit(exit_code(ending))
 
 
-def print_next(folder: Path, results: Results) -> None:
+def print_next(folder: Path, ending: Ending) -> None:
     """What to do in the demo's project, and then with a program of one's own."""
     made = table("what next", "")
-    made.add_row(cell(f"cd {folder}"), "")
-    made.add_row(cell(f"tunewright show {ROUND}"), "the round, study by study")
-    for best in results.top(1):
-        command = f"tunewright trial {ROUND} {best.number}"
-        made.add_row(cell(command), "the best trial: its curves, its seed, its checkpoint")
-    for step in next_steps(results)[:2]:
-        made.add_row(cell(step.command), cell(step.why))
+    made.add_row(cell(f"cd {folder}"), f"and open {REPORT}")
+    winner = ending.campaign.winner
+    if winner is not None:
+        command = f"tunewright trial {winner.place.round} {winner.place.trial}"
+        made.add_row(cell(command), "what it chose: its curves, its seed, its checkpoint")
+    made.add_row("tunewright ls", "every round it ran, with its goal and its best")
+    made.add_row("tunewright history", "what was launched, when and why")
+    made.add_row(f"tunewright run {ROUND}", "a question of your own: is a second layer worth it?")
     made.add_row(cell("tunewright init train.py:train ..."), "in the folder of your own program")
     screen().print(made)
 
@@ -100,16 +127,10 @@ def write_project(folder: Path) -> None:
             f"{folder} is there already, and is not the demo's",
             remedy="tunewright demo ANOTHER_FOLDER",
         )
-    settings = TEXT.format(
-        kind="function",
-        what=toml_value("train.py:train"),
-        verb="minimize",
-        metric=toml_value("valid_error"),
-        store=toml_value(DEFAULT_STORE),
-    )
     texts = {
-        Path(FILE): settings,
+        Path(FILE): WORKLOAD_TEXT,
         Path("train.py"): files("tunewright.demo").joinpath("train.py").read_text("utf-8"),
+        Path(ROUNDS) / f"{CAMPAIGN}.toml": CAMPAIGN_TEXT,
         Path(ROUNDS) / f"{ROUND}.toml": ROUND_TEXT,
     }
     for name, text in texts.items():

@@ -20,6 +20,7 @@ from tunewright.cli.progress import watcher
 from tunewright.cli.project_folder import ROUNDS, Project, anchored, need_project, plain_name
 from tunewright.cli.screen import say, sidelines
 from tunewright.design.round import Round
+from tunewright.execution.executor import Executor
 from tunewright.record.store import Store
 from tunewright.reports.campaign import chosen, found
 from tunewright.reports.report import report
@@ -87,26 +88,58 @@ def tune(
     store = None if store is None else anchored(store, Path.cwd())
     asked = space_file(project, space)
     called = name or asked.name
-    with project.entered():
-        workload = project.workload(store, where.executor(on, workers, ray_address, resources))
-        tests = with_ is not None or project.settings["test"] is not None
-        test = chosen_measure(project, with_, "test") if tests else None
-        definition = defined(workload, asked, trials, hours, name=called, tests=tests)
-        if dry_run:
+    executor = where.executor(on, workers, ray_address, resources)
+    if dry_run:
+        with project.entered():
+            workload = project.workload(store, executor)
+            definition = defined(workload, asked, trials, hours, name=called)
             with Store.open(workload.store) as opened:
                 known = read_definition(opened, called) or definition
                 show_plan(read_campaign(opened, known))
-            return
+        return
+    ending = run_campaign(
+        project,
+        asked,
+        executor,
+        trials=trials,
+        hours=hours,
+        name=called,
+        store=store,
+        ask=ask,
+        with_=with_,
+        page=page,
+    )
+    raise typer.Exit(exit_code(ending))
+
+
+def run_campaign(
+    project: Project,
+    asked: Round,
+    executor: Executor,
+    *,
+    trials: int | None,
+    hours: float | None = None,
+    name: str,
+    store: str | None = None,
+    ask: bool = False,
+    with_: str | None = None,
+    page: Path | None = None,
+) -> Ending:
+    """Run a campaign of a project with its steps shown, and write its report."""
+    with project.entered():
+        workload = project.workload(store, executor)
+        tests = with_ is not None or project.settings["test"] is not None
+        test = chosen_measure(project, with_, "test") if tests else None
         ending = tuned(
-            definition,
+            defined(workload, asked, trials, hours, name=name, tests=tests),
             workload,
             test,
             confirm=confirmed if ask else None,
             tell=lambda step, campaign: None if ask else show_step(step, campaign),
             watch=lambda: watcher(sidelines()),
         )
-        conclude(ending, page or Path(f"{called}.html"))
-    raise typer.Exit(exit_code(ending))
+        conclude(ending, page or Path(f"{name}.html"))
+    return ending
 
 
 def space_file(project: Project, named: str | None) -> Round:

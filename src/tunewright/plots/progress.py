@@ -100,7 +100,8 @@ def draw_progress(canvas: Canvas, data: ProgressData) -> None:
     for position, stretch in enumerate(data.rounds):
         at = [stretch.first + i for i, v in enumerate(stretch.values) if v is not None]
         values = [v for v in stretch.values if v is not None]
-        label = f"{label_of(stretch.round, 26)} ({stretch.search})"
+        searched = f" ({stretch.search})" if len(stretch.values) > 1 else ""
+        label = f"{label_of(stretch.round, 26)}{searched}"
         look: dict[str, Any] = {
             "color": colour(position),
             "marker": shape(position),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tunewright.autopilot.campaign import Campaign, Contender, kind_of
 from tunewright.cli import words
@@ -37,7 +37,9 @@ def whole(campaign: Campaign) -> Results:
     rounds = campaign.searched
     wide = [r for r in rounds if kind_of(r.round.name) in ("explore", "widen")]
     base = wide[-1] if wide else rounds[0]
-    return joined(base, *(r for r in rounds if r is not base))
+    found = joined(base, *(r for r in rounds if r is not base))
+    # the step's own reason stands in the table above
+    return replace(found, round=replace(found.round, goal=found.round.goal.partition(" [")[0]))
 
 
 def chosen(campaign: Campaign) -> str:

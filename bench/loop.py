@@ -1,0 +1,231 @@
+"""Does the whole loop beat a search alone? Test error after equal numbers of training steps.
+
+    python bench/loop.py [--task digits] [--seeds 10] [--first 0] [--trials 50] [--out FILE]
+
+`tw.tune` (repeats counted), Optuna's TPE and GP samplers as people use them (a diverged trial is a
+failed one) and random search get the same wide space, the same data split and the same number of
+trainings of equal length. What each has chosen is trained again under the same five fresh seeds,
+and the mean test error at the best validation step counts: the test set chooses nothing. Each seed
+is another split and another search. Raw lines are added to --out, so that runs can be resumed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import logging
+import math
+import os
+import platform
+import statistics
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent))
+import loop_training
+from loop_training import SPACE, trained
+
+import tunewright as tw
+
+FRESH = 5  # trainings of what was chosen, the same seeds for everybody
+RAW = Path(__file__).parent / "results" / "loop.jsonl"
+PAGE = Path(__file__).parent / "results" / "loop.md"
+Configuration = dict[str, Any]
+
+
+def by_tune(task: str, seed: int, trials: int) -> tuple[Configuration, dict[str, Any]]:
+    """Ours: exploration, exploitation, repeats, all within the trials."""
+    logging.disable(logging.WARNING)
+    with tempfile.TemporaryDirectory() as folder:
+        workload = tw.Workload(
+            loop_training.train,
+            tw.minimize("valid_error"),
+            store=Path(folder) / "tuning.db",
+            executor=tw.Inline(),
+        )
+        space = {**SPACE, "task": task, "split": seed}
+        campaign = tw.tune(workload, space, trials=trials, seed=seed)
+    assert campaign.winner is not None and campaign.spent <= trials
+    chosen = {name: campaign.winner.trial.configuration[name] for name in SPACE}
+    steps = [(step.kind, step.round) for step in campaign.log]
+    return chosen, {"trials": campaign.spent, "steps": steps}
+
+
+def by_optuna(name: str) -> Callable[[str, int, int], tuple[Configuration, dict[str, Any]]]:
+    """One of Optuna's samplers, as its tutorial has it."""
+
+    def search(task: str, seed: int, trials: int) -> tuple[Configuration, dict[str, Any]]:
+        import optuna
+
+        optuna.logging.set_verbosity(optuna.logging.ERROR)
+        warnings.simplefilter("ignore")
+        samplers = {
+            "tpe": lambda: optuna.samplers.TPESampler(seed=seed),
+            "gp": lambda: optuna.samplers.GPSampler(seed=seed),
+            "random": lambda: optuna.samplers.RandomSampler(seed=seed),
+        }
+
+        def objective(trial: Any) -> float:
+            chosen = {
+                "learning_rate": trial.suggest_float("learning_rate", 1e-5, 10.0, log=True),
+                "momentum": 1 - trial.suggest_float("one_minus_momentum", 1e-3, 0.5, log=True),
+                "weight_decay": trial.suggest_float("weight_decay", 1e-7, 1.0, log=True),
+                "dropout": trial.suggest_float("dropout", 0.0, 0.8),
+                "init_scale": trial.suggest_float("init_scale", 0.03, 30.0, log=True),
+            }
+            curve = trained(task, seed, 1000 * seed + trial.number, **chosen)
+            valid = [point[2] for point in curve]
+            return min(valid) if all(map(math.isfinite, valid)) else math.nan
+
+        study = optuna.create_study(sampler=samplers[name]())
+        study.optimize(objective, n_trials=trials)
+        best = dict(study.best_params)
+        best["momentum"] = 1 - best.pop("one_minus_momentum")
+        failed = sum(t.state.name == "FAIL" for t in study.trials)
+        return best, {"trials": len(study.trials), "failed": failed}
+
+    return search
+
+
+METHODS = {
+    "tune": by_tune,
+    "optuna tpe": by_optuna("tpe"),
+    "optuna gp": by_optuna("gp"),
+    "random": by_optuna("random"),
+}
+
+
+def judged(task: str, seed: int, chosen: Configuration) -> list[float]:
+    """The test errors of a configuration under fresh seeds, each at its best validation step."""
+    errors = []
+    for fresh in range(FRESH):
+        curve = trained(task, seed, 10**6 + 100 * seed + fresh, **chosen)
+        finite = [point for point in curve if math.isfinite(point[2])]
+        best = min(finite, key=lambda point: point[2]) if finite else None
+        errors.append(1.0 if best is None or len(finite) < len(curve) else best[3])
+    return errors
+
+
+def main() -> None:
+    """Run what is missing, then write the page."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--task", action="append", choices=("digits", "fashion"))
+    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--trials", type=int, default=50)
+    parser.add_argument("--methods", default=",".join(METHODS))
+    parser.add_argument("--out", type=Path, default=RAW)
+    asked = parser.parse_args()
+    lines = read(asked.out)
+    known = {(line["task"], line["seed"], line["trials"], line["method"]) for line in lines}
+    for seed in range(asked.first, asked.first + asked.seeds):
+        for task in asked.task or ("digits", "fashion"):
+            for method in asked.methods.split(","):
+                if (task, seed, asked.trials, method) in known:
+                    continue
+                began = time.monotonic()
+                chosen, more = METHODS[method](task, seed, asked.trials)
+                seconds = time.monotonic() - began
+                errors = judged(task, seed, chosen)
+                line = {
+                    "task": task,
+                    "seed": seed,
+                    "trials": asked.trials,
+                    "method": method,
+                    "test_error": statistics.fmean(errors),
+                    "errors": errors,
+                    "seconds": round(seconds, 1),
+                    "chosen": chosen,
+                    **{key: value for key, value in more.items() if key != "trials"},
+                    "spent": more["trials"],
+                }
+                asked.out.parent.mkdir(exist_ok=True)
+                with asked.out.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(line) + "\n")
+                print(f"{task} {seed} {method}: {line['test_error']:.4f} ({seconds:.0f} s)")
+    lines = read(asked.out)
+    text = page(lines)
+    print(text)
+    if asked.out == RAW:
+        PAGE.write_text(text, encoding="utf-8")
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    """The raw lines so far."""
+    if not path.exists():
+        return []
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def page(lines: list[dict[str, Any]]) -> str:
+    """The table: mean test errors, and paired differences with 95 % intervals."""
+    rows = []
+    for task, trials in sorted({(line["task"], line["trials"]) for line in lines}):
+        own = {
+            (line["method"], line["seed"]): line["test_error"]
+            for line in lines
+            if (line["task"], line["trials"]) == (task, trials)
+        }
+        ours = {seed: value for (method, seed), value in own.items() if method == "tune"}
+        for method in METHODS:
+            found = {seed: v for (name, seed), v in own.items() if name == method}
+            both = sorted(found.keys() & ours.keys())
+            if not found:
+                continue
+            mean = statistics.fmean(found.values())
+            if method == "tune" or len(both) < 2:
+                versus, wins = "-", "-"
+            else:
+                gaps = np.array([found[seed] - ours[seed] for seed in both])
+                low, high = interval(gaps)
+                versus = f"{gaps.mean():+.4f} ({low:+.4f} to {high:+.4f})"
+                wins = f"{int((gaps > 0).sum())} of {len(gaps)}"
+            rows.append(
+                f"| {task} | {trials} | {method} | {len(found)} | {mean:.4f} | {versus} | {wins} |"
+            )
+    head = (
+        "| task | trials | method | seeds | mean test error | worse than tune by (95 % interval) | "
+        "tune ahead |\n|---|---|---|---|---|---|---|"
+    )
+    today = datetime.datetime.now(datetime.UTC).date()
+    about = (
+        f"{today}, {platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python "
+        f"{platform.python_version()}, numpy {np.__version__}, Optuna {version('optuna')}, "
+        f"Tunewright {tw.__version__}."
+    )
+    return "\n".join([HEADING, head, *rows, "", about, "", READING, ""])
+
+
+def interval(gaps: Any) -> tuple[float, float]:
+    """95 % of the mean's bootstrap distribution over seeds."""
+    random = np.random.default_rng(0)
+    means = random.choice(gaps, size=(10_000, len(gaps))).mean(axis=1)
+    low, high = np.quantile(means, [0.025, 0.975])
+    return float(low), float(high)
+
+
+HEADING = """\
+# The loop against a search alone
+
+Test error of what each method chose, after equal numbers of trainings of equal length over the same
+wide space (learning rate over six decades, momentum, weight decay over seven, dropout, scale of the
+initialisation over three). `python bench/loop.py` makes this page; raw lines are in loop.jsonl.
+"""
+READING = """\
+Each seed is another data split and another search. `tune` pays for its repeats out of the same
+trials. What was chosen is trained five times under fresh seeds, the same for every method, and the
+mean test error at the best validation step counts. A positive difference: worse than
+`tune`. Optuna is used as its tutorial has it: a diverged trial returns nan and counts as failed.
+"""
+
+if __name__ == "__main__":
+    main()
