@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
-import tunewright as tw
 from tunewright.design.study import Study
 from tunewright.record.trial import Trial
+from tunewright.search.bayesian import Bayesian
+from tunewright.search.recipe import Recipe
 from tunewright.search.search import Search, Suggestion
 
 from .problem import Configuration, Problem
@@ -104,10 +105,11 @@ def of(search: Search) -> Opening:
 
 
 def ours(name: str) -> Opening:
-    """`bayesian`, or `bayesian:field=value,...` for a variant of its settings."""
+    """`bayesian`, or `bayesian:field=value,...` for another recipe."""
     _, _, settings = name.partition(":")
     given = dict(one.split("=", 1) for one in settings.split(",") if one)
-    return of(tw.Bayesian(**{k: _value(v) for k, v in given.items()}))
+    recipe: dict[str, Any] = {k: _value(v) for k, v in given.items()}
+    return of(Bayesian(recipe=Recipe(**recipe)))
 
 
 def _value(text: str) -> bool | int | float | str | None:

@@ -120,6 +120,14 @@ def test_what_optuna_is_told_of_a_diverged_trial() -> None:
         assert [t.value for t in study.trials] == expected
 
 
+@pytest.mark.parametrize("contestant", ["bayesian", "bayesian:kernel=gaussian,bend=0.5"])
+def test_our_search_and_a_variant_of_it_take_part(contestant: str) -> None:
+    for workers, most in ((1, 14), (8, 24)):
+        run = play(Task("norm_given", contestant, 0, workers, most))
+        assert not run.error
+        assert len(run.regret) == most and run.regret[-1] < 1
+
+
 def test_pending_trials_are_shown_to_a_search_of_ours() -> None:
     (problem,) = chosen(["branin"])
     session = Suggesting(tw.Halton(), problem, 0, 16)
