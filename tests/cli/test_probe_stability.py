@@ -104,3 +104,28 @@ def test_what_is_missing_is_said(sharp: Tunewright) -> None:
 def test_wrong_use_is_told(sharp: Tunewright, words: list[str], says: str) -> None:
     answer = sharp("probe", *words)
     assert answer.code == 2 and says in answer.err
+
+
+def test_an_interrupted_probe_says_how_to_go_on(sharp: Tunewright, tmp_path: Path) -> None:
+    """Ctrl-C once: the running trial finishes, no other begins; the same command does the rest."""
+    (tmp_path / "train.py").write_text(
+        "import os, signal\n"
+        "from pathlib import Path\n"
+        + WORLD.removeprefix('"""')
+        .partition('"""')[2]
+        .replace("from __future__ import annotations", "")
+        + "\n\nunhurried = train\n\n\n"
+        "def train(run, learning_rate, schedule='linear', max_train_steps=1000):\n"
+        "    unhurried(run, learning_rate, schedule=schedule, max_train_steps=max_train_steps)\n"
+        "    if run.number == 2 and not Path('once').exists():\n"
+        "        Path('once').touch()\n"
+        "        os.kill(os.getpid(), signal.SIGINT)\n"
+    )
+    command = ("probe", "stability", "--fixed", "learning_rate=0.01", "--on", "inline")
+    first = sharp(*command)
+    assert first.code == 130, first.err
+    assert "interrupted; the same command goes on where it stopped" in first.err
+    assert "unstable" not in first.out
+    second = sharp(*command)
+    assert second.code == 0 and "unstable from learning rate 0.03 on" in second.out
+    assert second.err.count(" begins") == 5  # three of eight had ended
