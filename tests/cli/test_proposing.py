@@ -1,13 +1,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from small_project import Tunewright
 
+from tunewright.cli.earlier import learning_from_earlier
 from tunewright.cli.proposal_page import comment
+from tunewright.design.objective import minimize
 from tunewright.design.round_file import read_round
+from tunewright.search.bayesian import Bayesian
+from tunewright.search.halton import Halton
 
 TRAIN = """\
 import math
@@ -47,7 +52,7 @@ def test_the_first_proposal_is_written_and_runs(tunewright: Tunewright, folder: 
     answer = tunewright("next", "layers")
     assert answer.code == 0, answer.err
     lines = answer.out.splitlines()
-    assert lines[0].endswith("ways on, the best founded first")
+    assert lines[0].endswith("ways on, the most urgent first")
     assert lines[1].startswith("1   widen")
     assert lines[-1] == "next: tunewright next layers --write"
     assert not (folder / "rounds" / "layers_2.toml").exists()
@@ -88,10 +93,10 @@ def test_more_trials_change_one_number_of_the_file(tunewright: Tunewright, folde
     few.write_text(ROUND.replace("= 12", "= 5"))
     assert tunewright("run", "few", "--on", "inline").code == 0
     answer = tunewright("next", "few")
-    assert answer.out.splitlines()[-1] == "next: tunewright run few --trials 16"
+    assert answer.out.splitlines()[-1] == "next: tunewright run few --trials 10"
     answer = tunewright("next", "few", "--write")
     assert answer.code == 0, answer.err
-    assert few.read_text() == ROUND.replace("= 12", "= 16")
+    assert few.read_text() == ROUND.replace("= 12", "= 10")
     assert "wrote rounds/few.toml: more_trials" in answer.out
 
 
@@ -141,6 +146,26 @@ def test_a_shorter_training_is_no_extension(tunewright: Tunewright, folder: Path
     answer = tunewright("extend", "layers", "--max-train-steps", "50")
     assert answer.code == 2
     assert "not longer than the 100 steps of layers" in answer.err
+
+
+def test_exploitation_learns_from_the_trials_before(tunewright: Tunewright, folder: Path) -> None:
+    text = ROUND.replace("1e-3", "1e-1").replace("= 12", "= 40")
+    (folder / "rounds" / "fine.toml").write_text(text)
+    assert tunewright("run", "fine", "--on", "inline").code == 0
+    proposals = json.loads(tunewright("next", "fine", "--json").out)["proposals"]
+    take = 1 + [one["kind"] for one in proposals].index("exploit")
+    answer = tunewright("next", "fine", "--write", "--take", str(take))
+    assert "next: tunewright run fine_2 --search bayesian --dry-run" in answer.out, answer.out
+    made = read_round(folder / "rounds" / "fine_2.toml")
+    store, goal = str(folder / "tuning.db"), minimize("valid_error")
+    search = learning_from_earlier(Bayesian(), made, store, goal)
+    assert isinstance(search, Bayesian)
+    assert [own.round.name for own in search.earlier] == ["fine"]
+    # another search, or a round without a past, stays as it was
+    assert learning_from_earlier(Halton(), made, store, goal) == Halton()
+    assert learning_from_earlier(Bayesian(), replace(made, continues=""), store, goal) == Bayesian()
+    answer = tunewright("run", "fine_2", "--search", "bayesian", "--on", "inline", "--trials", "3")
+    assert answer.code == 0, answer.err
 
 
 def test_a_reason_is_a_comment() -> None:

@@ -183,7 +183,7 @@ def test_after_two_doublings_the_ranges_are_narrowed_instead() -> None:
 
 def test_too_few_completed_trials_to_judge_the_space() -> None:
     made = first(ran(asked(trials_per_study=5), clean()))
-    assert (made.kind, made.commands) == ("more_trials", ("tunewright run first --trials 16",))
+    assert (made.kind, made.commands) == ("more_trials", ("tunewright run first --trials 10",))
 
 
 def test_unequal_tuning_is_compared_again() -> None:

@@ -26,7 +26,10 @@ UNSAID = ("seed:",)  # changes nobody has to be told of
 def print_proposals(results: Results, proposals: Sequence[Proposal], console: Console) -> None:
     """Print the ranked list; the first one in bold."""
     name = words.printable(results.round.name)
-    console.print(Text(f"{name}: {words.count(len(proposals), 'way')} on, the best founded first"))
+    ways = (
+        "one way on" if len(proposals) == 1 else f"{len(proposals)} ways on, the most urgent first"
+    )
+    console.print(Text(f"{name}: {ways}"))
     if line := earlier_line(results):
         console.print(Text(line, style="dim"), soft_wrap=True)
     width = max((len(one.kind) for one in proposals), default=0)

@@ -12,14 +12,14 @@ from dataclasses import replace
 from tunewright.checks.density import BETWEEN_SETTINGS
 from tunewright.checks.finding import Finding
 from tunewright.decision.narrow import narrow
-from tunewright.decision.proposal import Proposal, continued
+from tunewright.decision.proposal import Proposal, continued, enough_for
 from tunewright.design.budget import budget
 from tunewright.record.results import Results
 
 DOUBLINGS = 2
 # questions that cannot be judged for want of trials, though everything hangs on them
 NEEDED = ("boundary", "density")
-FEWEST = 16  # trials per study with which the questions can be asked
+FEWEST = 10  # trials per study with which the questions can be asked
 
 
 def more_trials(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
@@ -38,7 +38,7 @@ def too_few(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
     own = [f for f in findings if f.check in NEEDED and f.verdict == "cannot_judge"]
     if not own or _adaptive(results):
         return []
-    return [_doubled(results, own[0].says, own)]
+    return [_doubled(results, f"{own[0].check} cannot be judged: {own[0].says}", own)]
 
 
 def undecided(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
@@ -71,7 +71,7 @@ def doubled_enough(results: Results) -> bool:
 
 def _doubled(results: Results, says: str, own: Sequence[Finding]) -> Proposal:
     before = results.round.trials_per_study
-    after = max(2 * before, FEWEST)
+    after = max(2 * before, FEWEST, enough_for(results.round))
     made = replace(results.round, trials_per_study=after)
     reason = f"{says}; {after} trials per study instead of {before}"
     return continued("more_trials", reason, own, made)

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from tunewright.design.condition import holds
+from tunewright.design.round import Round
 from tunewright.design.space import Choice, Integers, Range, Value, is_number, same_value
 from tunewright.design.study import Study
 from tunewright.errors import DesignError, NotFound
@@ -44,17 +45,20 @@ def joined(results: Results, *earlier: Results) -> Results:
 def with_earlier(store: Store, name: str) -> Results:
     """A round's results joined with those of the rounds it continues, as far back as they go."""
     results = store.results(name)
-    seen, before = [name], results.round.continues
-    earlier = []
-    while before and before not in seen and len(seen) < MOST_ROUNDS:
-        seen.append(before)
+    return joined(results, *earlier_rounds(store, results.round))
+
+
+def earlier_rounds(store: Store, round: Round) -> list[Results]:
+    """The rounds a round continues, the newest first; one that this store lacks ends the line."""
+    names, found = [round.name], []
+    while round.continues and round.continues not in names and len(names) < MOST_ROUNDS:
         try:
-            found = store.results(before)
-        except NotFound:  # of another store: what is here counts
+            found.append(store.results(round.continues))
+        except NotFound:
             break
-        earlier.append(found)
-        before = found.round.continues
-    return joined(results, *earlier)
+        names.append(round.continues)
+        round = found[-1].round
+    return found
 
 
 def fitting(study: Study, configuration: Mapping[str, Value]) -> dict[str, float] | None:
