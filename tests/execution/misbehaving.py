@@ -174,6 +174,7 @@ def eats_memory(run: Run, megabytes: int = 600) -> None:
         held.append(np.ones(20 * 2**17))
         run.log(step, valid_error=0.5)
         time.sleep(0.02)
+    time.sleep(600)  # memory is looked at from outside, now and then
 
 
 def eats_memory_below(run: Run, megabytes: int = 600) -> None:

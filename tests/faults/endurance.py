@@ -29,6 +29,8 @@ def train(run, learning_rate, journal, sleep_s=0.05):
     note(journal, f"{run.number} {run.attempt} began {run.start_step} {os.getpid()}")
     for step in run.steps(STEPS):
         time.sleep(sleep_s)
+        while Path(f"{journal}.held").exists():
+            time.sleep(0.05)
         state["made"] += 1
         run.log(step, valid_error=1.0 / state["made"])
         run.save(state)
@@ -76,6 +78,17 @@ class Endurance:
     @property
     def journal(self) -> Path:
         return self.folder / "journal"
+
+    def hold(self) -> None:
+        """Let every trial wait before its next step, until `go_on`: nothing ends meanwhile."""
+        self._held.touch()
+
+    def go_on(self) -> None:
+        self._held.unlink()
+
+    @property
+    def _held(self) -> Path:
+        return Path(f"{self.journal}.held")
 
     def start(self, *more: str) -> subprocess.Popen:
         """Run the round in a new process, or go on with it."""

@@ -7,7 +7,8 @@ import socket
 
 
 def test_case_08(endurance):
-    round = endurance(6, sleep_s=0.3)
+    round = endurance(6, sleep_s=0.1)
+    round.hold()
     owner = round.start()
     round.wait_for("began", 2)
     second = round.start()
@@ -15,6 +16,7 @@ def test_case_08(endurance):
     assert second.returncode == 1
     assert re.search(rf"Busy: .*host {socket.gethostname()}, pid {owner.pid}, for \d+ s", said)
     joined = round.start("join")
+    round.go_on()
     assert owner.wait(180) == 0
     assert joined.wait(180) == 0
     results = round.check()
