@@ -4,9 +4,9 @@ Below the critical batch size doubling the batch nearly halves the steps (perfec
 above it nothing is gained. How lucky each study's best trial was is counted exactly, over every way
 to pick half of its trials, and is what makes the interval wide.
 
-Measured on 130 to 200 simulated studies each (4 to 8 sizes, 10 to 40 trials, steps noisy by 5 to 20 %,
-B_crit inside and far outside the sizes tried): the 95 % interval holds the truth in 92 to 96 %;
-with one standard deviation per size instead of the pooled one in 74 to 89 %.
+Measured on 130 to 200 simulated studies each (4 to 8 sizes, 10 to 40 trials, steps noisy by 5 to
+20 %, B_crit inside and far outside the sizes tried): the 95 % interval holds the truth in 92 to
+96 %; with one standard deviation per size instead of the pooled one in 74 to 89 %.
 """
 
 from __future__ import annotations
