@@ -13,6 +13,7 @@ from tunewright.plots.curves import curves as curves
 from tunewright.plots.figure import Figure as Figure
 from tunewright.plots.gradient_norm import gradient_norm as gradient_norm
 from tunewright.plots.isolation import isolation as isolation
+from tunewright.plots.progress import progress as progress
 from tunewright.plots.sensitivity import sensitivity as sensitivity
 from tunewright.plots.steps_to_fit import steps_to_fit as steps_to_fit
 from tunewright.plots.throughput import throughput as throughput
@@ -26,6 +27,7 @@ __all__ = [
     "curves",
     "gradient_norm",
     "isolation",
+    "progress",
     "sensitivity",
     "steps_to_fit",
     "throughput",
