@@ -11,6 +11,7 @@ import typer
 
 import tunewright
 from tunewright.cli import (
+    believing,
     checking,
     demo,
     evaluating,
@@ -44,6 +45,7 @@ VERBS: dict[str, tuple[Any, ...]] = {
         reading.ls,
         reading.show,
         reading.trial,
+        believing.believe,
         reading.note,
         reading.export,
     ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -11,14 +11,16 @@ from typing import Annotated
 import typer
 
 from tunewright.cli import where, words
+from tunewright.cli.earlier import learning_from_earlier
 from tunewright.cli.next_step import REPEATS, next_steps
-from tunewright.cli.options import HoursOption, RoundName, StoreOption, WorkersOption, chosen
+from tunewright.cli.options import HoursOption, RoundName, StoreOption, WorkersOption
 from tunewright.cli.plan_page import plan, print_plan, recorded
 from tunewright.cli.problems import FINE, INTERRUPTED, UNFINISHED
 from tunewright.cli.progress import watcher
 from tunewright.cli.project_folder import Project, anchored, need_project, open_store
 from tunewright.cli.round_page import counts_line, studies_table
 from tunewright.cli.screen import say, screen, sidelines
+from tunewright.cli.searching import SearchOption, joining, search_for
 from tunewright.design.round import Round
 from tunewright.execution.executor import Executor
 from tunewright.execution.local import Local
@@ -28,10 +30,8 @@ from tunewright.execution.watcher import Concluded, Summary, Why
 from tunewright.record.repeats import Repeats
 from tunewright.record.results import Results
 from tunewright.record.store import Store
-from tunewright.search.halton import Halton
 from tunewright.search.search import Search
 
-SEARCHES: Mapping[str, Callable[[], Search]] = {"halton": Halton}
 SAYS: Mapping[Why, str] = {
     "finished": "finished",
     "interrupted": "interrupted; tunewright run {name} goes on",
@@ -64,9 +64,7 @@ def run(
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Run failed trials again.")
     ] = False,
-    search: Annotated[
-        str, typer.Option(metavar="SEARCH", help="Which configurations: halton (quasi-random).")
-    ] = "halton",
+    search: SearchOption = None,
     on: where.OnOption = "local",
     ray_address: where.AddressOption = None,
     resources: where.ResourcesOption = None,
@@ -83,10 +81,13 @@ def run(
     if trials is not None:
         asked = replace(asked, trials_per_study=trials)
     executor = where.executor(on, workers, ray_address, resources)
+    with_search = search_for(search, asked, executor.slots, project.store(store))
+    goal = project.settings["objective"]
+    with_search = learning_from_earlier(with_search, asked, project.store(store), goal)
     if dry_run:
         with project.entered():
             workload = project.workload(store, executor)
-            planned = plan(asked, workload, chosen(search, SEARCHES, "--search")(), executor.slots)
+            planned = plan(asked, workload, with_search, executor.slots)
         print_plan(planned, str(workload.objective), screen())
         return
     code = run_round(
@@ -94,7 +95,7 @@ def run(
         asked,
         executor,
         store=store,
-        search=chosen(search, SEARCHES, "--search")(),
+        search=with_search,
         max_hours=max_hours,
         retry_failed=retry_failed,
         at_most=None if trials is None else trials_left(project.store(store), asked),
@@ -206,7 +207,7 @@ def worker(
         record.round,
         Local(workers=workers),
         store=store,
-        search=chosen(record.search, SEARCHES, "the round's search")(),
+        search=joining(record.search),
         max_hours=max_hours,
         join=True,
     )

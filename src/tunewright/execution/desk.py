@@ -45,7 +45,7 @@ class Desk:
     ) -> None:
         """Begin or continue the round, and register this process as one of its workers."""
         refuse(round, objective, meaning)
-        vet(search, round.studies, objective)
+        vet(search, round, objective)
         with contextlib.ExitStack() as stack:
             self.store = stack.enter_context(Store.open(store))
             chosen = None if folder is None else self.store.trial_root(Path(folder))

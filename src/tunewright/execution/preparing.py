@@ -30,7 +30,7 @@ def ready(round: Round, workload: Workload, search: Search) -> Round:
         accepts.needed(round.names),
         accepts.takes_anything,
     )
-    vet(search, round.studies, workload.objective)
+    vet(search, round, workload.objective)
     return with_defaults(round, accepts.defaults)
 
 

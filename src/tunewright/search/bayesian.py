@@ -7,6 +7,7 @@ running one is taken to come out as predicted, so that nobody looks there again 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -14,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tunewright.design.objective import Objective
+from tunewright.design.round import Round
 from tunewright.design.study import Study
 from tunewright.errors import DesignError
 from tunewright.record.results import Results
@@ -62,34 +64,32 @@ class Bayesian:
         """Yes: a suggestion depends on the trials before it."""
         return True
 
-    def check(self, studies: Sequence[Study], objective: Objective | None = None) -> None:
+    def vet(self, round: Round, objective: Objective) -> None:
         """Refuse a round that asks about scientific hyperparameters, and results of another kind.
 
         Its later trials crowd around the best of each study, so settings are no longer compared on
         equal draws, and how each hyperparameter acts cannot be read off them.
         """
-        names = list(dict.fromkeys(name for study in studies for name in study.scientific))
-        if names and not self.scientific:
+        if round.scientific and not self.scientific:
             raise DesignError(
-                f"Bayesian search is for tuning to the best value, and {studies[0].round} asks "
-                f"what {', '.join(names)} does: its settings must be compared on the same, evenly "
-                "spread points. Leave out search= (quasi-random), or say "
+                f"Bayesian search is for tuning to the best value, and {round.name} asks what "
+                f"{', '.join(round.scientific)} does: settings must be compared on the same, "
+                "evenly spread points. Leave out the search (quasi-random is the default), or say "
                 "Bayesian(scientific=True) if an uneven comparison will do."
             )
-        for results in self.earlier if objective is not None else ():
-            assert objective is not None
+        for results in self.earlier:
             if results.objective != objective:
                 raise DesignError(
                     f"Bayesian(earlier=...): {results.round.name} is judged by "
-                    f"{results.objective}, this round by {objective}. Give it as "
-                    f"results.with_objective(...) of this round's objective."
+                    f"{results.objective}, this round by {objective}. Give its results as "
+                    "results.with_objective(...) with the objective of this round."
                 )
 
     def suggest(self, study: Study, trials: Sequence[Trial], count: int) -> list[Suggestion]:
         """The configurations from which the most is to be gained, each of them new."""
         known = history(study, trials, self.earlier)
         count = int(min(count, known.left))
-        rows = _first_points(known, min(count, self._to_cover(known)))
+        rows = _first_points(known, int(min(count, self._to_cover(known))))
         found = [_suggestion(study, known, row) for row in rows]
         if len(found) < count and len(known.rows):
             rest = self._by_model(known, rows, count - len(found))
@@ -103,16 +103,16 @@ class Bayesian:
         feasible, the surest; None without a completed trial.
         """
         known = history(study, trials, self.earlier)
+        if not known.feasible[: known.own].any():
+            return None
         return recommended(known, learned(known, self.recipe, feasibility=True))
 
-    def _to_cover(self, known: History) -> int:
+    def _to_cover(self, known: History) -> float:
         """How many quasi-random points are to come before the model is asked."""
-        branches = known.encoding.study.branches
-        dimensions = max(len(branch.dimensions) for branch in branches)
-        wanted = self.recipe.first or max(4, min(dimensions + 2, 10)) * min(len(branches), 3)
         outcomes = len(known.rows)
         if outcomes < LEAST_KNOWN:
-            return max(wanted, 10**9 if outcomes == 0 else wanted)
+            return math.inf
+        wanted = self.recipe.first or first_trials(known.encoding.study)
         return max(0, wanted - known.claimed - (outcomes - known.own))
 
     def _by_model(self, known: History, chosen: Array, count: int) -> Iterator[Array]:
@@ -139,11 +139,15 @@ class Bayesian:
                 waiting = np.vstack([waiting, row])
 
 
-def recommended(known: History, model: Model) -> Trial | None:
-    """See `Bayesian.recommend`."""
+def first_trials(study: Study) -> int:
+    """How many quasi-random trials a model of this study learns from first."""
+    dimensions = max(len(branch.dimensions) for branch in study.branches)
+    return max(4, min(dimensions + 2, 10)) * min(len(study.branches), 3)
+
+
+def recommended(known: History, model: Model) -> Trial:
+    """See `Bayesian.recommend`; at least one of the study's trials completed."""
     own = np.flatnonzero(known.feasible[: known.own]).tolist()
-    if not len(own):
-        return None
     features = known.encoding.features(known.rows[own])
     mean, _ = model.process.predict(features)
     if model.feasible is not None:

@@ -159,12 +159,19 @@ class GaussianProcess:
 
 
 def conditioned(
-    parameters: Parameters, features: Array, values: Array, fit_mean: bool = False
+    parameters: Parameters,
+    features: Array,
+    values: Array,
+    doubt: Array | float = 0.0,
+    fit_mean: bool = False,
 ) -> GaussianProcess:
-    """The process with these parameters, given the data; its mean is 0, or what fits best."""
+    """The process with these parameters, given the data; its mean is 0, or what fits best.
+
+    `doubt` is a variance of each value beside the noise that they all have.
+    """
     from scipy.linalg import cho_solve
 
-    root = _root(parameters.covariance(features, features), parameters.noise)
+    root = _root(parameters.covariance(features, features), parameters.noise + doubt)
     mean = 0.0
     if fit_mean:
         ones = cho_solve((root, True), np.ones(len(values)), check_finite=False)
@@ -180,6 +187,7 @@ def fitted(
     features: Array,
     values: Array,
     prior: Prior,
+    doubt: Array | float = 0.0,
 ) -> Parameters:
     """The most probable parameters: the better of two climbs, one from where noise explains much.
 
@@ -196,7 +204,7 @@ def fitted(
         climbed = minimize(
             loss_and_slope,
             np.clip(start, low, high),
-            args=(kernel, squares, values, prior),
+            args=(kernel, squares, values, prior, doubt),
             jac=True,
             method="L-BFGS-B",
             bounds=limits,
@@ -219,7 +227,12 @@ def column_squares(group: npt.NDArray[np.intp], columns: int, features: Array) -
 
 
 def loss_and_slope(
-    logs: Array, kernel: Kernel, squares: Array, values: Array, prior: Prior
+    logs: Array,
+    kernel: Kernel,
+    squares: Array,
+    values: Array,
+    prior: Prior,
+    doubt: Array | float = 0.0,
 ) -> tuple[float, Array]:
     """Minus the log posterior of the logarithms of lengths, scale and noise; and its slope."""
     from scipy.linalg import cho_solve, lapack
@@ -229,7 +242,7 @@ def loss_and_slope(
     shrink = np.exp(-2.0 * logs[:columns])
     flat = squares.reshape(columns, -1)
     correlation, fall = kernel.correlation_and_slope((shrink @ flat).reshape(size, size))
-    root = _root(scale * correlation, noise)
+    root = _root(scale * correlation, noise + doubt)
     weights = cho_solve((root, True), values, check_finite=False)
     inverse, _ = lapack.dpotri(root, lower=1)
     inverse = np.tril(inverse) + np.tril(inverse, -1).T
@@ -249,14 +262,14 @@ def _squares(a: Array, b: Array) -> Array:
     return np.asarray(np.maximum(squared, 0.0))
 
 
-def _root(covariance: Array, noise: float) -> Array:
+def _root(covariance: Array, noise: Array | float) -> Array:
     """The lower Cholesky factor with the noise on the diagonal, and as much more as it needs."""
     from scipy.linalg import LinAlgError, cholesky
 
     more = 0.0
     while True:
         try:
-            noisy = covariance + (noise + more) * np.eye(len(covariance))
+            noisy = covariance + np.diag(np.full(len(covariance), noise) + more)
             return np.asarray(cholesky(noisy, lower=True, check_finite=False))
         except LinAlgError:
             more = max(10.0 * more, 1e-8)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from tunewright.design.condition import holds
 from tunewright.design.objective import Objective
+from tunewright.design.round import Round
 from tunewright.design.space import Choice, Value, as_plain, as_range, same_value, short
 from tunewright.design.study import Study
 from tunewright.errors import DesignError
@@ -57,9 +58,13 @@ class Listed:
         """No: all suggestions are made when the round begins."""
         return False
 
-    def check(self, studies: Sequence[Study], objective: Objective | None = None) -> None:
-        """Refuse, all at once, what fits no study of a round, or leaves one short of trials."""
+    def vet(self, round: Round, objective: Objective) -> None:
+        """Refuse a round that the list does not fit."""
         del objective  # listed configurations are as good for any
+        self.check(round.studies)
+
+    def check(self, studies: Sequence[Study]) -> None:
+        """Refuse, all at once, what fits no study of a round, or leaves one short of trials."""
         problems = [
             f"Listed(): configuration {number}, {dict(listed)}, belongs to none of the studies "
             f"{', '.join(study.label for study in studies)}."

@@ -71,10 +71,11 @@ def learned(history: History, recipe: Recipe, feasibility: bool = False) -> Mode
     values = (values - shift) / spread
     prior = Prior(length=recipe.length, least_noise=_least_noise(history, values))
     own, fit = features[learns], values[learns]
+    doubt = np.where(feasible, 0.0, recipe.softness)[learns]
     some = _some(fit, FIT_MOST)
-    parameters = fitted(kernel, encoding.group, columns, own[some], fit[some], prior)
+    parameters = fitted(kernel, encoding.group, columns, own[some], fit[some], prior, doubt[some])
     some = _some(fit, KEEP_MOST)
-    process = conditioned(parameters, own[some], fit[some], recipe.mean == "fitted")
+    process = conditioned(parameters, own[some], fit[some], doubt[some], recipe.mean == "fitted")
     second = None
     if (feasibility or recipe.diverged == "model") and not feasible.all():
         some = _some(values, FIT_MOST)

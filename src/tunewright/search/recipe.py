@@ -12,11 +12,12 @@ class Recipe:
 
     kernel: Literal["matern", "gaussian"] = "matern"
     halves: bool = True  # the worse half of the values keeps its order alone
-    bend: float = 0.0  # how much steeper the good end is made than the bad one, by a logarithm
+    bend: float = 0.5  # how much steeper the good end is made than the bad one, by a logarithm
     diverged: Literal["worst", "model", "dropped"] = "worst"  # value told, own model, or nothing
     level: float = 1.0  # "worst": which quantile of the feasible values a diverged trial is told
+    softness: float = 0.0  # variance of what a diverged trial is told, beside the noise
     acquisition: Literal["improvement", "bound"] = "improvement"
     waiting: Literal["believed", "ignored"] = "believed"  # trials without an outcome yet
     length: float = -1.6  # logarithm of the length scale expected in one dimension
     first: int = 0  # quasi-random trials before the model is asked; 0: by the number of dimensions
-    mean: Literal["average", "fitted"] = "average"  # what is expected far from all data
+    mean: Literal["average", "fitted"] = "fitted"  # what is expected far from all data

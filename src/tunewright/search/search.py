@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol, runtime_checkable
 
 from tunewright.design.objective import Objective
+from tunewright.design.round import Round
 from tunewright.design.space import Value
 from tunewright.design.study import Study
 from tunewright.record.results import Results
@@ -53,15 +54,15 @@ class Search(Protocol):
 class Particular(Protocol):
     """A search that cannot do every round, and says so before compute."""
 
-    def check(self, studies: Sequence[Study], objective: Objective) -> None:
+    def vet(self, round: Round, objective: Objective) -> None:
         """Refuse, all at once, what it cannot search."""
         ...
 
 
-def vet(search: Search, studies: Sequence[Study], objective: Objective) -> None:
+def vet(search: Search, round: Round, objective: Objective) -> None:
     """Let a search refuse a round before compute, if it is particular."""
     if isinstance(search, Particular):
-        search.check(studies, objective)
+        search.vet(round, objective)
 
 
 def told(results: Results, study: Study) -> list[Trial]:

@@ -1,0 +1,36 @@
+"""The command believe: what a Bayesian search has learnt from a round. It trains nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tunewright.cli.belief_page import print_beliefs
+from tunewright.cli.options import JsonOption, RoundName, StoreOption
+from tunewright.cli.project_folder import open_store
+from tunewright.cli.screen import screen, show_json
+from tunewright.record.curve import Curves
+from tunewright.search.belief import Belief, believe as learnt
+
+
+def believe(round: RoundName, store: StoreOption = None, json: JsonOption = False) -> None:
+    """Show what a model of the trials believes: the best to expect, what diverges, what is left.
+
+    It is the model of the Bayesian search, and works for rounds of any search.
+    """
+    with open_store(store) as opened:
+        results = opened.results(round)
+    beliefs = learnt(results)
+    if json:
+        show_json([_without_curves(belief) for belief in beliefs])
+    else:
+        print_beliefs(results, beliefs, screen())
+
+
+def _without_curves(belief: Belief) -> Belief:
+    """Its recommended trial without curves, which `trial --json` gives."""
+    chosen = belief.recommended
+    return (
+        belief
+        if chosen is None
+        else replace(belief, recommended=replace(chosen, curves=Curves(())))
+    )

@@ -1,0 +1,185 @@
+"""What the Bayesian search believes: the best value to expect, what diverges, and what is left.
+
+Beliefs are read off the record, by the same model that suggests. They are no proof: `repeat` and
+the checks say what can be relied on.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tunewright.design.space import Value
+from tunewright.design.study import Study
+from tunewright.record.results import Results
+from tunewright.record.trial import Trial
+from tunewright.search.bayesian import LEAST_KNOWN, Bayesian, first_trials, recommended
+from tunewright.search.feasibility import log_probability
+from tunewright.search.history import History, history
+from tunewright.search.model import Model, learned
+from tunewright.search.search import told
+
+Array = npt.NDArray[np.float64]
+NEXT = 10  # trials whose gain is foretold
+PLACES = 9  # along every axis of the map
+SPREAD = 1.645  # standard deviations either side: 90 of 100 such intervals hold the truth
+DRAWS = 512
+WORTHWHILE = 0.02  # of what tuning has gained so far over the median trial
+LEAST_TRIALS = 20  # before anything is called saturated
+SATURATED = "tuning has likely saturated"
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value of the objective with its 90 % interval, without the luck of a single trial."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Axis:
+    """How probably a trial is feasible along one hyperparameter, the others as recommended."""
+
+    column: str
+    values: tuple[Value, ...]
+    feasible: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Belief:
+    """What is believed of one study; None and empty where the trials are too few for a model."""
+
+    study: Study
+    outcomes: int  # trials it was learnt from
+    infeasible: int  # of them
+    recommended: Trial | None  # of the best predicted value, and feasible with probability 0.95
+    predicted: Estimate | None  # there
+    feasible: float | None  # probability there
+    axes: tuple[Axis, ...]
+    gain: float | None  # expected of the next 10 trials, in units of the objective; never negative
+    worthwhile: float | None  # a gain below it is not worth 10 trials
+    saturated: bool
+    says: str
+
+    @property
+    def configuration(self) -> Mapping[str, Value]:
+        """What is recommended; empty without a recommendation."""
+        return {} if self.recommended is None else self.recommended.configuration
+
+
+def believe(results: Results, search: Bayesian | None = None) -> tuple[Belief, ...]:
+    """What a Bayesian search believes of every study of a round, whichever search ran it."""
+    own = search or Bayesian()
+    return tuple(_belief(results, study, own) for study in results.studies)
+
+
+def _belief(results: Results, study: Study, search: Bayesian) -> Belief:
+    trials = told(results, study)
+    known = history(study, trials, search.earlier)
+    outcomes, feasible = len(known.rows), int(known.feasible.sum())
+    if outcomes < LEAST_KNOWN or not known.feasible[: known.own].any() or not study.space:
+        why = (
+            "there is nothing to search"
+            if not study.space
+            else f"{feasible} of {outcomes} trials completed, too few to believe anything"
+        )
+        nothing = (None, None, None, (), None, None)
+        return Belief(study, outcomes, outcomes - feasible, *nothing, saturated=False, says=why)
+    model = learned(known, search.recipe, feasibility=True)
+    chosen = recommended(known, model)
+    row = known.encoding.positions([chosen.unit or study.unit(chosen.configuration)])
+    predicted, low, high = _estimate(model, row)
+    sign = -results.objective.sign
+    gain = _gain(search, study, trials, known, model, row)
+    worthwhile = _worthwhile(results.round.detect, known, predicted)
+    enough = max(LEAST_TRIALS, 2 * first_trials(study))
+    saturated = outcomes >= enough and gain < worthwhile
+    low, high = sorted((sign * low, sign * high))
+    return Belief(
+        study=study,
+        outcomes=outcomes,
+        infeasible=outcomes - feasible,
+        recommended=results.trial(chosen.number) if chosen.number is not None else chosen,
+        predicted=Estimate(sign * predicted, low, high),
+        feasible=_probability(model, row)[0],
+        axes=_axes(study, known, model, row[0]),
+        gain=gain,
+        worthwhile=worthwhile,
+        saturated=saturated,
+        says=_says(saturated, outcomes, enough),
+    )
+
+
+def _estimate(model: Model, row: Array) -> tuple[float, float, float]:
+    mean, sd = model.process.predict(model.encoding.features(row))
+    around = np.array([mean[0], mean[0] - SPREAD * sd[0], mean[0] + SPREAD * sd[0]])
+    middle, low, high = model.value(around).tolist()
+    return middle, low, high
+
+
+def _probability(model: Model, rows: Array) -> list[float]:
+    if model.feasible is None:
+        return [1.0] * len(rows)
+    latent = model.feasible.predict(model.encoding.features(rows))
+    found: list[float] = np.exp(log_probability(*latent)).tolist()
+    return found
+
+
+def _axes(study: Study, known: History, model: Model, row: Array) -> tuple[Axis, ...]:
+    """The map; of a conditional hyperparameter only where the recommendation has it active."""
+    found = []
+    for column, h in enumerate(study.space):
+        if math.isnan(row[column]) or known.encoding.parents[column]:
+            continue
+        bins = known.encoding.bins[column]
+        places = list(bins) if 0 < len(bins) <= PLACES else np.linspace(0, 1, PLACES).tolist()
+        rows = np.tile(row, (len(places), 1))
+        rows[:, column] = places
+        settled = known.encoding.settled(rows)
+        values = tuple(h.range.value(place) for place in places)
+        found.append(Axis(h.column, values, tuple(_probability(model, settled))))
+    return tuple(found)
+
+
+def _gain(
+    search: Bayesian,
+    study: Study,
+    trials: list[Trial],
+    known: History,
+    model: Model,
+    row: Array,
+) -> float:
+    """What the best of the next trials is expected to be better by, were they run all at once."""
+    ahead = search.suggest(study, trials, NEXT)
+    if not ahead:
+        return 0.0
+    rows = np.vstack([row, known.encoding.positions([one.unit for one in ahead])])
+    mean, covariance = model.process.predict_jointly(known.encoding.features(rows))
+    random = np.random.default_rng([study.seed, known.next_index])
+    drawn = random.multivariate_normal(mean, covariance, DRAWS, method="eigh")
+    values = model.value(drawn)
+    lives = random.random((DRAWS, len(ahead))) < np.array(_probability(model, rows[1:]))
+    best = np.where(lives, values[:, 1:], np.inf).min(axis=1)
+    return float(np.maximum(values[:, 0] - best, 0.0).mean())
+
+
+def _worthwhile(detect: float | None, known: History, predicted: float) -> float:
+    """The difference the round wants to find, else a share of what tuning has gained so far."""
+    if detect is not None:
+        return detect
+    middle = float(np.median(known.values[known.feasible]))
+    return WORTHWHILE * max(middle - predicted, 0.0)
+
+
+def _says(saturated: bool, outcomes: int, enough: int) -> str:
+    if saturated:
+        return SATURATED
+    if outcomes < enough:
+        return f"{outcomes} trials: from {enough} on it can be said whether tuning has saturated"
+    return "more trials are expected to pay"

@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import tunewright as tw
+from tunewright.design.condition import given
+from tunewright.design.round import Round
+from tunewright.design.space import integers, linear, log
+from tunewright.record.results import Results
+from tunewright.search.bayesian import Bayesian
+from tunewright.search.belief import SATURATED, believe
+from tunewright.testing.surfaces import Bowl, Walled
+from tunewright.testing.worlds import World, results
+
+PLANE = {"rate": log(1e-4, 1e-1), "decay": linear(0.0, 1.0)}
+BOWL = Bowl({"rate": 0.5, "decay": 0.4}, curvature={"rate": 4.0, "decay": 4.0})
+WALL = Walled(BOWL, {"rate": 1.0}, above=0.7)
+
+
+def plane(trials: int, **more: object) -> Round:
+    return Round("plane", goal="?", nuisance=PLANE, trials_per_study=trials, **more)  # type: ignore
+
+
+def test_the_best_to_expect_is_near_the_truth_at_the_recommended_trial() -> None:
+    """Noise of 0.05: the best value of many is lucky, what is expected of it is not."""
+    covered, errors, lucky = 0, [], []
+    for seed in range(10):
+        found = results(plane(40, seed=seed), World(BOWL, noise_sd=0.05, seed=seed))
+        (belief,) = believe(found)
+        assert belief.predicted is not None and belief.recommended is not None
+        truth = BOWL(belief.recommended.unit)
+        covered += belief.predicted.low <= truth <= belief.predicted.high
+        errors.append(belief.predicted.value - truth)
+        lucky.append((found.best().value or 0.0) - BOWL(found.best().unit))
+    assert covered >= 6  # of 90 % intervals; fewer has a chance of 0.0001
+    assert abs(float(np.mean(errors))) < abs(float(np.mean(lucky)))
+    assert float(np.mean(lucky)) < -0.02
+
+
+def test_the_map_shows_what_diverges_and_where_not() -> None:
+    (belief,) = believe(results(plane(48), WALL))
+    rate, decay = belief.axes
+    assert (rate.column, rate.values[0], rate.values[-1]) == ("rate", 1e-4, 1e-1)
+    assert len(rate.values) == len(rate.feasible) == 9
+    assert min(rate.feasible[:5]) > 0.9 and max(rate.feasible[7:]) < 0.3
+    assert min(decay.feasible) > 0.8
+    assert belief.infeasible == sum(
+        t.status == "infeasible" for t in results(plane(48), WALL).trials
+    )
+    assert belief.feasible is not None and belief.feasible >= 0.9
+
+
+def test_a_search_that_has_found_the_bottom_is_saturated_and_one_that_begins_is_not() -> None:
+    begun = results(plane(22), BOWL)
+    made = plane(44)
+    study = made.studies[0]
+    trials = list(begun.recorded)
+    known = Results.from_parts(made, begun.objective, trials)
+    while len(trials) < 44:
+        (point,) = Bayesian().suggest(study, list(known.trials), 1)
+        world = World(lambda unit, at=point.unit: BOWL(at))
+        (again,) = results(plane(1), world).recorded
+        number = len(trials)
+        trials.append(
+            dataclasses.replace(
+                again,
+                number=number,
+                index=number,
+                configuration=point.configuration,
+                unit=point.unit,
+            )
+        )
+        known = Results.from_parts(made, begun.objective, trials)
+    (late,) = believe(known)
+    (early,) = believe(results(plane(8), BOWL))
+    assert late.saturated and late.says == SATURATED
+    assert not early.saturated and "from 20 on" in early.says
+    assert late.gain is not None and early.gain is not None
+    assert 0.0 <= late.gain < early.gain
+
+
+def test_what_is_worthwhile_is_what_the_round_wants_to_detect() -> None:
+    fine, coarse = plane(24, detect=1e-9), plane(24, detect=0.5)
+    assert not believe(results(fine, BOWL))[0].saturated
+    assert believe(results(coarse, BOWL))[0].saturated
+
+
+def test_maximized_objectives_are_believed_in_their_own_units() -> None:
+    world = World(BOWL, objective=tw.maximize("accuracy"))
+    (belief,) = believe(results(plane(30), world))
+    assert belief.predicted is not None and belief.recommended is not None
+    assert belief.predicted.value == pytest.approx(0.8, abs=0.03)
+    assert belief.predicted.low <= belief.predicted.value <= belief.predicted.high
+    assert belief.gain is not None and belief.gain >= 0
+    assert belief.recommended.value is not None and belief.recommended.value > 0.7
+
+
+def test_too_few_trials_are_believed_nothing_of() -> None:
+    for surface in (BOWL, lambda unit: None):
+        (belief,) = believe(results(plane(2), surface))
+        assert belief.predicted is None and belief.axes == () and not belief.saturated
+        assert "too few to believe anything" in belief.says
+    nothing = Round("r", goal="?", fixed={"width": 8}, trials_per_study=4)
+    assert believe(results(nothing, lambda unit: 0.5))[0].says == "there is nothing to search"
+
+
+def test_every_study_and_only_active_hyperparameters_have_their_belief() -> None:
+    made = Round(
+        "r",
+        goal="?",
+        scientific={"layers": [1, 2]},
+        nuisance={"optimizer": given({"adam": PLANE, "sgd": {"momentum": linear(0, 1)}})},
+        trials_per_study=20,
+    )
+    first, second = believe(results(made, Bowl({"optimizer.adam.rate": 0.5, "optimizer": 0.25})))
+    assert (first.study.label, second.study.label) == ("layers=1", "layers=2")
+    assert {axis.column.split(".")[1] for axis in first.axes} in ({"adam"}, {"sgd"})
+    small = Round("s", goal="?", nuisance={"k": integers(1, 4)}, trials_per_study=4)
+    (axis,) = believe(results(small, Bowl({"k": 0.5})))[0].axes
+    assert axis.values == (1, 2, 3, 4)
