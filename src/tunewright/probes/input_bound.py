@@ -282,11 +282,11 @@ def _notes(
 ) -> list[str]:
     notes = []
     if ladder and not keeps_up and verdict == "input_bound":
-        best = max(rung.batches_per_s for rung in ladder)
+        best = max((rung.batches_per_s for rung in ladder if rung.workers), default=0.0)
         notes.append(
-            f"No number of workers keeps up: training could take {needed:.3g} batches/s, and the "
-            f"loader gives {best:.3g} at most. Make the slow stage faster, or do it once, ahead of "
-            "training."
+            f"No number of workers keeps up: training could take {needed:,.0f} batches/s, and "
+            f"workers load {best:,.0f} at most. Make the slow stage faster, or do it once, ahead "
+            "of training."
         )
     if stalls is not None:
         round_of = f" (the loader has {workers} workers)" if workers else ""

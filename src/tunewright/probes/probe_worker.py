@@ -172,7 +172,6 @@ class ProbeWorker:
                     self._counting = Counting()
                 self._begin_window()
             case "identify":
-                self._looking.stop()
                 seen = identity(self._looking, int(os.environ.get("WORLD_SIZE", "1")))
                 self._sender.send({"kind": "identified", "identity": seen})
             case "workers":
@@ -197,6 +196,8 @@ class ProbeWorker:
         assert self._tap is not None
         _wait()
         self._seconds.append(time.perf_counter() - self._started)
+        if self._looking is not None:
+            self._looking.stop()  # a hook on every module would slow all further steps down
         self._waits.append(list(self._tap.waits))
 
     def _tell_steps(self) -> None:
