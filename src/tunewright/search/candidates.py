@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -37,10 +38,13 @@ class Tried:
     encoding: Encoding
     rows: Array
 
+    @cached_property
+    def _keys(self) -> frozenset[tuple[float, ...]]:
+        return frozenset(self.encoding.keys(self.rows))
+
     def among(self, rows: Array) -> npt.NDArray[np.bool_]:
         """Which of these rows mean a configuration that has been tried."""
-        known = set(self.encoding.keys(self.rows))
-        return np.array([key in known for key in self.encoding.keys(rows)], dtype=bool)
+        return np.array([key in self._keys for key in self.encoding.keys(rows)], dtype=bool)
 
     def near(self, row: Array) -> bool:
         """Whether one was tried so near that it would be a repeat."""
