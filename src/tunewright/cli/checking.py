@@ -7,14 +7,22 @@ import typer
 from tunewright.checks.checklist import check as check_results
 from tunewright.cli.checklist_page import print_checklist
 from tunewright.cli.earlier import read_joined
+from tunewright.cli.judging import AtOption, MaximizeOption, MinimizeOption, judged_by
 from tunewright.cli.options import JsonOption, RoundName, StoreOption
 from tunewright.cli.problems import WARNED
 from tunewright.cli.screen import screen, show_json
 
 
-def check(round: RoundName, store: StoreOption = None, json: JsonOption = False) -> None:
+def check(
+    round: RoundName,
+    minimize: MinimizeOption = None,
+    maximize: MaximizeOption = None,
+    at: AtOption = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
     """Ask whether a round can be trusted: the playbook's checklist. Exits with 1 on a warning."""
-    results = read_joined(round, store)
+    results = judged_by(read_joined(round, store), minimize, maximize, at)
     findings = check_results(results)
     if json:
         show_json(findings)

@@ -10,6 +10,7 @@ import typer
 
 from tunewright.cli import words
 from tunewright.cli.earlier import read_joined
+from tunewright.cli.judging import AtOption, MaximizeOption, MinimizeOption, judged_by
 from tunewright.cli.options import JsonOption, RoundName, StoreOption, chosen
 from tunewright.cli.screen import say, screen, show_json
 from tunewright.plots.figure import Figure
@@ -36,13 +37,16 @@ def plot(
         typer.Option(metavar="FOLDER", help="Where to write; by default ROUND.plots."),
     ] = None,
     format: Annotated[str, typer.Option(metavar="FORMAT", help="png, svg or pdf.")] = "png",
+    minimize: MinimizeOption = None,
+    maximize: MaximizeOption = None,
+    at: AtOption = None,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
     """Draw a round: axis and isolation plots, curves, best steps, best of k, sensitivity."""
     kinds = [chosen(kind, KINDS, "--only") for kind in only or KINDS]
     ending = chosen(format, FORMATS, "--format")
-    results = read_joined(round, store)
+    results = judged_by(read_joined(round, store), minimize, maximize, at)
     folder = out or Path(f"{file_name(round)}.plots")
     written: list[dict[str, Any]] = []
     for chapter in chapters(results, only=kinds):
@@ -66,11 +70,14 @@ def report(
         Path | None,
         typer.Option(metavar="FILE", help="An .html or .txt file; by default ROUND.html."),
     ] = None,
+    minimize: MinimizeOption = None,
+    maximize: MaximizeOption = None,
+    at: AtOption = None,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
     """Report on a round: verdict first, then plots and trials, in one HTML file and on screen."""
-    results = read_joined(round, store)
+    results = judged_by(read_joined(round, store), minimize, maximize, at, aloud=json)
     made = report_on(results)
     path = out or (None if json else Path(f"{file_name(round)}.html"))
     if path is not None:

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from tunewright.cli import words
+from tunewright.cli.judging import AtOption, MaximizeOption, MinimizeOption, judged_by
 from tunewright.cli.options import JsonOption, RoundName, StoreOption, chosen
 from tunewright.cli.project_folder import open_store
 from tunewright.cli.round_page import print_round
@@ -38,10 +39,18 @@ def _without_curves(row: Tracked) -> Tracked:
     return row if row.best is None else replace(row, best=replace(row.best, curves=Curves(())))
 
 
-def show(round: RoundName, store: StoreOption = None, json: JsonOption = False) -> None:
+def show(
+    round: RoundName,
+    minimize: MinimizeOption = None,
+    maximize: MaximizeOption = None,
+    at: AtOption = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
     """Show one round: goal, roles, the best per study, why trials did not complete, what next."""
     with open_store(store) as opened:
         results = opened.results(round)
+    results = judged_by(results, minimize, maximize, at, aloud=False)
     if json:
         show_json(
             {
@@ -100,11 +109,15 @@ def export(
         str,
         typer.Option(metavar="TABLE", help="trials: one row each; curves: one row per point."),
     ] = "trials",
+    minimize: MinimizeOption = None,
+    maximize: MaximizeOption = None,
+    at: AtOption = None,
     store: StoreOption = None,
 ) -> None:
     """Write a round's trials or curves to a file for other programs."""
     rows = chosen(table, TABLES, "--table")
     with open_store(store) as opened:
         results = opened.results(round)
+    results = judged_by(results, minimize, maximize, at)
     results.export(path, rows)
     say(f"wrote {path}: {words.count(len(results.trials), 'trial')} of {words.printable(round)}")
