@@ -1,0 +1,39 @@
+"""The commands probe batch-size and probe input: what they print, and how they refuse."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from small_project import Tunewright
+
+STEPS = """
+import time
+
+
+def make_step(batch_size):
+    return lambda: time.sleep(0.001 + 1e-4 * batch_size)
+"""
+
+
+def test_batch_size_of_a_factory_and_its_record(tunewright: Tunewright, tmp_path: Path) -> None:
+    (tmp_path / "steps.py").write_text(STEPS)
+    asked = ("probe", "batch-size", "steps.py:make_step", "--quick")
+    asked += ("--smallest", "8", "--largest", "16", "--price", "3")
+    first = tunewright(*asked)
+    assert first.code == 0, first.err
+    assert "examples/s" in first.out and "batch_size = 16" in first.out
+    assert "accumulation brings no throughput" in first.out and "assumed: steps fall" in first.out
+    told = json.loads(tunewright(*asked, "--json").out)
+    assert told["probe"] == "batch_size" and told["from_record"] and told["knee"] == 16
+
+
+def test_refusals(tunewright: Tunewright, tmp_path: Path) -> None:
+    (tmp_path / "steps.py").write_text(STEPS)
+    misspelt = tunewright("probe", "batch-size", "steps.py:make_stp")
+    assert misspelt.code == 2 and "did you mean 'make_step'" in misspelt.err
+    assert tunewright("probe", "batch-size").code == 2  # neither a factory nor a project
+    odd = tunewright("probe", "batch-size", "steps.py:make_step", "--steps", "many")
+    assert odd.code == 2 and "--steps 128=50000" in odd.err
+    nowhere = tunewright("probe", "input", "steps.py:make_step")
+    assert nowhere.code == 2 and "at which batch size" in nowhere.err
