@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from tunewright.autopilot.campaign import Campaign, Definition, kind_of, number_of
+from tunewright.autopilot.edges import beyond
 from tunewright.autopilot.request import as_space
 from tunewright.autopilot.steps import next_step
 from tunewright.design.space import linear, log
@@ -133,3 +134,35 @@ def test_rounds_are_known_by_their_names() -> None:
 def test_a_space_of_plain_values_is_refused() -> None:
     with pytest.raises(DesignError, match="nothing is searched"):
         as_space({"learning_rate": 0.1}, "tune")
+
+
+def test_exploitation_at_the_end_of_a_cut_range_gets_it_back() -> None:
+    at_the_end = World(Bowl({"learning_rate": 1.0}), noise_sd=0.0)
+    cut = replace(
+        SPACE,
+        name="tune_2_exploit",
+        trials_per_study=120,
+        nuisance={"learning_rate": log(1e-3, 1e-2), "dropout": linear(0, 0.6)},
+    )
+    first = explored(trials=20)
+    best = first.best().number
+    first = explored(trials=20, **{f"t{best}": 3})
+    exploit = replace(results(cut, at_the_end), search="bayesian")
+    found = beyond(campaign(first, exploit), exploit)
+    assert found is not None
+    made, shown = found
+    assert str(made.nuisance["learning_rate"]) == "log(0.001, 1)", "as far as it was searched"
+    assert "learning_rate in log(0.001, 1)" in shown
+    alone = beyond(campaign(exploit), exploit)
+    assert alone is not None and alone[0].nuisance["learning_rate"].high > 0.01
+
+
+def test_exploitation_inside_its_ranges_stays() -> None:
+    assert beyond(campaign(explored(trials=24)), explored(trials=24)) is None
+
+
+def test_no_end_is_moved_past_where_a_value_can_be() -> None:
+    off = World(Bowl({"learning_rate": 0.5, "dropout": 0.0}))
+    own = explored(off, trials=40)
+    found = beyond(campaign(own), own)
+    assert found is None or found[0].nuisance["dropout"].low == 0

@@ -7,6 +7,7 @@ exploration is over.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from tunewright.autopilot.campaign import Campaign, kind_of
@@ -112,5 +113,5 @@ def _again(campaign: Campaign, results: Results, allowance: int) -> Step | None:
 
 
 def _plain(reason: str) -> str:
-    """A reason without the numbers of trials of the proposal, which the budget may have cut."""
-    return reason.partition(", ")[0] if " trials per study instead of " in reason else reason
+    """A reason without the number of trials of the proposal, which the budget may have cut."""
+    return re.sub(r"[,;] \d+ trials per study instead of \d+( to keep it as dense)?", "", reason)

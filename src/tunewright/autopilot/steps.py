@@ -12,6 +12,7 @@ import math
 from dataclasses import replace
 
 from tunewright.autopilot.campaign import Campaign, Contender, kind_of
+from tunewright.autopilot.edges import beyond
 from tunewright.autopilot.exploring import explore_on, first_round, named, together, widening
 from tunewright.autopilot.probing import WORTH_IT, probed
 from tunewright.autopilot.shares import FEWEST, Shares, shares
@@ -105,14 +106,31 @@ def _search(campaign: Campaign, own: Shares) -> Step | None:
             return _repeat(best[0], own.luck, reason)
     if free < 1 or not campaign.ranked():
         return None
+    if len(exploits) in (1, 2) and free >= FEWEST:
+        step = _beyond(campaign, free)
+        if step is not None:
+            return step
     return _exploit(campaign, free, exploits[-1].round if exploits else None)
+
+
+def _beyond(campaign: Campaign, free: int) -> Step | None:
+    """Exploitation moves on where its best trials press against an end of a range."""
+    found = beyond(campaign, together(campaign))
+    if found is None:
+        return None
+    made, shown = found
+    trials = max(FEWEST, free // 2) if free >= 2 * FEWEST else free
+    reason = f"the best trials lie at the end of a range; Bayesian search goes on with {shown}"
+    after = replace(named(campaign, made, "exploit", trials, reason), continues=made.name)
+    return Step("exploit", reason, trials, after, "bayesian")
 
 
 def _exploit(campaign: Campaign, free: int, begun: Round | None) -> Step | None:
     results = together(campaign)
     if begun is not None:
         seen = saturation(_knowing_luck(campaign, results))
-        enough = begun.trials_per_study >= max(SATURATES_FROM, SATURATES * campaign.total)
+        tried = sum(len(r.trials) for r in campaign.searched if r.search == "bayesian")
+        enough = tried >= max(SATURATES_FROM, SATURATES * campaign.total)
         if seen is not None and seen.saturated and enough:
             return None
         more = min(free, max(FEWEST, begun.trials_per_study // 2))
