@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import gzip
 import itertools
 import json
 import multiprocessing
@@ -145,9 +146,12 @@ def _rounded(run: Run) -> Run:
 
 
 def read(out: Path = RUNS) -> list[Run]:
-    """All runs of a file; a line cut off by a kill is passed over."""
+    """All runs of a file, packed by gzip or not; a line cut off by a kill is passed over."""
+    if not out.exists():
+        return []
+    text = gzip.decompress(out.read_bytes()) if out.suffix == ".gz" else out.read_bytes()
     runs = []
-    for line in out.read_text().splitlines() if out.exists() else ():
+    for line in text.decode().splitlines():
         try:
             fields = json.loads(line)
         except json.JSONDecodeError:

@@ -109,6 +109,7 @@ class Field:
 class Paired:
     """A difference between two contestants, positive where the first is ahead."""
 
+    pairs: int  # runs of each
     difference: float
     seeds: tuple[float, float]  # 95 % interval, these problems, other seeds
     problems: tuple[float, float]  # 95 % interval, other problems like these
@@ -126,7 +127,10 @@ def paired(differences: Sequence[Vector], draws: int = 4000) -> Paired:
     inner = np.quantile(by_seed.mean(axis=0), [0.025, 0.975])
     outer = np.quantile(both, [0.025, 0.975])
     return Paired(
-        float(means.mean()), (float(inner[0]), float(inner[1])), (float(outer[0]), float(outer[1]))
+        sum(map(len, differences)),
+        float(means.mean()),
+        (float(inner[0]), float(inner[1])),
+        (float(outer[0]), float(outer[1])),
     )
 
 
@@ -211,9 +215,9 @@ def _differences(field: Field) -> list[str]:
     lines = [
         f"bayesian less {rival}, the best rival here (positive: ours is ahead):",
         "",
-        "| after | beats | 95 %, seeds | 95 %, problems too | decades of regret | 95 %, seeds "
+        "| after | pairs | beats | 95 %, seeds | 95 %, problems too | decades of regret | 95 %, seeds "
         "| 95 %, problems too |",
-        "|---|---|---|---|---|---|---|",
+        "|---|---|---|---|---|---|---|---|",
     ]
     for n in AFTER[field.workers]:
         found = compare(field, OURS, rival, n)
@@ -222,7 +226,7 @@ def _differences(field: Field) -> list[str]:
         cells = [
             f"{p.difference:+.3f} | {_interval(p.seeds)} | {_interval(p.problems)}" for p in found
         ]
-        lines.append(f"| {n} | {' | '.join(cells)} |")
+        lines.append(f"| {n} | {found[0].pairs} | {' | '.join(cells)} |")
     return lines
 
 
