@@ -9,6 +9,8 @@ from small_project import TRAIN, Tunewright
 
 from tunewright.cli.problems import Misuse
 from tunewright.cli.project_folder import anchored, find_project, plain_name
+from tunewright.design import defaults
+from tunewright.design.round_file import read_round
 
 COMMAND = "python train.py --lr={learning_rate} --wd={weight_decay} --seed={run.seed}"
 
@@ -77,6 +79,78 @@ def test_new_writes_a_round_to_fill_in(tunewright: Tunewright, project: Path) ->
     assert unfilled.code == 2
     assert "goal: empty" in unfilled.err
     assert tunewright("new", "depth").code == 2
+
+
+SPELLED = """
+def train(run, lr, beta1=0.9, beta2=0.99, wd=0.0, layers=1, max_train_steps=20):
+    run.log(1, valid_error=lr)
+"""
+MEANS = '[workload.means]\nlearning_rate = "lr"\nweight_decay = "wd"\n'
+
+
+def test_new_begins_with_a_ready_space_and_its_sources(
+    tunewright: Tunewright, project: Path
+) -> None:
+    (project / "train.py").write_text(SPELLED)
+    unspelt = tunewright("new", "blind", "--space", "adamw", "--trials", "30")
+    assert unspelt.code == 0
+    assert "learning_rate would be searched with 30 trials, but the training" in unspelt.out
+    assert "[workload.means]" in unspelt.out
+    settings = project / "tunewright.toml"
+    settings.write_text(settings.read_text() + MEANS)
+    answer = tunewright("new", "depth", "--space", "adamw", "--trials", "30")
+    assert answer.code == 0
+    assert "adamw with 30 trials per study searches lr, beta1, wd" in answer.out
+    assert answer.out.splitlines()[1] == "  layers, max_train_steps"  # the rest has a role
+    path = project / "rounds" / "depth.toml"
+    text = path.read_text()
+    lines = text.splitlines()
+    assert all(len(line) <= 100 for line in lines)
+    above = lines[lines.index("wd = { log = [0.005, 1.0] }") - 2]
+    assert above.startswith("# AlgoPerf's AdamW and NAdamW baselines")
+    fixed = "\n".join(lines[lines.index("beta2 = 0.999") - 4 : lines.index("beta2 = 0.999")])
+    assert "# searched in log_from_one(0.5, 0.999) with 50 trials or more: " in fixed
+    assert fixed.endswith("# The program's own default is 0.99.")
+    # with a goal it is a round that runs, and its space is the one that Python gives
+    path.write_text(text.replace('goal = ""', 'goal = "How low?"'))
+    found = read_round(path)
+    means = {"learning_rate": "lr", "weight_decay": "wd"}
+    ready = defaults.space("adamw", 30, takes=["lr", "beta1", "beta2", "wd"], means=means)
+    assert found.nuisance == ready.nuisance
+    assert found.fixed == {**ready.fixed, "layers": 1, "max_train_steps": 20}
+    assert found.trials_per_study == 30
+    assert tunewright("run", "depth", "--dry-run").code == 0
+
+
+def test_a_ready_space_is_as_wide_as_the_trials_allow(
+    tunewright: Tunewright, project: Path
+) -> None:
+    (project / "train.py").write_text(SPELLED.replace("lr", "learning_rate"))
+    assert tunewright("new", "few", "--space", "adam", "--trials", "5").code == 0
+    found = tomllib.loads((project / "rounds" / "few.toml").read_text())
+    assert list(found["nuisance"]) == ["learning_rate"]
+    assert found["fixed"]["beta1"] == 0.9
+    assert tunewright("new", "plain", "--trials", "7").code == 0
+    assert tomllib.loads((project / "rounds" / "plain.toml").read_text())["trials_per_study"] == 7
+
+
+def test_a_misspelt_space_is_answered_and_nothing_is_written(
+    tunewright: Tunewright, project: Path
+) -> None:
+    answer = tunewright("new", "depth", "--space", "nadamm")
+    assert answer.code == 2
+    assert "try     --space nadam" in answer.err
+    assert not (project / "rounds" / "depth.toml").exists()
+
+
+def test_a_program_that_takes_any_name_gets_the_whole_space(
+    tunewright: Tunewright, tmp_path: Path
+) -> None:
+    assert tunewright("init", "python train.py {overrides}", "--minimize", "loss").code == 0
+    assert tunewright("new", "first", "--space", "nesterov", "--trials", "10").code == 0
+    found = tomllib.loads((tmp_path / "rounds" / "first.toml").read_text())
+    assert list(found["nuisance"]) == ["learning_rate", "momentum"]
+    assert found["fixed"] == {"weight_decay": 1e-5}
 
 
 @pytest.mark.parametrize("name", ["../../x", "/etc/x", "", ".", "..", "a/b", "a\nb", "x" * 5000])

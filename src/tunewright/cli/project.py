@@ -13,7 +13,7 @@ import typer
 
 from tunewright.cli import words
 from tunewright.cli.checkup import examine, print_checkup
-from tunewright.cli.options import JsonOption, StoreOption
+from tunewright.cli.options import JsonOption, StoreOption, chosen
 from tunewright.cli.problems import UNFINISHED, Misuse
 from tunewright.cli.project_folder import (
     DEFAULT_STORE,
@@ -25,12 +25,14 @@ from tunewright.cli.project_folder import (
 )
 from tunewright.cli.screen import say, screen, show_json
 from tunewright.cli.training_function import find_function
+from tunewright.design import defaults
 from tunewright.design.objective import Objective
 from tunewright.design.round_file import template
 from tunewright.design.toml_file import toml_value
 from tunewright.execution.command import Command, command
 from tunewright.execution.workload import Workload
 
+TRIALS = 20  # per study, until somebody says otherwise
 FUNCTION = re.compile(r"[\w./\\-]+:[A-Za-z_]\w*")  # train.py:train, package.module:train
 TEXT = """\
 # What is trained, how it is judged, and where the record is kept.
@@ -116,8 +118,20 @@ def command_remarks(train: Command) -> list[str]:
 
 def new(
     name: Annotated[str, typer.Argument(help="What the round is about, such as weight_decay.")],
+    space: Annotated[
+        str | None,
+        typer.Option(
+            metavar="OPTIMIZER",
+            help="Begin with a ready search space, as wide as the trials allow, with its sources: "
+            f"{', '.join(defaults.OPTIMIZERS)}.",
+            show_default=False,
+        ),
+    ] = None,
+    trials: Annotated[int, typer.Option(min=1, metavar="N", help="Trials per study.")] = TRIALS,
 ) -> None:
     """Write rounds/NAME.toml to fill in, with the hyperparameters the program takes."""
+    if space is not None:
+        chosen(space, {known: known for known in defaults.OPTIMIZERS}, "--space")
     project = need_project()
     path = project.round_file(plain_name(name))
     if path.exists():
@@ -125,11 +139,39 @@ def new(
     with project.entered():
         workload = project.workload()
     path.parent.mkdir(exist_ok=True)
-    text = template(name, taken(workload), workload.accepts.defaults, workload.meaning)
-    path.write_text(text, encoding="utf-8")
+    names = taken(workload)
+    ready = None if space is None else ready_space(space, trials, workload)
+    accepts = workload.accepts
+    path.write_text(
+        template(name, names, accepts.defaults, workload.meaning, trials, ready), encoding="utf-8"
+    )
     say(f"wrote {Path(ROUNDS) / path.name}: write down its goal, and a role for")
-    say(f"  {', '.join(words.printable(n) for n in taken(workload)) or 'each hyperparameter'}")
+    open_ones = [n for n in names if ready is None or n not in {line.name for line in ready.lines}]
+    rest = "each hyperparameter" if not names else "no other: all of them have one"
+    say(f"  {', '.join(words.printable(n) for n in open_ones) or rest}")
+    if ready is not None:
+        print_ready(ready)
     say(f"next: tunewright run {name} --dry-run")
+
+
+def ready_space(optimizer: str, trials: int, workload: Workload) -> defaults.Space:
+    """The ready space of an optimizer, as far as the program takes its hyperparameters."""
+    accepts = workload.accepts
+    takes = None if accepts.takes_anything else accepts.names
+    return defaults.space(optimizer, trials, takes=takes, means=workload.means)
+
+
+def print_ready(ready: defaults.Space) -> None:
+    """What a ready space searches and fixes, and what the program seems not to take."""
+    trials = words.count(ready.trials, "trial")
+    for verb, found in (("searches", ready.nuisance), ("fixes", ready.fixed)):
+        if found:
+            names = ", ".join(words.printable(n) for n in found)
+            say(f"{ready.optimizer} with {trials} per study {verb} {names}")
+    for note in ready.notes:
+        say(f"note: {words.printable(note)}", style="yellow")
+    if ready.notes:
+        say(f"  if it has another name there, say so under [workload.means] in {FILE}")
 
 
 def doctor(store: StoreOption = None, json: JsonOption = False) -> None:

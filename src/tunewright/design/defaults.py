@@ -28,6 +28,7 @@ class Line:
     name: str
     declared: Range | Value  # a range when it is searched, a value when it is fixed
     source: str  # where it comes from
+    later: str = ""  # of one that is fixed: where it is searched, and with how many trials
 
     @property
     def searched(self) -> bool:
@@ -106,8 +107,12 @@ def space(
                     "does not take it."
                 )
             continue
+        if searched or entry.searched is None:
+            later = ""
+        else:
+            later = f"searched in {entry.searched} with {entry.trials} trials or more"
         declared = entry.searched if searched else entry.fixed
-        lines.append(Line(spelled, declared, entry.source))
+        lines.append(Line(spelled, declared, entry.source, later))
     lines += _given(meaning, name, max_train_steps, batch_size, takes)
     return Space(name, trials, tuple(lines), tuple(notes))
 

@@ -10,9 +10,11 @@ learning_rate = { log = [1e-5, 1e-2] }
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from tunewright.design.defaults import Space
 from tunewright.design.meaning import Meaning
 from tunewright.design.refusals import ROLES
 from tunewright.design.round import Round
@@ -22,7 +24,7 @@ from tunewright.design.round_data import (
     declaration_data,
     from_data as from_data,
 )
-from tunewright.design.space import Value, log, log_from_one
+from tunewright.design.space import Range, Value, log, log_from_one, same_value
 from tunewright.design.toml_file import read_toml, toml_key, toml_lines, toml_value
 from tunewright.design.workload_file import read_workload as read_workload
 from tunewright.errors import DesignError
@@ -36,6 +38,7 @@ _USUAL = {
     "epsilon": log(1e-10, 1e-6),
     "weight_decay": log(1e-6, 1e-2),
 }
+_WIDTH = 98  # of comments
 _ONE_VALUE = ("max_train_steps", "batch_size")  # not to be searched for a validation metric
 
 
@@ -70,13 +73,17 @@ def template(
     defaults: Mapping[str, Value] | None = None,
     meaning: Meaning | None = None,
     trials_per_study: int = 20,
+    space: Space | None = None,
 ) -> str:
     """A round file to fill in, with the hyperparameters the training program takes.
 
     Those with a default start fixed at it, what means the learning rate starts as nuisance, and
-    the others stand as comments for a role to be chosen.
+    the others stand as comments for a role to be chosen. A ready `space` gives its own ranges and
+    values instead, each below a comment that says where it comes from.
     """
     meaning, defaults = meaning or Meaning(), defaults or {}
+    settled = {line.name for line in space.lines} if space else set()
+    takes = [name for name in takes if name not in settled]
     usual = {n: _USUAL[m] for n in takes if (m := meaning.of(n)) in _USUAL}
     rate = meaning.name("learning_rate")
     lines = [
@@ -95,15 +102,33 @@ def template(
         ),
         "",
         "[nuisance]  # tuned anew in every study, so that the comparison is fair",
+        *_ready(space, True, defaults),
     ]
     for hyperparameter, searched in usual.items():
         mark = "" if hyperparameter == rate else "# "
         text = toml_value(declaration_data(searched))
         lines.append(f"{mark}{toml_key(hyperparameter)} = {text}")
     lines += ["", "[fixed]  # one value for all: a caveat on every conclusion"]
+    lines += _ready(space, False, defaults)
     for hyperparameter in takes:
         if hyperparameter in defaults and hyperparameter != rate:
             lines.append(f"{toml_key(hyperparameter)} = {toml_value(defaults[hyperparameter])}")
         elif meaning.of(hyperparameter) in _ONE_VALUE:
             lines.append(f"# {toml_key(hyperparameter)} =  # no default: it needs a value")
     return "\n".join(lines) + "\n"
+
+
+def _ready(space: Space | None, searched: bool, defaults: Mapping[str, Value]) -> Iterator[str]:
+    """The searched or the fixed lines of a ready space, each below its source."""
+    for line in space.lines if space else ():
+        if line.searched != searched:
+            continue
+        remarks = [f"{line.later}: {line.source}" if line.later else line.source]
+        own, value = defaults.get(line.name), line.declared
+        if own is not None and not isinstance(value, Range) and not same_value(own, value):
+            remarks.append(f"The program's own default is {toml_value(own)}.")
+        for remark in remarks:
+            yield from textwrap.wrap(
+                remark, _WIDTH, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False
+            )
+        yield f"{toml_key(line.name)} = {toml_value(declaration_data(line.declared))}"
