@@ -16,6 +16,8 @@ from tunewright.record.results import Results
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
+WIDE = 3.0  # worst over best value from which the axis is logarithmic: the end is what matters
+
 
 @dataclass(frozen=True)
 class Stretch:
@@ -131,4 +133,4 @@ def draw_progress(canvas: Canvas, data: ProgressData) -> None:
     axes.grid(True, axis="y", color=GRID, linewidth=0.6)
     axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
     if data.minimize:
-        set_scale(axes, "y", finite)
+        set_scale(axes, "y", finite, wide=WIDE)

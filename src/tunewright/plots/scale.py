@@ -16,12 +16,14 @@ if TYPE_CHECKING:
 WIDE = 20.0  # highest over lowest value from which an axis is logarithmic
 
 
-def set_scale(axes: Axes, which: Literal["x", "y"], values: npt.ArrayLike) -> bool:
+def set_scale(
+    axes: Axes, which: Literal["x", "y"], values: npt.ArrayLike, wide: float = WIDE
+) -> bool:
     """Make an axis logarithmic for positive values that lie far apart; whether it was made so."""
     shown = np.asarray(values, dtype=float)
     shown = shown[np.isfinite(shown)]
     axis = axes.xaxis if which == "x" else axes.yaxis
-    if not is_wide(shown):
+    if not is_wide(shown, wide):
         axis.set_major_formatter(on_axis)
         return False
     low, high = float(shown.min()), float(shown.max())
@@ -35,10 +37,10 @@ def set_scale(axes: Axes, which: Literal["x", "y"], values: npt.ArrayLike) -> bo
     return True
 
 
-def is_wide(values: npt.NDArray[np.float64]) -> bool:
+def is_wide(values: npt.NDArray[np.float64], wide: float = WIDE) -> bool:
     """Whether values are better seen by their logarithm.
 
     >>> is_wide(np.array([0.1, 3.0])), is_wide(np.array([0.1, 1.0])), is_wide(np.array([0.0, 9.0]))
     (True, False, False)
     """
-    return bool(len(values) and values.min() > 0 and values.max() > WIDE * values.min())
+    return bool(len(values) and values.min() > 0 and values.max() > wide * values.min())

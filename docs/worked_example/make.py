@@ -1,0 +1,32 @@
+"""Draw docs/worked_example/progress.png and write report.txt from the store of the example.
+
+python docs/worked_example/make.py STORE
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import tunewright as tw
+from tunewright.autopilot.campaign import read_campaign, read_definition
+from tunewright.record.store import Store
+
+HERE = Path(__file__).parent
+
+
+def main(address: str) -> None:
+    """Read the campaign, and write what the page shows of it."""
+    with Store.open(address, create=False) as store:
+        definition = read_definition(store, "tune")
+        assert definition is not None
+        campaign = read_campaign(store, definition)
+    tw.plots.progress(campaign.rounds).save(HERE / "progress.png")
+    made = tw.report(campaign)
+    made.save(HERE / "report.txt")
+    together = made.results
+    tw.plots.axis(together).save(HERE / "axis.png")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
