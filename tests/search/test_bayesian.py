@@ -13,7 +13,16 @@ import tunewright as tw
 from strategies import rounds
 from tunewright.design.condition import given
 from tunewright.design.round import Round
-from tunewright.design.space import choice, integers, linear, log, log_from_one
+from tunewright.design.space import (
+    Choice,
+    Integers,
+    Range,
+    choice,
+    integers,
+    linear,
+    log,
+    log_from_one,
+)
 from tunewright.design.study import Study
 from tunewright.errors import DesignError
 from tunewright.record.results import Results
@@ -27,6 +36,7 @@ from tunewright.testing.surfaces import Bowl, Walled
 from tunewright.testing.worlds import World, results
 
 Objective = Callable[[Mapping[str, float]], float | None]
+Discrete = Choice | Integers
 PLANE = {"rate": log(1e-4, 1e-1), "decay": linear(0.0, 1.0)}
 
 
@@ -61,6 +71,10 @@ def played(
     return trials
 
 
+def _is_fine(range_: Range) -> bool:
+    return len({range_.value(i / 1e4) for i in range(4000, 4100)}) == 100
+
+
 def lowest(trials: Sequence[Trial]) -> float:
     return min((t.value for t in trials if t.value is not None), default=math.inf)
 
@@ -84,12 +98,14 @@ def test_every_way_with_diverged_trials_keeps_the_contract(diverged: str) -> Non
     count=st.integers(1, 4),
     known=st.integers(0, 12),
 )
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_suggestions_are_new_inside_and_the_same_again(
     made: Round, seed: int, count: int, known: int
 ) -> None:
     study = made.studies[0]
     assume(len(study.space) <= 6)
+    # a range of a few floats has equal values at different positions
+    assume(all(isinstance(h.range, Discrete) or _is_fine(h.range) for h in study.space))
     random = np.random.default_rng(seed)
     drawn = Halton().suggest(study, [], known)
     values = [None if random.random() < 0.3 else float(random.normal()) for _ in drawn]
@@ -192,16 +208,27 @@ WORLDS: dict[str, tuple[dict[str, object], Objective]] = {
 }
 
 
-@pytest.mark.parametrize("batch", [1, 8])
-@pytest.mark.parametrize("world", WORLDS)
+LONG = pytest.mark.slow
+
+
+@pytest.mark.parametrize(
+    "world, batch",
+    [
+        ("wall", 8),
+        ("branches", 8),
+        ("bowl", 1),
+        *(pytest.param(world, 8, marks=LONG) for world in ("bowl", "integers")),
+        *(pytest.param(world, 1, marks=LONG) for world in ("wall", "branches", "integers")),
+    ],
+)
 def test_it_beats_quasi_random_search_with_twice_the_trials(world: str, batch: int) -> None:
     nuisance, surface = WORLDS[world]
-    wins = 0
-    for seed in range(3):
+    ratios = []
+    for seed in range(6):
         study = study_of(seed=seed, **nuisance)
         ours = lowest(played(Bayesian(), study, surface, 32, batch))
-        wins += ours < lowest(played(Halton(), study, surface, 64, 64))
-    assert wins >= 2
+        ratios.append(ours / lowest(played(Halton(), study, surface, 64, 64)))
+    assert math.exp(float(np.mean(np.log(np.maximum(ratios, 1e-6))))) < 0.7
 
 
 def test_it_learns_to_keep_away_from_what_diverges() -> None:
