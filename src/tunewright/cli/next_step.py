@@ -43,6 +43,9 @@ def next_steps(results: Results, reported: bool = False) -> tuple[Step, ...]:
     elif not left and len(results.repeats(top[0])) < REPEATS:
         why = "train the best again with new seeds: how much of it is luck?"
         steps.append(Step(f"tunewright repeat {name} --times {REPEATS}", why))
+    elif not left:
+        why = "whether it becomes the baseline: both trained again until that is decided"
+        steps.append(Step(f"tunewright launch {name}", why))
     if top:
         steps.append(Step(f"tunewright export {name} trials.csv", "every trial as a table"))
     return tuple(steps)
