@@ -67,7 +67,7 @@ def improvement(best: float, mean: Array, sd: Array) -> Array:
     """The logarithm of the expected improvement below `best`.
 
     >>> improvement(0.0, np.array([0.0, 40.0]), np.array([1.0, 1.0])).round(3).tolist()
-    [-0.919, -808.298]
+    [-0.919, -808.299]
     """
     return np.asarray(np.log(sd) + _log_standard((best - mean) / sd))
 
