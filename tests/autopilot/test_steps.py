@@ -166,3 +166,16 @@ def test_no_end_is_moved_past_where_a_value_can_be() -> None:
     own = explored(off, trials=40)
     found = beyond(campaign(own), own)
     assert found is None or found[0].nuisance["dropout"].low == 0
+
+
+def test_more_runs_of_the_winner_do_not_dethrone_it() -> None:
+    own = explored(replace(INSIDE, noise_sd=0.05), trials=30)
+    first, second = (t.number for t in own.top(2))
+    made = explored(replace(INSIDE, noise_sd=0.05), trials=30, **{f"t{first}": 2, f"t{second}": 2})
+    winner = campaign(made).winner
+    assert winner is not None
+    for times in range(3, 9):
+        again = {f"t{first}": 2, f"t{second}": 2, f"t{winner.trial.number}": times}
+        after = explored(replace(INSIDE, noise_sd=0.05), trials=30, **again)
+        now = campaign(after).winner
+        assert now is not None and now.trial.number == winner.trial.number

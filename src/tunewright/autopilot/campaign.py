@@ -173,10 +173,18 @@ class Campaign:
         return list(distinct.values())
 
     def repeated(self) -> list[Contender]:
-        """Configurations of the search that were repeated, by the mean of their repeats."""
-        known = [one for one in self.ranked() if one.known_value is not None]
+        """Configurations of the search that were repeated, by the mean of their repeats.
+
+        All are compared on as many as each has: more runs of one, for the launch, change nothing.
+        """
+        known = [one for one in self.ranked() if one.repeats.values]
         sign = 1.0 if self.objective is None else self.objective.sign
-        return sorted(known, key=lambda one: (not one.reliable, -sign * (one.known_value or 0.0)))
+        count = min((len(one.repeats.values) for one in known if one.reliable), default=1)
+
+        def rank(one: Contender) -> tuple[bool, float]:
+            return not one.reliable, -sign * statistics.fmean(one.repeats.values[:count])
+
+        return sorted(known, key=rank)
 
     @property
     def winner(self) -> Contender | None:

@@ -82,7 +82,7 @@ def _taken(campaign: Campaign, results: Results, asked: Proposal, allowance: int
         if wanted.name != results.round.name or more < 1:
             return None
         made = replace(results.round, trials_per_study=own + more)
-        return Step("explore", _plain(asked.reason), more, made)
+        return Step("explore", plain_reason(asked.reason), more, made)
     kind = asked.kind
     if kind not in ("widen", "narrow", "regularise", "fix"):
         return None
@@ -94,7 +94,7 @@ def _taken(campaign: Campaign, results: Results, asked: Proposal, allowance: int
     trials = min(allowance, max(FEWEST, wanted.trials_per_study - known))
     if kind == "fix" and trials < wanted.trials_per_study // 2:
         return None  # trials with other values of what is fixed would be lost for nothing
-    reason = _plain(asked.reason)
+    reason = plain_reason(asked.reason)
     return Step(kind, reason, trials, named(campaign, wanted, kind, trials, reason))
 
 
@@ -112,6 +112,6 @@ def _again(campaign: Campaign, results: Results, allowance: int) -> Step | None:
     return Step("explore", reason, more, made)
 
 
-def _plain(reason: str) -> str:
+def plain_reason(reason: str) -> str:
     """A reason without the number of trials of the proposal, which the budget may have cut."""
     return re.sub(r"[,;] \d+ trials per study instead of \d+( to keep it as dense)?", "", reason)

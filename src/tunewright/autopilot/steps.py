@@ -13,7 +13,14 @@ from dataclasses import replace
 
 from tunewright.autopilot.campaign import Campaign, Contender, kind_of
 from tunewright.autopilot.edges import beyond
-from tunewright.autopilot.exploring import explore_on, first_round, named, together, widening
+from tunewright.autopilot.exploring import (
+    explore_on,
+    first_round,
+    named,
+    plain_reason,
+    together,
+    widening,
+)
 from tunewright.autopilot.probing import WORTH_IT, probed
 from tunewright.autopilot.shares import FEWEST, Shares, shares
 from tunewright.autopilot.step import Step
@@ -144,7 +151,7 @@ def _exploit(campaign: Campaign, free: int, begun: Round | None) -> Step | None:
     if base is None:
         return None
     trials = math.ceil(free / 2) if free >= 4 * FEWEST else free
-    why = wider.reason if wider is not None else "exploration is over"
+    why = plain_reason(wider.reason) if wider is not None else "exploration is over"
     reason = f"{why}; Bayesian search, {trials} trials"
     made = named(campaign, base, "exploit", trials, reason)
     return Step("exploit", reason, trials, made, "bayesian")
