@@ -24,6 +24,7 @@ from tunewright.search.search import Search
 LABEL = 12
 FIRST = 3  # configurations shown of each study
 HOUR_S = 3600
+SEARCH = {"halton": "", "listed": " --listed FILE"}  # how a search is asked for, by its name
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,8 @@ def print_plan(own: Plan, objective: str, console: Console) -> None:
         console.print(made)
     console.print()
     name = words.shell_word(own.round.name)
-    console.print(Text(f"dry run: nothing was recorded. Next: tunewright run {name}"))
+    search = SEARCH.get(own.search, f" --search {own.search}")
+    console.print(Text(f"dry run: nothing was recorded. Next: tunewright run {name}{search}"))
 
 
 def lines(own: Plan, objective: str) -> Iterator[tuple[str, str]]:

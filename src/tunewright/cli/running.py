@@ -12,6 +12,7 @@ import typer
 
 from tunewright.cli import where, words
 from tunewright.cli.earlier import learning_from_earlier
+from tunewright.cli.listing import NAME as LISTED, ListedOption, list_for, recorded_list
 from tunewright.cli.next_step import REPEATS, next_steps
 from tunewright.cli.options import HoursOption, RoundName, StoreOption, WorkersOption
 from tunewright.cli.plan_page import plan, print_plan, recorded
@@ -65,6 +66,7 @@ def run(
         bool, typer.Option("--retry-failed", help="Run failed trials again.")
     ] = False,
     search: SearchOption = None,
+    listed: ListedOption = None,
     on: where.OnOption = "local",
     ray_address: where.AddressOption = None,
     resources: where.ResourcesOption = None,
@@ -81,9 +83,14 @@ def run(
     if trials is not None:
         asked = replace(asked, trials_per_study=trials)
     executor = where.executor(on, workers, ray_address, resources)
-    with_search = search_for(search, asked, executor.slots, project.store(store))
-    goal = project.settings["objective"]
-    with_search = learning_from_earlier(with_search, asked, project.store(store), goal)
+    with_list = list_for(listed, search, asked, project.store(store), counted=trials is not None)
+    with_search: Search
+    if with_list is not None:
+        asked, with_search = with_list
+    else:
+        with_search = search_for(search, asked, executor.slots, project.store(store))
+        goal = project.settings["objective"]
+        with_search = learning_from_earlier(with_search, asked, project.store(store), goal)
     if dry_run:
         with project.entered():
             workload = project.workload(store, executor)
@@ -202,12 +209,13 @@ def worker(
     store = None if store is None else anchored(store, Path.cwd())
     with Store.open(project.store(store), create=False) as opened:
         record = opened.round(round)
+        begun = recorded_list(opened.results(round)) if record.search == LISTED else None
     code = run_round(
         project,
         record.round,
         Local(workers=workers),
         store=store,
-        search=joining(record.search),
+        search=begun or joining(record.search),
         max_hours=max_hours,
         join=True,
     )

@@ -72,7 +72,7 @@ class Listed:
             if not any(_belongs(study, listed) for study in studies)
         ]
         for study in studies:
-            own = [n for n, listed in enumerate(self.configurations) if _belongs(study, listed)]
+            own = self.own(study)
             if len(own) < study.trials:
                 problems.append(
                     f"Listed(): study {study.label} has {len(own)} configurations for "
@@ -86,15 +86,17 @@ class Listed:
         if problems:
             raise DesignError("\n".join(dict.fromkeys(problems)))
 
+    def own(self, study: Study) -> list[int]:
+        """Which of the configurations belong to a study: their places in the list."""
+        return [n for n, listed in enumerate(self.configurations) if _belongs(study, listed)]
+
     def suggest(self, study: Study, trials: Sequence[Trial], count: int) -> list[Suggestion]:
         """The next `count` configurations that belong to this study, fewer at the end."""
-        own = [
-            (number, listed)
-            for number, listed in enumerate(self.configurations)
-            if _belongs(study, listed)
+        own, start = self.own(study), next_index(trials)
+        return [
+            _suggestion(study, number, self.configurations[number])
+            for number in own[start : start + count]
         ]
-        start = next_index(trials)
-        return [_suggestion(study, number, one) for number, one in own[start : start + count]]
 
 
 def _belongs(study: Study, listed: Mapping[str, Value]) -> bool:
