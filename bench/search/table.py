@@ -215,8 +215,8 @@ def _differences(field: Field) -> list[str]:
     lines = [
         f"bayesian less {rival}, the best rival here (positive: ours is ahead):",
         "",
-        "| after | pairs | beats | 95 %, seeds | 95 %, problems too | decades of regret | 95 %, seeds "
-        "| 95 %, problems too |",
+        "| after | pairs | beats | 95 %, seeds | 95 %, problems too | decades of regret "
+        "| 95 %, seeds | 95 %, problems too |",
         "|---|---|---|---|---|---|---|---|",
     ]
     for n in AFTER[field.workers]:
