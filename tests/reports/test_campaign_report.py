@@ -75,6 +75,17 @@ def test_all_trials_stand_in_the_widest_space() -> None:
     assert together.round.name == "tune_2_widen"
     assert len(together.trials) == 24
     assert " [" not in together.round.goal
+    # an end that only a later round moved counts too, and every trial stands where it was
+    cut = replace(SPACE, name="tune_3_exploit", trials_per_study=4, nuisance={
+            **SPACE.nuisance, "learning_rate": log(1e-6, 1e-3)})  # fmt: skip
+    third = replace(results(cut, WORLD), search="bayesian")
+    all_of_it = whole(replace(own, rounds=(*own.rounds, second, third)))
+    assert len(all_of_it.trials) == 28
+    range_ = all_of_it.round.nuisance["learning_rate"]
+    assert (range_.low, range_.high) == (1e-6, 10.0)
+    for trial in all_of_it.trials:
+        rate = trial.configuration["learning_rate"]
+        assert trial.unit["learning_rate"] == pytest.approx(range_.unit(rate))
 
 
 def test_a_campaign_that_ran_nothing_has_no_report() -> None:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 
 from tunewright.autopilot.campaign import Campaign, Contender, kind_of
 from tunewright.cli import words
+from tunewright.decision.ranges import hull
+from tunewright.decision.rewriting import searched_ranges, with_ranges
 from tunewright.plots.progress import progress
 from tunewright.record.joined import joined
 from tunewright.record.results import Results
@@ -33,13 +35,24 @@ class StepRow:
 
 
 def whole(campaign: Campaign) -> Results:
-    """Its trials together, in the widest space it searched."""
+    """Its trials together, in a space as wide as any of its rounds searched."""
     rounds = campaign.searched
     wide = [r for r in rounds if kind_of(r.round.name) in ("explore", "widen")]
     base = wide[-1] if wide else rounds[0]
-    found = joined(base, *(r for r in rounds if r is not base))
+    ranges = searched_ranges(base.round)
+    for other in rounds:
+        known = searched_ranges(other.round)
+        ranges = {c: hull(r, known[c]) if c in known else r for c, r in ranges.items()}
     # the step's own reason stands in the table above
-    return replace(found, round=replace(found.round, goal=found.round.goal.partition(" [")[0]))
+    asked = replace(
+        base.round,
+        goal=base.round.goal.partition(" [")[0],
+        nuisance=with_ranges(base.round.nuisance, ranges),
+    )
+    placed = (replace(t, unit=asked.studies[t.study].unit(t.configuration)) for t in base.recorded)
+    return joined(
+        replace(base, round=asked, recorded=tuple(placed)), *(r for r in rounds if r is not base)
+    )
 
 
 def chosen(campaign: Campaign) -> str:
