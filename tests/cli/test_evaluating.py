@@ -47,7 +47,10 @@ def test_evaluate_prints_a_line_per_trial_and_records_it(
     head, *rows, last = answer.out.splitlines()
     assert head.split() == ["trial", "at", "step", "valid_error", "then", "full_error"]
     assert len(rows) == 2
-    assert "results.with_objective('full_error')" in last
+    assert "tunewright show layers --minimize full_error ranks by it" in last
+    measured = [(float(row.split()[3]), int(row.split()[0])) for row in rows]
+    ranked = tunewright("show", "layers", "--minimize", "full_error").out
+    assert f"full_error, trial {min(measured)[1]} at step" in ranked
     number = rows[0].split()[0]
     assert "full_error" in tunewright("trial", "layers", number).out
     data = json.loads(

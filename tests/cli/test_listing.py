@@ -62,12 +62,19 @@ def test_it_goes_on_without_its_file_and_with_a_longer_one(
     assert "the list this round began with: study layers=1 has 2 configurations" in short.err
 
 
-def test_a_worker_joins_a_listed_round(tunewright: Tunewright, mine: Path) -> None:
+@pytest.mark.parametrize(
+    "goes_on", [("run", "layers", "--on", "inline"), ("worker", "layers", "--workers", "1")]
+)
+def test_what_is_left_is_trained_without_the_file(
+    tunewright: Tunewright, mine: Path, goes_on: tuple[str, ...]
+) -> None:
     run = ("run", "layers", "--listed", "mine.json", "--on", "inline", "--max-hours", "1e-9")
     assert tunewright(*run).code == 0
-    joined = tunewright("worker", "layers", "--workers", "1")
-    assert joined.code == 0, joined.err
-    assert len(trained(mine)) == 4
+    assert load(mine / "tuning.db", "layers").counts == {"pending": 4}
+    (mine / "mine.json").unlink()
+    answer = tunewright(*goes_on)
+    assert answer.code == 0, answer.err
+    assert trained(mine) == [(1, 0.1), (2, 0.1), (1, 0.02), (2, 0.02)]
 
 
 def test_a_changed_list_is_another_round(tunewright: Tunewright, mine: Path) -> None:

@@ -182,10 +182,11 @@ def print_measured(results: Results, found: tuple[Measured, ...]) -> None:
         )
     screen().print(made)
     if names:
-        metric = words.printable(names[0])
+        verb = "--minimize" if results.objective.minimize else "--maximize"
+        metric, round = words.shell_word(names[0]), words.shell_word(results.round.name)
         say(
-            f"recorded: results.with_objective({metric!r}) ranks by it; tunewright trial "
-            f"{words.shell_word(results.round.name)} N shows it"
+            f"recorded: tunewright show {round} {verb} {metric} ranks by it; tunewright trial "
+            f"{round} N shows it"
         )
 
 
