@@ -25,7 +25,7 @@ from tunewright.search.candidates import Tried, every_configuration, highest
 from tunewright.search.feasibility import log_probability
 from tunewright.search.halton import Halton
 from tunewright.search.history import History, history
-from tunewright.search.model import Model, learned
+from tunewright.search.model import KEEP_MOST, Model, learned
 from tunewright.search.recipe import Recipe
 from tunewright.search.search import Suggestion
 
@@ -188,16 +188,22 @@ def _suggestion(study: Study, known: History, row: Array) -> Suggestion:
 
 def _best_rows(known: History, model: Model) -> Array:
     """The rows of this study that are predicted to be the best."""
-    feasible = known.feasible[: known.own]
-    own = known.rows[: known.own][feasible] if feasible.any() else known.tried
+    own = known.rows[_promising(known.values[: known.own])]
     if not len(own):
-        own = known.rows[:1]
+        own = known.tried if len(known.tried) else known.rows[:1]
     mean, _ = model.process.predict(known.encoding.features(own))
     return np.clip(own[np.argsort(mean, kind="stable")[:AROUND]], 0.0, 1.0)
 
 
 def _incumbent(known: History, model: Model, waiting: Array) -> float:
     """The best predicted mean: the best value seen may be luck."""
-    rows = known.rows[known.feasible] if known.feasible.any() else known.rows
+    rows = known.rows[_promising(known.values)] if known.feasible.any() else known.rows
     mean, _ = model.process.predict(known.encoding.features(np.vstack([rows, waiting])))
     return float(mean.min())
+
+
+def _promising(values: Array) -> npt.NDArray[np.intp]:
+    """Where the feasible trials are; of very many the best, the only ones that can matter."""
+    feasible = np.flatnonzero(np.isfinite(values))
+    best = np.argsort(values[feasible], kind="stable")[:KEEP_MOST]
+    return np.sort(feasible[best])
