@@ -31,6 +31,7 @@ from tunewright.decision.exploit import exploitation
 from tunewright.decision.launch import Launch
 from tunewright.decision.plan import FIVE_LOOKS
 from tunewright.decision.saturation import saturation
+from tunewright.design.budget import budget
 from tunewright.design.round import Round
 from tunewright.record.lineage import Place
 from tunewright.record.results import Results
@@ -147,7 +148,7 @@ def _exploit(campaign: Campaign, free: int, begun: Round | None) -> Step | None:
         reason = f"Bayesian search goes on, up to {total} trials{gain}"
         return Step("exploit", reason, more, made, "bayesian")
     wider = widening(campaign)
-    base = wider.round if wider is not None else exploitation(results, True)
+    base = wider.round if wider is not None else _around(results)
     if base is None:
         return None
     trials = math.ceil(free / 2) if free >= 4 * FEWEST else free
@@ -155,6 +156,19 @@ def _exploit(campaign: Campaign, free: int, begun: Round | None) -> Step | None:
     reason = f"{why}; Bayesian search, {trials} trials"
     made = named(campaign, base, "exploit", trials, reason)
     return Step("exploit", reason, trials, made, "bayesian")
+
+
+def _around(results: Results) -> Round | None:
+    """The space to exploit: around the best if it was explored well enough to say where that is.
+
+    The best four of ten feasible trials in five dimensions say nothing: then the whole of it.
+    """
+    feasible = sum(trial.status == "completed" for trial in results.trials)
+    enough = max(budget(study).suggested for study in results.studies)
+    made = exploitation(results, True)
+    if made is None or feasible >= enough:
+        return made
+    return replace(made, nuisance=results.round.nuisance)
 
 
 def _knowing_luck(campaign: Campaign, results: Results) -> Results:
