@@ -36,7 +36,8 @@ from tunewright.design.round import Round
 from tunewright.record.lineage import Place
 from tunewright.record.results import Results
 
-# what exploitation gets before it may be called saturated: a lull of a few trials is none
+# what exploitation gets before it may be called saturated, and never less than the ladder asks for
+# in as many dimensions: a lull of a few trials is none
 SATURATES, SATURATES_FROM = 0.35, 20  # of all trials; trials
 ENOUGH = 5  # repeats of a finalist, when trials are left over
 
@@ -138,7 +139,8 @@ def _exploit(campaign: Campaign, free: int, begun: Round | None) -> Step | None:
     if begun is not None:
         seen = saturation(_knowing_luck(campaign, results))
         tried = sum(len(r.trials) for r in campaign.searched if r.search == "bayesian")
-        enough = tried >= max(SATURATES_FROM, SATURATES * campaign.total)
+        least = max(budget(study).suggested for study in results.studies)
+        enough = tried >= max(SATURATES_FROM, SATURATES * campaign.total, least)
         if seen is not None and seen.saturated and enough:
             return None
         more = min(free, max(FEWEST, begun.trials_per_study // 2))
