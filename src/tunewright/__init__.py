@@ -6,6 +6,8 @@ import tunewright as tw
     tw.log, tw.linear, tw.given    ranges and conditions
     tw.run, tw.repeat, tw.load     do it, and read it
     tw.check, tw.plots, tw.report  what can be trusted, and how it looks
+    tw.decide, tw.next_round       what to launch, and what to ask next
+    tw.probes, tw.tune             settle the basics; the whole loop on autopilot
 
 Names are looked up when first used, so that importing the package costs next to nothing.
 """
