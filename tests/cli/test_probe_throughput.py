@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 from small_project import Tunewright
@@ -37,3 +38,23 @@ def test_refusals(tunewright: Tunewright, tmp_path: Path) -> None:
     assert odd.code == 2 and "--steps 128=50000" in odd.err
     nowhere = tunewright("probe", "input", "steps.py:make_step")
     assert nowhere.code == 2 and "at which batch size" in nowhere.err
+
+
+PROGRAM = """
+import json, sys, time
+
+for step in range(1, int(sys.argv[2]) + 1):
+    time.sleep(0.001 + 1e-4 * int(sys.argv[1]))
+    print(json.dumps({"step": step, "valid_error": 1 / step}))
+"""
+
+
+def test_batch_size_of_the_command_of_a_project(tunewright: Tunewright, tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(PROGRAM)
+    trains = f"{sys.executable} -S train.py {{batch_size}} {{max_train_steps}}"
+    assert tunewright("init", trains, "--minimize", "valid_error").code == 0
+    told = tunewright(
+        *("probe", "batch-size", "--quick", "--smallest", "8", "--largest", "16"),
+    )
+    assert told.code == 0, told.err
+    assert "batch_size = " in told.out and "not to be seen from outside of a command" in told.out

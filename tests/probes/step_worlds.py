@@ -29,6 +29,7 @@ class World:
     input_s: float = 0.0  # waited for each batch
     input_per_example_s: float = 0.0
     busy_share: float | None = None
+    unseen_memory: bool = False  # as of a command on a GPU
     most: int | None = None  # larger ones are refused, as by a small dataset
     kind: str = "cpu"
     identity: dict[str, str] = field(default_factory=lambda: dict(IDENTITY))
@@ -71,7 +72,8 @@ class WorldRig:
             raise CannotStep(f"world failed at {batch_size}: only {world.most} examples.")
         self.size = batch_size
         world.built.append(batch_size)
-        return Device(world.kind, world.total_mb, world.total_mb)
+        seen = None if world.unseen_memory else world.total_mb
+        return Device(world.kind, seen, seen)
 
     def run(
         self, windows: Sequence[int], cached: Sequence[bool] = (), count_waits: bool = False
@@ -91,7 +93,8 @@ class WorldRig:
         if count_waits:
             busy = None if world.busy_share is None else world.busy_share * seconds[0] / windows[0]
             found = Waits(0.0, (), busy)
-        return Ran(tuple(seconds), tuple(waits), world.needs_mb(self.size), held, found)
+        memory = (None, None) if world.unseen_memory else (world.needs_mb(self.size), held)
+        return Ran(tuple(seconds), tuple(waits), *memory, found)
 
     def identify(self) -> dict[str, str]:
         return dict(self.world.identity)

@@ -15,7 +15,7 @@ def largest(world: World, **bounds: object) -> Largest:
     limits = Bounds(**{"smallest": 1, "most": 2**20, **bounds})  # type: ignore[arg-type]
     rig = world.open()
     device = rig.build(limits.smallest)
-    first = MemoryPoint(limits.smallest, rig.run([1, 1, 1]).reserved_mb)
+    first = MemoryPoint(limits.smallest, rig.run([1, 1, 1]).reserved_mb or 0.0)
     return find_largest(world.open, limits, rig, device, first, lambda line: None)
 
 
@@ -93,3 +93,15 @@ def test_what_ends_the_search_is_said() -> None:
 def test_sizes_are_shared_evenly_by_the_processes() -> None:
     found = largest(World(per_example_s=1e-9), smallest=6, unit=6, fresh_ladder=True)
     assert found.batch_size % 24 == 0
+
+
+def test_memory_that_cannot_be_seen_is_found_by_doubling() -> None:
+    world = World(mb_per_example=10.0, fixed_mb=500.0, total_mb=8_000, unseen_memory=True)
+    found = largest(world)
+    assert found.how == "doubling" and 720 <= found.batch_size <= 750  # which is where it fails
+    assert found.limit_mb is None and found.reserved_mb is None and found.model is None
+    assert world.out_of_memory >= 1
+    asked = largest(World(unseen_memory=True), most=64)
+    assert (asked.batch_size, asked.how, asked.out_of_memory) == (64, "asked", 0)
+    slow = largest(World(per_example_s=0.01, unseen_memory=True), longest_step_s=2.0)
+    assert slow.how == "step time" and slow.batch_size == 128

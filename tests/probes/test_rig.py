@@ -129,5 +129,3 @@ def test_workloads_go_by_what_names_mean() -> None:
     assert subject.configuration == {"rate": 0.1, "epochs": MANY_STEPS}
     with pytest.raises(DesignError, match="Did you mean 'rate'"):
         subject_of(workload, {"rte": 0.1})
-    with pytest.raises(WorkloadError, match="cannot be driven one by one"):
-        subject_of(tw.Workload(tw.command("python t.py --bs={batch_size}"), OBJECTIVE))

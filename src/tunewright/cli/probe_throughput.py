@@ -32,7 +32,7 @@ FactoryArgument = Annotated[
     typer.Argument(
         metavar="[FILE.py:MAKE_STEP]",
         help="make_step(batch_size) returns a function that does one training step; by default the "
-        "project's training function is driven.",
+        "project's own training is probed.",
         show_default=False,
     ),
 ]
@@ -231,7 +231,7 @@ def _print_sizes(answer: BatchSizes) -> None:
             cell(f"{shown_rate(rate.low)} to {shown_rate(rate.high)}"),
             cell(f"{row.timing.time_per_step_s * 1e3:.4g}"),
             cell("" if before is None else f"{gain(before, rate)[0]:.2f}"),
-            cell(f"{row.reserved_mb:,.0f}"),
+            cell("-" if row.reserved_mb is None else f"{row.reserved_mb:,.0f}"),
             cell("-" if row.waiting_share is None else f"{row.waiting_share:.0%}"),
             cell("-" if cached is None else shown_rate(cached.examples_per_s)),
             cell("" if priced is None else words.number(priced.hours)),
@@ -247,7 +247,9 @@ def _print_sizes(answer: BatchSizes) -> None:
     if answer.efficiency is not None:
         say(f"{answer.processes} processes: {answer.efficiency:.0%} of as many single ones.")
     largest = answer.largest
-    held = f"{largest.reserved_mb:,.0f} of {largest.limit_mb:,.0f} MB"
+    held = "its memory cannot be seen"
+    if largest.reserved_mb is not None and largest.limit_mb is not None:
+        held = f"{largest.reserved_mb:,.0f} of {largest.limit_mb:,.0f} MB"
     ways = {
         "memory model": f"predicted by the memory of smaller sizes, and tried: {held}",
         "doubling": f"found by doubling: {held}",

@@ -32,6 +32,11 @@ def proportional_mb(processes: Iterable[Process]) -> float | None:
     return total / 1024
 
 
+def tree_peak_mb(processes: Iterable[Process]) -> float:
+    """The most that each of these has taken so far, together; where unknown, what it takes now."""
+    return sum(_peak_mb(process.pid) or process.resident / MEGABYTE for process in processes)
+
+
 def forget_peak() -> None:
     """Let this process's peak begin anew, so that a warm worker tells each trial's own."""
     with contextlib.suppress(OSError):
@@ -40,11 +45,7 @@ def forget_peak() -> None:
 
 def own_peak_mb() -> float | None:
     """The most memory that this process has taken."""
-    try:
-        found = _number_after("VmHWM:", Path("/proc/self/status").read_text())
-    except OSError:
-        return _peak_by_usage()
-    return None if found is None else found / 1024
+    return _peak_mb("self") or _peak_by_usage()
 
 
 class OomKills:
@@ -88,6 +89,14 @@ def _oom_files() -> Iterable[Path]:
             yield root / "memory" / path.lstrip("/") / "memory.oom_control"
             yield root / "memory" / "memory.oom_control"  # as seen from inside a container
     yield Path("/proc/vmstat")
+
+
+def _peak_mb(process: int | str) -> float | None:
+    try:
+        found = _number_after("VmHWM:", Path(f"/proc/{process}/status").read_text())
+    except OSError:
+        return None
+    return None if found is None else found / 1024
 
 
 def _number_after(label: str, text: str) -> int | None:

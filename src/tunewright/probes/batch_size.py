@@ -23,7 +23,7 @@ from tunewright.execution.workload import Workload
 from tunewright.probes.cost import Cost
 from tunewright.probes.kept_rows import KeptRows
 from tunewright.probes.knee import knee, passed, pays, shown_rate
-from tunewright.probes.largest_size import Bounds, Largest, closing, find_largest
+from tunewright.probes.largest_size import Bounds, Largest, closing, find_largest, shown_mb
 from tunewright.probes.memory_model import MemoryPoint
 from tunewright.probes.probe import as_document
 from tunewright.probes.rig import OpenRig, OutOfMemory, ProcessRig
@@ -31,6 +31,7 @@ from tunewright.probes.size_answer import BatchSizes, concluded, revived
 from tunewright.probes.size_row import SizeRow, measure
 from tunewright.probes.subject import Subject, subject_of
 from tunewright.probes.timing import TimingRule
+from tunewright.probes.unseen import unseen
 
 MOST = 2**20  # examples per step; nobody trains with more
 
@@ -55,13 +56,13 @@ def batch_size(
     """Find the batch sizes that fit, the throughput of each, and the one to use.
 
     `what` is a factory `make_step(batch_size)` whose result does one whole training step each time
-    it is called, or a workload whose training function uses `run.steps` (`pipeline.fit` does);
-    `fixed` gives its other hyperparameters. Sizes are doubled from `smallest` until a doubling no
-    longer pays, or all that fit with `everything`; or exactly `sizes`. With several `processes`
-    torchrun's variables are set and `batch_size` counts the examples of all. `memory_gb` limits the
-    memory, on a CPU too. Measured sizes are kept in `store` (a workload's own; None keeps nothing)
-    and are good until model, optimizer, precision, device, processes or example shape change;
-    `again` measures anew. `say` is told how it goes.
+    it is called, or a workload whose training function uses `run.steps` (`pipeline.fit` does), or
+    whose command prints its steps; `fixed` gives its other hyperparameters. Sizes are doubled from
+    `smallest` until a doubling no longer pays, or all that fit with `everything`; or exactly
+    `sizes`. With several `processes` torchrun's variables are set and `batch_size` counts the
+    examples of all. `memory_gb` limits the memory, on a CPU too. Measured sizes are kept in `store`
+    (a workload's own; None keeps nothing) and are good until model, optimizer, precision, device,
+    processes or example shape change; `again` measures anew. `say` is told how it goes.
     """
     started = time.monotonic()
     subject = subject_of(what, fixed)
@@ -77,6 +78,11 @@ def batch_size(
         longest_step_s,
     )
     asked.check()
+    if subject.kind == "command" and processes > 1:
+        raise DesignError(
+            f"processes={processes}: a command starts its processes itself, such as by torchrun "
+            f"--nproc-per-node={processes} in its template; leave processes at 1."
+        )
     open_rig = opener(subject, processes, memory_gb)
     return probe_rig(
         open_rig,
@@ -153,7 +159,7 @@ def probe_rig(
     with closing(open_rig()) as rig:
         try:
             device = rig.build(asked.smallest)
-            first = MemoryPoint(asked.smallest, rig.run([1, 1, 1]).reserved_mb)
+            first = MemoryPoint(asked.smallest, rig.run([1, 1, 1]).reserved_mb or 0.0)
         except OutOfMemory as error:
             raise WorkloadError(
                 f"{subject.name} does not fit at all: batch size {asked.smallest} runs out of "
@@ -200,6 +206,7 @@ def probe_rig(
     answer = replace(
         answer,
         notes=(*notes, *answer.notes),
+        unseen=tuple(unseen(subject.kind, rows, asked.rule)),
         seconds=time.monotonic() - started if started else 0.0,
     )
     if again and store is not None:
@@ -282,7 +289,7 @@ def _line(row: SizeRow) -> str:
     return (
         f"batch size {row.batch_size:,}: {shown_rate(rate.examples_per_s)} examples/s "
         f"({shown_rate(rate.low)} to {shown_rate(rate.high)}), "
-        f"{row.timing.time_per_step_s * 1e3:.4g} ms per step, {row.reserved_mb:,.0f} MB"
+        f"{row.timing.time_per_step_s * 1e3:.4g} ms per step, {shown_mb(row.reserved_mb)}"
     )
 
 

@@ -23,6 +23,7 @@ WORDS = {  # how a difference is told
     "example": "the shape of an example (such as its sequence length)",
     "fixed": "the other hyperparameters",
     "packages": "the version of torch",
+    "program": "the command, or a file named in it",
 }
 
 
@@ -65,7 +66,7 @@ def identity(looking: Looking, processes: int) -> dict[str, str]:
     torch: Any = sys.modules.get("torch")
     if torch is None:
         found = {"model": "unknown", "optimizer": "unknown", "precision": "unknown"}
-        return {**found, "device": _cpu(), "processes": str(processes), "example": "unknown"}
+        return {**found, "device": cpu(), "processes": str(processes), "example": "unknown"}
     models, optimizers = _alive(torch)
     return {
         "model": "; ".join(sorted(_model(model) for model in models)) or "none found",
@@ -145,8 +146,9 @@ def _precision(torch: Any, models: list[Any], autocast: str) -> str:
 def _device(torch: Any) -> str:
     if torch.cuda.is_available() and torch.cuda.is_initialized():
         return str(torch.cuda.get_device_name())
-    return f"{_cpu()}, {torch.get_num_threads()} threads"
+    return f"{cpu()}, {torch.get_num_threads()} threads"
 
 
-def _cpu() -> str:
+def cpu() -> str:
+    """This machine, as a device."""
     return f"CPU {platform.machine()} of {platform.node()}"

@@ -26,7 +26,7 @@ from tunewright.probes.loader_ladder import Rung, Stage
 from tunewright.probes.probe import as_document
 from tunewright.probes.rig import OutOfMemory, ProcessRig, Ran
 from tunewright.probes.stalls import Stalls, find_stalls
-from tunewright.probes.subject import Subject, subject_of
+from tunewright.probes.subject import EXAMPLE, Subject, subject_of
 from tunewright.probes.synchronisations import Waits
 from tunewright.probes.timing import TimingRule, settled
 from tunewright.record.store import Store
@@ -145,6 +145,11 @@ def input_bound(
     cached batch, then the loader alone with each number of `workers`.
     """
     subject = subject_of(what, fixed)
+    if subject.kind == "command":
+        raise WorkloadError(
+            f"the batches of a command cannot be seen from outside ({subject.name}): write a "
+            f"factory of its steps in Python, {EXAMPLE}, and probe that."
+        )
     size = _size(subject, what, batch_size)
     if steps < BLOCK:
         raise DesignError(f"steps={steps}: at least {BLOCK} are needed, 200 for a verdict.")

@@ -2,7 +2,7 @@
 
 A ladder of small sizes, two or three steps each, gives the memory model; its prediction is tried by
 a real step in a fresh process, and corrected until it holds. Only where memory is no line in the
-batch size is it found the old way, by doubling until it fails.
+batch size, or cannot be seen, is it found the old way, by doubling until it fails.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ class Largest:
 
     batch_size: int
     how: How
-    limit_mb: float
-    reserved_mb: float  # what it held
+    limit_mb: float | None  # None: the memory cannot be seen
+    reserved_mb: float | None  # what it held
     model: MemoryModel | None
     points: tuple[MemoryPoint, ...]  # of the ladder
     out_of_memory: int  # how often memory did run out on the way
@@ -56,7 +56,9 @@ class Largest:
 
 
 def limit_of(device: Device, memory_mb: float | None) -> float:
-    """How much memory a batch size may hold."""
+    """How much memory a batch size may hold; without end where it cannot be seen."""
+    if device.total_mb is None or device.free_mb is None:
+        return math.inf
     total = min(device.total_mb, memory_mb or math.inf)
     return min(SAFE * total, device.free_mb)
 
@@ -84,7 +86,14 @@ class _Search:
         by_time = last * self.bounds.longest_step_s / self.step_s if self.step_s else math.inf
         return self.rounded(min(self.bounds.most, max(by_time, last)))
 
+    @property
+    def seen(self) -> bool:
+        """Whether the memory can be seen."""
+        return math.isfinite(self.limit_mb)
+
     def done(self, size: int, how: How, reserved: float, reason: str = "") -> Largest:
+        if not self.seen:
+            return Largest(size, how, None, None, None, (), self.failures, reason)
         model = fit_line(self.points) if len(self.points) > 1 else None
         if how == "memory model" and size >= self.most:
             how = "asked" if self.most == self.rounded(self.bounds.most) else "step time"
@@ -97,12 +106,13 @@ class _Search:
         with closing(self.open_rig()) as rig:
             try:
                 rig.build(size)
-                held = rig.run([1, 1]).reserved_mb
+                held = rig.run([1, 1]).reserved_mb or 0.0
             except OutOfMemory:
                 self.failures += 1
                 self.say(f"batch size {size}: out of memory")
                 return None
-        self.say(f"batch size {size}: {held:,.0f} MB of {self.limit_mb:,.0f} in a real step")
+        of = f"{held:,.0f} MB of {self.limit_mb:,.0f}" if self.seen else "fits"
+        self.say(f"batch size {size}: {of} in a real step")
         return held
 
 
@@ -123,6 +133,9 @@ def find_largest(
         return search.done(last.batch_size, "refused", last.peak_mb, refused)
     if search.failures:
         return _doubled(search, last.batch_size, last.batch_size * 2)
+    if not search.seen:
+        end: How = "asked" if last.batch_size * 2 > bounds.most else "step time"
+        return search.done(last.batch_size, end, 0.0)
     if len(search.points) == 1:
         return search.done(last.batch_size, "asked", last.peak_mb)
     model = fit_line(search.points)
@@ -178,9 +191,9 @@ def _measure(search: _Search, rig: Rig, size: int) -> None:
         with closing(search.open_rig()) as own:
             own.build(size)
             ran = own.run(SETTLE)
-    search.points.append(MemoryPoint(size, ran.reserved_mb))
+    search.points.append(MemoryPoint(size, ran.reserved_mb or 0.0))
     search.step_s = min(ran.seconds)
-    search.say(f"batch size {size}: {ran.reserved_mb:,.0f} MB")
+    search.say(f"batch size {size}: {shown_mb(ran.reserved_mb)}")
 
 
 def _predicted(search: _Search, model: MemoryModel, last: MemoryPoint) -> Largest:
@@ -230,6 +243,15 @@ def _doubled(search: _Search, good: int, bad: int | None) -> Largest:
         else:
             good, held = size, found
     return search.done(good, "doubling", held)
+
+
+def shown_mb(held: float | None) -> str:
+    """Memory for people.
+
+    >>> shown_mb(1234.5), shown_mb(None)
+    ('1,234 MB', 'memory unknown')
+    """
+    return "memory unknown" if held is None else f"{held:,.0f} MB"
 
 
 @contextlib.contextmanager

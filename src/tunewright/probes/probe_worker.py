@@ -7,7 +7,6 @@ do the same number of steps. It ends when the rig's pipe closes.
 
 from __future__ import annotations
 
-import contextlib
 import faulthandler
 import gc
 import importlib.util
@@ -29,6 +28,7 @@ from tunewright.execution.worker import perish
 from tunewright.probes import tap
 from tunewright.probes.identity import Looking, identity
 from tunewright.probes.loader_ladder import climb, stages_of
+from tunewright.probes.machine_memory import available_mb
 from tunewright.probes.step_handle import ProbeHandle
 from tunewright.probes.synchronisations import Counting
 
@@ -271,23 +271,8 @@ def _device_facts() -> Head:
         free, total = torch.cuda.mem_get_info()
         own = torch.cuda.memory_reserved()
         return {"device": "cuda", "total_mb": total / MEGABYTE, "free_mb": (free + own) / MEGABYTE}
-    available = _available_mb()
+    available = available_mb(memory.own_peak_mb() or 0.0)
     return {"device": "cpu", "total_mb": available, "free_mb": available}
-
-
-def _available_mb() -> float:
-    """What this machine, or our control group, has left for us, with what we hold already."""
-    found = [float("inf")]
-    with contextlib.suppress(OSError, ValueError, StopIteration):
-        lines = Path("/proc/meminfo").read_text().splitlines()
-        line = next(line for line in lines if line.startswith("MemAvailable:"))
-        found.append(int(line.split()[1]) / 1024 + (memory.own_peak_mb() or 0.0))
-    with contextlib.suppress(OSError, ValueError):
-        limit = Path("/sys/fs/cgroup/memory.max").read_text().strip()
-        used = int(Path("/sys/fs/cgroup/memory.current").read_text())
-        found.append((int(limit) - used) / MEGABYTE + (memory.own_peak_mb() or 0.0))
-    least = min(found)
-    return least if least != float("inf") else 8192.0
 
 
 def _out_of_memory(error: BaseException) -> bool:

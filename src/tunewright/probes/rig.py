@@ -23,6 +23,7 @@ from typing import Any, Protocol
 
 from tunewright.errors import WorkloadError
 from tunewright.execution import memory, process_tree
+from tunewright.execution.command import Command
 from tunewright.execution.frames import Head, Receiver, encoded, write_all
 from tunewright.execution.process import PACKAGE
 from tunewright.execution.shipping import ship
@@ -32,6 +33,11 @@ from tunewright.probes.synchronisations import Waits
 PATIENCE_S = 600.0  # for one answer; compilation may take minutes
 LOOK_S = 0.05  # how often memory is looked at while waiting
 TAIL = 1500  # characters of a dead process's last words
+WORKERS = {  # which program a rig's processes run
+    "factory": "tunewright.probes.probe_worker",
+    "training": "tunewright.probes.probe_worker",
+    "command": "tunewright.probes.command_worker",
+}
 
 
 class OutOfMemory(Exception):
@@ -47,8 +53,8 @@ class Device:
     """Where the steps run, and the memory there."""
 
     kind: str  # cuda or cpu
-    total_mb: float  # of the device; of this machine, what is available
-    free_mb: float  # of which nobody else holds
+    total_mb: float | None  # of the device; of this machine, what is available; None: unknown
+    free_mb: float | None  # of which nobody else holds
 
 
 @dataclass(frozen=True)
@@ -57,8 +63,8 @@ class Ran:
 
     seconds: tuple[float, ...]  # of each window; of the slowest process
     waits: tuple[tuple[float, ...], ...]  # of each window: seconds waited for each batch
-    peak_mb: float  # of the fullest device; on a CPU of all processes together
-    reserved_mb: float  # the same with what the allocator holds in reserve
+    peak_mb: float | None  # of the fullest device; on a CPU of all processes; None: unknown
+    reserved_mb: float | None  # the same with what the allocator holds in reserve
     host_waits: Waits | None = None  # where it was asked for
 
 
@@ -96,7 +102,7 @@ class ProcessRig:
     ) -> None:
         """Start them and load what is probed; above `memory_mb` on a CPU they are ended."""
         self._subject, self._memory_mb, self._patience_s = subject, memory_mb, patience_s
-        shipment = ship(subject.function)
+        what, body = _shipped(subject)
         self._folder = tempfile.TemporaryDirectory(prefix="tunewright-probe-")
         self._mark = process_tree.new_mark()
         self._members: list[_Member] = []
@@ -105,19 +111,17 @@ class ProcessRig:
             for rank in range(processes):
                 environment = _environment(rank, processes, port, self._mark)
                 folder = Path(self._folder.name) / str(rank)
-                self._members.append(_Member(rank, folder, environment))
+                self._members.append(_Member(rank, folder, environment, WORKERS[subject.kind]))
             head = {
                 "kind": "load",
                 "subject": subject.kind,
                 "batch_name": subject.batch_name,
                 "configuration": dict(subject.configuration),
                 "takes_synthetic": subject.takes_synthetic,
-                "path": shipment.path,
-                "folder": shipment.folder,
-                "module": shipment.module,
-                "name": shipment.name,
+                "eval_every": subject.eval_every,
+                **what,
             }
-            self._order(head, shipment.pickled)
+            self._order(head, body)
         except BaseException:
             self.close()
             raise
@@ -126,7 +130,7 @@ class ProcessRig:
         """Build what is probed at a batch size, up to its first step."""
         order = {"kind": "build", "batch_size": batch_size, "synthetic": synthetic}
         told = self._order(order, about=f"at batch size {batch_size}")
-        least = min(told, key=lambda head: head["free_mb"])
+        least = min(told, key=lambda head: head["free_mb"] or 0.0)
         return Device(least["device"], least["total_mb"], least["free_mb"])
 
     def run(
@@ -137,7 +141,6 @@ class ProcessRig:
         order = {"kind": "run", "windows": list(zip(windows, modes, strict=True))}
         told = self._order({**order, "count_waits": count_waits})
         slowest = [max(times) for times in zip(*(head["seconds"] for head in told), strict=True)]
-        together = sum if self._on_cpu else max
         found = told[0]["host_waits"]
         if found is not None:
             places = tuple((place, rate) for place, rate in found.pop("places"))
@@ -145,8 +148,8 @@ class ProcessRig:
         return Ran(
             tuple(slowest),
             tuple(tuple(window) for window in told[0]["waits"]),
-            float(together(head["peak_mb"] for head in told)),
-            float(together(head["reserved_mb"] for head in told)),
+            self._together([head["peak_mb"] for head in told]),
+            self._together([head["reserved_mb"] for head in told]),
             found,
         )
 
@@ -181,6 +184,11 @@ class ProcessRig:
 
     _on_cpu = True
 
+    @property
+    def _apart(self) -> bool:
+        """Whether what trains is not the rig's own process, but a program that it has started."""
+        return self._subject.kind == "command"
+
     def _order(self, head: Head, body: bytes = b"", about: str = "") -> list[Head]:
         """Give all processes an order, and wait for all their answers."""
         for member in self._members:
@@ -210,6 +218,12 @@ class ProcessRig:
             self._on_cpu = told[0]["device"] == "cpu"
         return told
 
+    def _together(self, held: Sequence[float | None]) -> float | None:
+        known = [each for each in held if each is not None]
+        if len(known) < len(held):
+            return None
+        return float(sum(known) if self._on_cpu else max(known))
+
     def _judge(self, answer: Head, about: str) -> None:
         if answer["kind"] != "failed":
             return
@@ -228,7 +242,7 @@ class ProcessRig:
             process
             for member in self._members
             for process in (
-                *((table[member.pid],) if member.pid in table else ()),
+                *(table[pid] for pid in (member.pid,) if pid in table and not self._apart),
                 *process_tree.descendants(member.pid, table),
             )
         ]
@@ -250,7 +264,9 @@ class ProcessRig:
 class _Member:
     """One process of a rig."""
 
-    def __init__(self, rank: int, folder: Path, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self, rank: int, folder: Path, environment: Mapping[str, str], worker: str
+    ) -> None:
         self.rank = rank
         folder.mkdir()
         self._log = folder / "output"
@@ -262,7 +278,7 @@ class _Member:
             with self._log.open("wb") as output:
                 self._process = subprocess.Popen(
                     [
-                        *(sys.executable, "-P", "-m", "tunewright.probes.probe_worker"),
+                        *(sys.executable, "-P", "-m", worker),
                         *(str(theirs), str(messages), str(folder)),
                     ],
                     stdin=subprocess.DEVNULL,
@@ -308,6 +324,15 @@ class _Member:
         for descriptor in (self._orders, self.messages):
             with contextlib.suppress(OSError):
                 os.close(descriptor)
+
+
+def _shipped(subject: Subject) -> tuple[Head, bytes]:
+    """What the processes are to load."""
+    if isinstance(subject.function, Command):
+        return {"command": subject.function.template, "folder": os.getcwd()}, b""
+    shipment = ship(subject.function)
+    head = {"path": shipment.path, "folder": shipment.folder}
+    return {**head, "module": shipment.module, "name": shipment.name}, shipment.pickled
 
 
 def _environment(rank: int, processes: int, port: int, mark: str) -> dict[str, str]:

@@ -41,6 +41,7 @@ class BatchSizes:
     efficiency: float | None  # of several processes: throughput over as many times that of one
     notes: tuple[str, ...]
     seconds: float  # that the probe took
+    unseen: tuple[str, ...] = ()  # what could not be known of it, a sentence each
     from_record: bool = False  # nothing had changed: read, not measured
 
     @property
@@ -73,14 +74,15 @@ class BatchSizes:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """What a better judgement would need: a calmer machine, where noise decided."""
+        """What a better judgement would need: a calmer machine, or what could not be seen."""
         following = self._beyond
         if following is None:
-            return ()
+            return self.unseen
         gained, surely = gain(self.row(self.knee).rate, following.rate)
         if gained < GAIN:
-            return ()
+            return self.unseen
         return (
+            *self.unseen,
             f"a calmer machine, or longer windows: from {self.knee:,} to {following.batch_size:,} "
             f"the throughput seems to grow {gained:.2f} times, but surely only {surely:.2f} times",
         )
@@ -181,4 +183,5 @@ def revived(document: Mapping[str, Any], cost: Cost) -> BatchSizes:
         document["processes"],
         document["efficiency"],
     )
-    return replace(found, seconds=document["seconds"])
+    unseen = tuple(document.get("unseen", ()))
+    return replace(found, seconds=document["seconds"], unseen=unseen)

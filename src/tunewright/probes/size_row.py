@@ -22,8 +22,8 @@ class SizeRow:
 
     batch_size: int
     timing: Timing
-    peak_mb: float
-    reserved_mb: float
+    peak_mb: float | None  # None: it cannot be seen
+    reserved_mb: float | None
     waiting_share: float | None  # of the time spent on asking for batches; None: none were seen
     cached: Timing | None = None  # steps on one batch again and again
     busy_share: float | None = None  # of the device; CUDA only

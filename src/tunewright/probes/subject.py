@@ -5,7 +5,8 @@
         return step
 
 A factory that takes `synthetic` too is asked for steps without its input pipeline. A training
-function is stopped and timed between the steps of `run.steps`; `pipeline.fit` with `run=` is one.
+function is stopped and timed between the steps of `run.steps`; `pipeline.fit` with `run=` is one. A
+command is timed from outside, by the step lines it prints.
 `batch_size` counts the examples of all processes together, here as everywhere.
 """
 
@@ -19,7 +20,7 @@ from typing import Any, Literal
 
 from tunewright.design.space import Value
 from tunewright.errors import DesignError, WorkloadError
-from tunewright.execution.command import Command
+from tunewright.execution.command import CONFIG, Command
 from tunewright.execution.workload import Workload
 
 MANY_STEPS = 1_000_000  # told to a training function, which is stopped long before
@@ -30,12 +31,13 @@ EXAMPLE = "def make_step(batch_size): ...; return step"
 class Subject:
     """Something whose steps can be done and timed at any batch size."""
 
-    function: Callable[..., Any]
-    kind: Literal["factory", "training"]
+    function: Callable[..., Any] | Command
+    kind: Literal["factory", "training", "command"]
     name: str  # how people call it
     batch_name: str = "batch_size"  # as it spells it
     configuration: Mapping[str, Value] = field(default_factory=dict)  # every other hyperparameter
     takes_synthetic: bool = False  # a factory that can leave its input pipeline out
+    eval_every: int | None = None  # steps, where a command's workload says so
 
 
 def subject_of(
@@ -93,11 +95,6 @@ def _of_factory(make_step: Callable[..., Any], fixed: dict[str, Value]) -> Subje
 
 
 def _of_workload(workload: Workload, fixed: dict[str, Value]) -> Subject:
-    if isinstance(workload.train, Command):
-        raise WorkloadError(
-            f"the steps of a command cannot be driven one by one ({workload.train.template}): "
-            f"write a factory of its steps in Python, {EXAMPLE}, and probe that."
-        )
     accepts, meaning = workload.accepts, workload.meaning
     name, steps_name = meaning.name("batch_size"), meaning.name("max_train_steps")
     shown = workload.name
@@ -111,7 +108,7 @@ def _of_workload(workload: Workload, fixed: dict[str, Value]) -> Subject:
     unknown = [n for n in fixed if n not in accepts.names and not accepts.takes_anything]
     if unknown:
         raise DesignError(_unknown(unknown[0], shown, sorted(accepts.names)))
-    if steps_name in accepts.names:
+    if steps_name in accepts.names or _reads_steps(workload):
         fixed.setdefault(steps_name, MANY_STEPS)
     lacking = sorted(accepts.required - {name, *fixed})
     if lacking:
@@ -119,7 +116,23 @@ def _of_workload(workload: Workload, fixed: dict[str, Value]) -> Subject:
             f"{shown} needs {', '.join(lacking)} too: any usual value will do, "
             f"fixed={{{lacking[0]!r}: ...}} (on the command line --set {lacking[0]}=...)."
         )
+    if isinstance(workload.train, Command):
+        return Subject(
+            workload.train, "command", shown, name, fixed, eval_every=workload.eval_every
+        )
     return Subject(workload.train, "training", shown, name, fixed)
+
+
+def _reads_steps(workload: Workload) -> bool:
+    """Whether a command that takes the whole configuration may be told the number of steps.
+
+    A file may hold more than is read; of `{overrides}` every name must be known to the program.
+    """
+    if not isinstance(workload.train, Command):
+        return False
+    return CONFIG in workload.train.fields or (
+        workload.train.takes_anything and "max_train_steps" in (workload.means or {})
+    )
 
 
 def _unknown(name: str, shown: str, names: list[str]) -> str:

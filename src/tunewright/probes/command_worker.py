@@ -1,0 +1,263 @@
+"""The process of a probe of a command: starts its program and stamps the steps it prints.
+
+Started by the rig as `probe_worker` is, and given the same orders. The program cannot be stopped
+between its steps: it trains on, and a window lasts from one of its step lines to another. What only
+its own process could tell (waiting for input, work of the device) stays unknown.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import queue
+import re
+import sys
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NoReturn, cast
+
+from tunewright.design.space import Value
+from tunewright.execution import memory, process_tree
+from tunewright.execution.attempt import OUT_OF_MEMORY, judge
+from tunewright.execution.command import Command
+from tunewright.execution.frames import Head, Receiver, Sender
+from tunewright.execution.handle import Run
+from tunewright.execution.number import as_step
+from tunewright.execution.program import run_program
+from tunewright.execution.worker import perish
+from tunewright.probes.identity import cpu
+from tunewright.probes.machine_memory import available_mb
+from tunewright.probes.stamps import Silent, Stamps
+from tunewright.probes.step_handle import ProbeHandle
+
+EVAL_EVERY = 100  # steps, where the workload does not say: seldom enough not to be most of the time
+FIRST_LINE_S = 580.0  # compilation may take minutes; the rig waits a little longer
+NEXT_LINE_S = 120.0
+LARGEST_FILE = 10 * 2**20  # bytes; a larger one is data, not the program
+GPU_FILE = re.compile(r"/dev/nvidia(-uvm|\d+)$")  # open in every process that computes on one
+LAST_WORDS = 20_000  # characters that are searched for words about memory
+HINT = 'print a line {"step": n} every second or so, from the first steps on'
+
+
+class StampedHandle(ProbeHandle):
+    """The handle of a program: each step line is stamped."""
+
+    stop_asked = False
+
+    def __init__(
+        self, configuration: Mapping[str, Value], folder: Path, stamps: Stamps, eval_every: int
+    ) -> None:
+        """Stamps go into `stamps`."""
+        super().__init__(configuration, folder, lambda: None)
+        self._stamps, self.eval_every = stamps, eval_every
+
+    def log(self, step: int, metrics: Mapping[str, Any] | None = None, **named: Any) -> None:
+        """It has arrived at a step; what it measured there does not matter."""
+        self._stamps.add(as_step(step))
+
+
+class Program:
+    """One run of the command's program, listened to by a thread."""
+
+    def __init__(self, command: Command, handle: StampedHandle, stamps: Stamps) -> None:
+        """Start it."""
+        self.stamps = stamps
+        self.error: BaseException | None = None
+        self._peak_mb = 0.0
+        self._thread = threading.Thread(target=self._listen, args=(command, handle), daemon=True)
+        self._thread.start()
+
+    def _listen(self, command: Command, handle: StampedHandle) -> None:
+        try:
+            run_program(command, cast(Run, handle))
+        except BaseException as error:  # told when the rig asks
+            self.error = error
+
+    @property
+    def alive(self) -> bool:
+        """Whether it still trains."""
+        return self._thread.is_alive()
+
+    @property
+    def on_gpu(self) -> bool:
+        """Whether one of its processes has a GPU open."""
+        return any(
+            GPU_FILE.match(target)
+            for process in self._processes()
+            for target in _open_files(process.pid)
+        )
+
+    def peak_mb(self) -> float:
+        """The most that its processes, those still there, have taken together."""
+        self._peak_mb = max(self._peak_mb, memory.tree_peak_mb(self._processes()))
+        return self._peak_mb
+
+    def end(self) -> None:
+        """End it with all it has started."""
+        process_tree.kill_children()
+        self._thread.join()
+
+    def _processes(self) -> list[process_tree.Process]:
+        return process_tree.descendants(os.getpid(), process_tree.table())
+
+
+class CommandWorker:
+    """Takes the rig's orders about a command."""
+
+    def __init__(self, source: int, target: int, folder: Path) -> None:
+        """Listen on one pipe, speak on the other."""
+        self._source, self._sender, self._folder = source, Sender(target), folder
+        self._orders: queue.SimpleQueue[tuple[Head, bytes]] = queue.SimpleQueue()
+        self._about: Head = {}
+        self._command: Command | None = None
+        self._program: Program | None = None
+
+    def work(self) -> NoReturn:
+        """Obey until the rig goes away."""
+        threading.Thread(target=self._listen, daemon=True).start()
+        while True:
+            order, _ = self._orders.get()
+            try:
+                self._obey(order)
+            except Silent:
+                self._silent(order["kind"])
+            except Exception as error:
+                self._failed(order["kind"], f"{type(error).__name__}: {error}", memory_short=False)
+
+    def _listen(self) -> None:
+        receiver = Receiver()
+        while chunk := os.read(self._source, 2**16):
+            for message in receiver.feed(chunk):
+                self._orders.put(message)
+        perish()
+
+    def _obey(self, order: Head) -> None:
+        match order["kind"]:
+            case "load":
+                self._about = order
+                os.chdir(order["folder"])
+                self._command = Command(order["command"])
+                self._sender.send({"kind": "loaded"})
+            case "build":
+                self._build(order["batch_size"])
+            case "run":
+                self._run([steps for steps, _ in order["windows"]])
+            case "identify":
+                self._sender.send({"kind": "identified", "identity": self._identity()})
+
+    def _build(self, batch_size: int) -> None:
+        assert self._command is not None
+        if self._program is not None:
+            self._program.end()
+        configuration = {**self._about["configuration"], self._about["batch_name"]: batch_size}
+        stamps = Stamps()
+        every = self._about["eval_every"] or EVAL_EVERY
+        handle = StampedHandle(configuration, self._folder, stamps, every)
+        self._program = program = Program(self._command, handle, stamps)
+        stamps.beyond(0, lambda: program.alive, FIRST_LINE_S)
+        facts: Head = {"device": "cuda", "total_mb": None, "free_mb": None}
+        if not program.on_gpu:
+            room = available_mb(program.peak_mb())
+            facts = {"device": "cpu", "total_mb": room, "free_mb": room}
+        self._sender.send({"kind": "built", **facts})
+
+    def _run(self, windows: list[int]) -> None:
+        assert self._program is not None
+        program = self._program
+        seconds = program.stamps.windows(windows, lambda: program.alive, NEXT_LINE_S)
+        peak = None if program.on_gpu else program.peak_mb()
+        self._sender.send(
+            {
+                "kind": "ran",
+                "seconds": seconds,
+                "waits": [[] for _ in seconds],
+                "host_waits": None,
+                "peak_mb": peak,
+                "reserved_mb": peak,
+            }
+        )
+
+    def _identity(self) -> dict[str, str]:
+        assert self._command is not None and self._program is not None
+        digest = hashlib.sha256()
+        for word in self._command.words:
+            named = Path("".join(word.texts))
+            with contextlib.suppress(OSError):
+                if not word.fields and named.is_file() and named.stat().st_size < LARGEST_FILE:
+                    digest.update(named.read_bytes())
+        device = "GPU of the same machine, " if self._program.on_gpu else ""
+        return {
+            "program": f"{self._command.template} ({digest.hexdigest()[:12]})",
+            "device": device + cpu(),
+            "processes": "its own",
+        }
+
+    # ---- endings
+
+    def _silent(self, kind: str) -> None:
+        program = self._program
+        assert program is not None
+        if program.alive:
+            last = program.stamps.last
+            after = f" after step {last.step}" if last else ""
+            waited = NEXT_LINE_S if last else FIRST_LINE_S
+            text = f"it printed no step{after} for {waited:.0f} s: {HINT}"
+            return self._failed(kind, text, memory_short=False)
+        if program.error is not None:
+            outcome, said, _ = judge(program.error)
+            words = self._last_words()
+            short = outcome == "infeasible" or any(each in words for each in OUT_OF_MEMORY)
+            tail = words[-1500:].strip()
+            text = f"{said}; its last words:\n{tail}\n" if tail and not short else said
+            return self._failed(kind, text, short)
+        last = program.stamps.last
+        if last is None:
+            return self._failed(kind, f"it ended without printing a step: {HINT}", False)
+        self._failed(
+            kind,
+            f"it ended after step {last.step}, before it could be timed: it must be able to go on "
+            "until the probe has seen enough (give it {max_train_steps}, or print more steps)",
+            memory_short=False,
+        )
+        return None
+
+    def _failed(self, kind: str, text: str, memory_short: bool) -> None:
+        phases = {"load": "loading", "build": "building"}
+        self._sender.send(
+            {
+                "kind": "failed",
+                "phase": phases.get(kind, "stepping"),
+                "error": text,
+                "where": "",
+                "out_of_memory": memory_short,
+            }
+        )
+
+    def _last_words(self) -> str:
+        """What the program has printed beside its steps: all of it goes to our own output."""
+        with contextlib.suppress(OSError):
+            return (self._folder / "output").read_text(errors="replace")[-LAST_WORDS:]
+        return ""
+
+
+def _open_files(pid: int) -> list[str]:
+    found = []
+    with contextlib.suppress(OSError):
+        for entry in os.scandir(f"/proc/{pid}/fd"):
+            with contextlib.suppress(OSError):
+                found.append(os.readlink(entry.path))
+    return found
+
+
+def main(arguments: list[str]) -> NoReturn:
+    """Begin to work."""
+    source, target = int(arguments[0]), int(arguments[1])
+    for descriptor in (source, target):
+        os.set_inheritable(descriptor, False)
+    CommandWorker(source, target, Path(arguments[2])).work()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
