@@ -225,7 +225,7 @@ Each seed is another data split and another search. `tune` pays for its repeats 
 trials. What was chosen is trained five times under fresh seeds, the same for every method, and the
 mean test error at the best validation step counts. A positive difference: worse than `tune`.
 Optuna is used as its tutorial has it: a diverged trial returns nan and counts as failed. Seeds
-below 20 and from 100 to 105 were looked at while `tune` was built (there it narrowed the space after
+below 20 and from 100 to 105 were looked at while `tune` was built (it narrowed the space after
 too few feasible trials, and called five dimensions saturated after twenty): they are not shown.
 """
 
