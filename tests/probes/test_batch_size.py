@@ -216,6 +216,7 @@ def make_step(batch_size: int):
     return step
 
 
+@pytest.mark.slow  # the quick version is on the digits, in test_real_throughput.py
 def test_real_steps_within_a_memory_limit(tmp_path: Path) -> None:
     answer = tw.probes.batch_size(
         make_step,
