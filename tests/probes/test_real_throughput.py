@@ -41,8 +41,9 @@ def input_of(make_step: Any, steps: int = 200) -> Any:
     return answer
 
 
-def test_batch_sizes_on_the_digits() -> None:
-    answer = sizes_of(real_steps.make_digits_step, [8, 128])
+@pytest.mark.parametrize("sizes", [[128], pytest.param([8, 128], marks=pytest.mark.slow)])
+def test_batch_sizes_on_the_digits(sizes: list[int]) -> None:
+    answer = sizes_of(real_steps.make_digits_step, sizes)
     assert answer.identity["example"] == "(64,) float32"
     assert "4,810 parameters" in answer.identity["model"]
     assert answer.chosen == 128  # sixteen times the examples for far less than sixteen times
