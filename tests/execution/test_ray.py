@@ -45,7 +45,7 @@ NOTICE = {"health_check_period_ms": 1000, "health_check_failure_threshold": 3}
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
     """A head without work, and two nodes: one with a disk of its own kind, one with two GPUs."""
-    pytest.importorskip("ray")
+    ray = pytest.importorskip("ray")
     from ray._private.authentication_test_utils import reset_auth_token_state
     from ray.cluster_utils import Cluster
 
@@ -60,6 +60,7 @@ def cluster() -> Iterator[Any]:
         made.add_node(num_cpus=1, num_gpus=2, wait=False)  # Ray takes our word for the GPUs
         made.wait_for_nodes()
         yield made
+        ray.shutdown()  # a busy machine may not have let go of it yet
         made.shutdown()
     reset_auth_token_state()
     gc.collect()  # here, where what Ray leaves open is no error
