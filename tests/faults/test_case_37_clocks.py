@@ -113,7 +113,8 @@ def test_case_37_three_clocks(store_url, tmp_path, wrong_by, repetition):
 @pytest.mark.parametrize("repetition", REPETITIONS)
 def test_case_37_a_second_supervisor_with_another_clock(store_url, tmp_path, wrong_by, repetition):
     """To it the owner's last beat is an hour old; but it beats."""
-    round = Endurance(store_url, tmp_path, 4, sleep_s=0.4, environment=LEASE)
+    round = Endurance(store_url, tmp_path, 4, sleep_s=0.1, environment=LEASE)
+    round.hold()
     try:
         owner = round.start()
         round.wait_for("began", 2)
@@ -121,6 +122,7 @@ def test_case_37_a_second_supervisor_with_another_clock(store_url, tmp_path, wro
         second = round.start()
         _, said = second.communicate(timeout=180)
         assert second.returncode == 1 and "Busy: another supervisor runs this round" in said, said
+        round.go_on()
         assert owner.wait(180) == 0
         check_nobody_expired(round)
     finally:
