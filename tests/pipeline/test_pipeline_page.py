@@ -2,33 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import re
-import subprocess
-import sys
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
-BLOCKS = re.findall(
-    r"```python\n(.*?)```", (ROOT / "docs" / "pipeline.md").read_text(encoding="utf-8"), re.DOTALL
-)
+from pages import replayed
 
 
 def test_the_page_prints_what_it_says(tmp_path: Path) -> None:
-    (tmp_path / "page.py").write_text("\n".join(BLOCKS), encoding="utf-8")
-    source = f"{ROOT / 'src'}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
-    done = subprocess.run(
-        [sys.executable, "page.py"],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": source, "OMP_NUM_THREADS": "1", "NO_COLOR": "1"},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr
-    promised = [line.strip() for block in BLOCKS for line in re.findall(r"# -> (.*)", block)]
-    assert len(promised) >= 10
-    place = 0
-    for line in promised:
-        place = done.stdout.find(line, place)
-        assert place >= 0, f"{line!r} is not in its place of\n{done.stdout}"
+    assert replayed("pipeline.md", tmp_path, promises=10)
