@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from rich.console import Console
 from rich.text import Text
 
-from tunewright.cli import words
-from tunewright.cli.round_page import without_fixed
-from tunewright.cli.screen import cell, table
+from tunewright import words
 from tunewright.record.results import Results
+from tunewright.reports.plain_table import cell, table
+from tunewright.reports.round_page import without_fixed
 from tunewright.search.bayesian import SURE
 from tunewright.search.belief import NEXT, Axis, Belief
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import typer
 
 from tunewright.checks.checklist import check as check_results
-from tunewright.cli.checklist_page import print_checklist
 from tunewright.cli.earlier import read_joined
 from tunewright.cli.judging import AtOption, MaximizeOption, MinimizeOption, judged_by
 from tunewright.cli.options import JsonOption, RoundName, StoreOption
 from tunewright.cli.problems import WARNED
 from tunewright.cli.screen import screen, show_json
+from tunewright.reports.checklist_page import print_checklist
 
 
 def check(

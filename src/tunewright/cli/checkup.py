@@ -15,9 +15,8 @@ from typing import Literal
 
 from rich.console import Console
 
-from tunewright.cli import words
+from tunewright import words
 from tunewright.cli.project_folder import ROUNDS, Project, store_address
-from tunewright.cli.screen import cell, table
 from tunewright.design.round_file import read_round
 from tunewright.errors import NotFound, TunewrightError
 from tunewright.execution import devices
@@ -27,6 +26,7 @@ from tunewright.record.address import check_place, file_system, parse
 from tunewright.record.database import beside
 from tunewright.record.reserve import RESERVE_MB, short_of_space
 from tunewright.record.store import Store
+from tunewright.reports.plain_table import cell, table
 
 CORE = ("numpy", "scipy", "sqlalchemy", "cloudpickle", "safetensors", "typer", "rich")
 EXTRAS = {  # extra -> the packages it brings, by their names on the package index

@@ -12,10 +12,11 @@ import typer
 from tunewright.autopilot.tune import Ending
 from tunewright.cli.problems import Misuse
 from tunewright.cli.project_folder import FILE, ROUNDS, find_project
-from tunewright.cli.screen import cell, say, screen, table
+from tunewright.cli.screen import say, screen
 from tunewright.cli.tuning import exit_code, run_campaign
 from tunewright.errors import MissingExtra
 from tunewright.execution.local import Local
+from tunewright.reports.plain_table import cell, table
 
 CAMPAIGN, ROUND, REPORT = "tune", "depth", "report.html"
 TRIALS = 100

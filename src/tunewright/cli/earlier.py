@@ -1,11 +1,9 @@
-"""Earlier rounds' trials beside a round's own, where it continues them: reading, and saying so."""
+"""Earlier rounds' trials beside a round's own, where it continues them."""
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 
-from tunewright.cli import words
 from tunewright.cli.project_folder import open_store
 from tunewright.design.objective import Objective
 from tunewright.design.round import Round
@@ -33,13 +31,3 @@ def learning_from_earlier(search: Search, round: Round, store: str, objective: O
     except NotFound:  # nothing was recorded yet
         return search
     return replace(search, earlier=[own.with_objective(objective) for own in earlier])
-
-
-def earlier_line(results: Results) -> str:
-    """How many earlier trials count too, and of which rounds; empty without any."""
-    counted = Counter(trial.origin[0] for trial in results.trials if trial.origin)
-    if not counted:
-        return ""
-    of = ", ".join(f"{number} of {words.printable(name)}" for name, number in counted.items())
-    verb = "counts" if sum(counted.values()) == 1 else "count"
-    return f"{words.count(sum(counted.values()), 'earlier trial')} {verb} too: {of}"

@@ -7,12 +7,13 @@ from typing import Annotated
 
 import typer
 
-from tunewright.cli import where, words
+from tunewright import words
+from tunewright.cli import where
 from tunewright.cli.options import JsonOption, RoundName, StoreOption, WorkersOption
 from tunewright.cli.problems import FINE, UNFINISHED, Misuse
 from tunewright.cli.project import FUNCTION
 from tunewright.cli.project_folder import ROUNDS, Project, anchored, need_project
-from tunewright.cli.screen import cell, say, screen, show_json, sidelines, table
+from tunewright.cli.screen import say, screen, show_json, sidelines
 from tunewright.cli.training_function import find_function
 from tunewright.decision.final import FinalCheck, final_check, fold
 from tunewright.design.round_file import write_round
@@ -22,6 +23,7 @@ from tunewright.execution.executor import Executor
 from tunewright.record.results import Results
 from tunewright.record.store import Store
 from tunewright.record.trial import Trial
+from tunewright.reports.plain_table import cell, table
 
 WithOption = Annotated[
     str | None,

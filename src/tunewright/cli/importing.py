@@ -12,11 +12,10 @@ from typing import Annotated, Any
 
 import typer
 
-from tunewright.cli import words
+from tunewright import words
 from tunewright.cli.options import StoreOption, chosen
 from tunewright.cli.problems import Misuse
 from tunewright.cli.project_folder import DEFAULT_STORE, find_project
-from tunewright.cli.round_page import roles, verdict
 from tunewright.cli.screen import say
 from tunewright.design.objective import Objective
 from tunewright.design.space import Range, choice, integers, linear, log, log_from_one
@@ -33,6 +32,7 @@ from tunewright.importers.wandb import import_wandb
 from tunewright.record.address import parse
 from tunewright.record.results import Results
 from tunewright.record.store import Store
+from tunewright.reports.round_page import roles, verdict
 
 KINDS: Mapping[str, Callable[..., Range]] = {
     "log": log,

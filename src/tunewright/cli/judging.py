@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import typer
 from rich.text import Text
 
-from tunewright.cli import words
+from tunewright import words
 from tunewright.cli.options import chosen
 from tunewright.cli.problems import Misuse
 from tunewright.cli.screen import sidelines

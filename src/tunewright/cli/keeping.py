@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tunewright.cli import words
+from tunewright import words
 from tunewright.cli.options import StoreOption
 from tunewright.cli.problems import Misuse
 from tunewright.cli.project_folder import find_project, store_address

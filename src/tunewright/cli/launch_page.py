@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.text import Text
 
-from tunewright.cli import words
+from tunewright import words
 from tunewright.cli.screen import say
 from tunewright.decision.gain import History
 from tunewright.decision.launch import Launch

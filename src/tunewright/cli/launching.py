@@ -8,10 +8,11 @@ from typing import Annotated, Any
 
 import typer
 
+from tunewright import words
 from tunewright.autopilot.launching import Settled, keep, settle
 from tunewright.autopilot.replicating import replicates, resplit
 from tunewright.checks.checklist import check
-from tunewright.cli import where, words
+from tunewright.cli import where
 from tunewright.cli.launch_page import Intent, look_line, print_history, print_intent, print_launch
 from tunewright.cli.options import JsonOption, RoundName, StoreOption, WorkersOption, chosen
 from tunewright.cli.problems import FINE, INTERRUPTED, UNFINISHED, Misuse

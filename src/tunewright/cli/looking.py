@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tunewright.cli import words
+from tunewright import words
 from tunewright.cli.earlier import read_joined
 from tunewright.cli.judging import AtOption, MaximizeOption, MinimizeOption, judged_by
 from tunewright.cli.options import JsonOption, RoundName, StoreOption, chosen

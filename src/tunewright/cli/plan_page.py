@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.text import Text
 
-from tunewright.cli import words
-from tunewright.cli.round_page import roles, without_fixed
-from tunewright.cli.screen import cell, table
+from tunewright import words
 from tunewright.design.budget import Cost, expected_cost
 from tunewright.design.round import Round
 from tunewright.design.space import Value
@@ -19,6 +17,8 @@ from tunewright.execution.preparing import advice, ready
 from tunewright.execution.workload import Workload
 from tunewright.record.results import Results
 from tunewright.record.store import Store
+from tunewright.reports.plain_table import cell, table
+from tunewright.reports.round_page import roles, without_fixed
 from tunewright.search.search import Search
 
 LABEL = 12

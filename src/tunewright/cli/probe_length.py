@@ -7,14 +7,15 @@ from typing import Annotated
 
 import typer
 
-from tunewright.cli import where, words
+from tunewright import words
+from tunewright.cli import where
 from tunewright.cli.options import JsonOption, RoundName, StoreOption, WorkersOption
 from tunewright.cli.probe_page import show_answer
 from tunewright.cli.probe_rounds import carried_out, values
 from tunewright.cli.probe_stability import FixedOption, RoundArgument, TrialOption
 from tunewright.cli.problems import Misuse
 from tunewright.cli.project_folder import need_project, open_store
-from tunewright.cli.screen import cell, say, screen, show_json, table
+from tunewright.cli.screen import say, screen, show_json
 from tunewright.execution.watcher import Watcher
 from tunewright.execution.workload import Workload
 from tunewright.plots.batch_scaling import batch_scaling
@@ -23,6 +24,7 @@ from tunewright.probes.critical_batch import CriticalBatch, critical_batch as as
 from tunewright.probes.noise_scale import logged_noise_scale
 from tunewright.probes.train_steps import TrainSteps, train_steps as ask_train_steps
 from tunewright.record.trial import Trial
+from tunewright.reports.plain_table import cell, table
 
 PlotOption = Annotated[
     Path | None,

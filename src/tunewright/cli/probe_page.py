@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tunewright.cli import words
+from tunewright import words
 from tunewright.cli.screen import say, show_json
 from tunewright.probes.probe import Answer, as_document
 

@@ -7,13 +7,14 @@ from typing import Annotated
 
 import typer
 
-from tunewright.cli import where, words
+from tunewright import words
+from tunewright.cli import where
 from tunewright.cli.options import JsonOption, StoreOption, WorkersOption
 from tunewright.cli.probe_page import show_answer
 from tunewright.cli.probe_rounds import carried_out, values
 from tunewright.cli.problems import Misuse
 from tunewright.cli.project_folder import open_store
-from tunewright.cli.screen import cell, say, screen, table
+from tunewright.cli.screen import say, screen
 from tunewright.execution.watcher import Watcher
 from tunewright.execution.workload import Workload
 from tunewright.probes.clip import Clip, ClipTry, clip as ask_clip
@@ -23,6 +24,7 @@ from tunewright.probes.stability import STEPS, Stability, stability as ask_stabi
 from tunewright.probes.warmup import REPEATS, Warmup, warmup as ask_warmup
 from tunewright.probes.warmup_ladder import Rung
 from tunewright.record.trial import Trial
+from tunewright.reports.plain_table import cell, table
 
 RoundArgument = Annotated[
     str | None,

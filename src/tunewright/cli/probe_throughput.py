@@ -8,12 +8,12 @@ from typing import Annotated, Any
 
 import typer
 
-from tunewright.cli import words
+from tunewright import words
 from tunewright.cli.options import JsonOption, StoreOption
 from tunewright.cli.probe_page import show_answer
 from tunewright.cli.problems import Misuse
 from tunewright.cli.project_folder import DEFAULT_STORE, Project, find_project, need_project
-from tunewright.cli.screen import cell, say, screen, sidelines, table
+from tunewright.cli.screen import say, screen, sidelines
 from tunewright.cli.training_function import find_function
 from tunewright.design.space import Value
 from tunewright.execution.workload import Workload
@@ -24,6 +24,7 @@ from tunewright.probes.input_bound import InputBound, input_bound as probe_input
 from tunewright.probes.knee import gain, shown_rate
 from tunewright.probes.size_answer import BatchSizes
 from tunewright.probes.timing import TimingRule
+from tunewright.reports.plain_table import cell, table
 
 QUICK = TimingRule(window_s=0.1, seconds=0.6)
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from tunewright.cli import words
+from tunewright import words
 from tunewright.errors import (
     Busy,
     Damaged,

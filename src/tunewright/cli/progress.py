@@ -10,7 +10,7 @@ from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
-from tunewright.cli import words
+from tunewright import words
 from tunewright.cli.tally import STREAK, Tally
 from tunewright.execution.watcher import Concluded, Started, Summary
 

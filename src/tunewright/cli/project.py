@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from tunewright.cli import words
+from tunewright import words
 from tunewright.cli.checkup import examine, print_checkup
 from tunewright.cli.options import JsonOption, StoreOption, chosen
 from tunewright.cli.problems import UNFINISHED, Misuse

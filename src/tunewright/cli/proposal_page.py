@@ -8,15 +8,15 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
-from tunewright.cli import words
-from tunewright.cli.earlier import earlier_line
-from tunewright.cli.screen import cell, table
+from tunewright import words
 from tunewright.decision.extend import Extension
 from tunewright.decision.proposal import Proposal
 from tunewright.design.round import Round
 from tunewright.design.round_changes import differences
 from tunewright.design.space import Range
 from tunewright.record.results import Results
+from tunewright.reports.earlier_trials import earlier_line
+from tunewright.reports.plain_table import cell, table
 
 INDENT = 4  # the number of a proposal and the space after it
 MOST_CHANGES = 6

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from tunewright.cli import words
+from tunewright import words
 from tunewright.cli.earlier import read_joined
 from tunewright.cli.options import JsonOption, RoundName, StoreOption
 from tunewright.cli.problems import Misuse

@@ -8,11 +8,10 @@ from typing import Annotated
 
 import typer
 
-from tunewright.cli import words
+from tunewright import words
 from tunewright.cli.judging import AtOption, MaximizeOption, MinimizeOption, judged_by
 from tunewright.cli.options import JsonOption, RoundName, StoreOption, chosen
 from tunewright.cli.project_folder import open_store
-from tunewright.cli.round_page import print_round
 from tunewright.cli.screen import say, screen, show_json
 from tunewright.cli.tracking_page import print_tracking
 from tunewright.cli.trial_page import History, print_trial
@@ -20,6 +19,7 @@ from tunewright.record.curve import Curves
 from tunewright.record.joined import with_earlier
 from tunewright.record.tables import Table
 from tunewright.record.tracking import Tracked, tracking_table
+from tunewright.reports.round_page import print_round
 
 TABLES: dict[str, Table] = {"trials": "trials", "curves": "curves"}
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import difflib
 from dataclasses import dataclass
 
+from tunewright import words
 from tunewright.autopilot.launching import known
-from tunewright.cli import words
 from tunewright.cli.problems import Misuse
 from tunewright.design.space import same_value
 from tunewright.design.study import Study

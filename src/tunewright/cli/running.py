@@ -10,16 +10,15 @@ from typing import Annotated
 
 import typer
 
-from tunewright.cli import where, words
+from tunewright import words
+from tunewright.cli import where
 from tunewright.cli.earlier import learning_from_earlier
 from tunewright.cli.listing import NAME as LISTED, ListedOption, list_for, recorded_list
-from tunewright.cli.next_step import REPEATS, next_steps
 from tunewright.cli.options import HoursOption, RoundName, StoreOption, WorkersOption
 from tunewright.cli.plan_page import plan, print_plan, recorded
 from tunewright.cli.problems import FINE, INTERRUPTED, UNFINISHED
 from tunewright.cli.progress import watcher
 from tunewright.cli.project_folder import Project, anchored, need_project, open_store
-from tunewright.cli.round_page import counts_line, studies_table
 from tunewright.cli.screen import say, screen, sidelines
 from tunewright.cli.searching import SearchOption, joining, search_for
 from tunewright.design.round import Round
@@ -31,6 +30,8 @@ from tunewright.execution.watcher import Concluded, Summary, Why
 from tunewright.record.repeats import Repeats
 from tunewright.record.results import Results
 from tunewright.record.store import Store
+from tunewright.reports.next_step import REPEATS, next_steps
+from tunewright.reports.round_page import counts_line, studies_table
 from tunewright.search.search import Search
 
 SAYS: Mapping[Why, str] = {

@@ -7,10 +7,8 @@ import sys
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
-from tunewright.cli import words
 from tunewright.cli.plain import as_json
 
 PIPED_WIDTH = 200  # nobody resizes a file: leave tables whole for grep
@@ -35,16 +33,3 @@ def say(text: str = "", style: str = "") -> None:
 def show_json(thing: Any) -> None:
     """An answer for programs."""
     print(as_json(thing))
-
-
-def table(*columns: str, right: tuple[str, ...] = ()) -> Table:
-    """A plain table: a heading, no frame."""
-    made = Table(box=None, pad_edge=False, header_style="dim")
-    for name in columns:
-        made.add_column(name, justify="right" if name in right else "left", overflow="fold")
-    return made
-
-
-def cell(text: Any, style: str = "") -> Text:
-    """A table cell: text as it is, harmless to the terminal and never read as markup."""
-    return Text(words.printable(str(text)), style=style)

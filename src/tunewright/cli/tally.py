@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from tunewright.cli import words
+from tunewright import words
 from tunewright.cli.time_left import time_left
 from tunewright.execution.watcher import Concluded, Started
 

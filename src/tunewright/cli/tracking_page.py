@@ -8,9 +8,9 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from tunewright.cli import words
-from tunewright.cli.screen import cell, table
+from tunewright import words
 from tunewright.record.tracking import Tracked
+from tunewright.reports.plain_table import cell, table
 
 LABEL = 12
 

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from tunewright.cli import words
-from tunewright.cli.screen import cell, table
+from tunewright import words
 from tunewright.record.provenance import Provenance
 from tunewright.record.reading import Attempt, Snapshot
 from tunewright.record.results import Results
 from tunewright.record.trial import Trial
+from tunewright.reports.plain_table import cell, table
 
 LABEL = 12
 WIDE = 10.0  # highest over lowest value from which a curve is drawn by its logarithm

@@ -7,12 +7,13 @@ from typing import Annotated
 
 import typer
 
+from tunewright import words
 from tunewright.autopilot.campaign import Campaign, read_campaign, read_definition
 from tunewright.autopilot.request import defined
 from tunewright.autopilot.step import Step
 from tunewright.autopilot.steps import next_step, planned
 from tunewright.autopilot.tune import Ending, tuned
-from tunewright.cli import where, words
+from tunewright.cli import where
 from tunewright.cli.evaluating import chosen_measure
 from tunewright.cli.options import StoreOption, WorkersOption
 from tunewright.cli.problems import FINE, INTERRUPTED, UNFINISHED, Misuse

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tunewright import words
 from tunewright.checks.finding import Finding
-from tunewright.cli import words
-from tunewright.cli.next_step import Step, next_steps
-from tunewright.cli.round_page import counts_line, without_fixed
 from tunewright.record.results import Results
+from tunewright.reports.next_step import Step, next_steps
+from tunewright.reports.round_page import counts_line, without_fixed
 
 MOST_STEPS = 5
 PROGRAM = "tunewright "

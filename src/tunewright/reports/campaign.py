@@ -6,8 +6,8 @@ import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from tunewright import words
 from tunewright.autopilot.campaign import Campaign, Contender, kind_of
-from tunewright.cli import words
 from tunewright.decision.ranges import hull
 from tunewright.decision.rewriting import searched_ranges, with_ranges
 from tunewright.plots.progress import progress

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from typing import Any
 
+from tunewright import words
 from tunewright.checks.finding import Finding
-from tunewright.cli import words
 from tunewright.errors import MissingExtra
 from tunewright.plots.figure import Figure
 from tunewright.record.results import Results

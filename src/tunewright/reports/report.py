@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from rich.console import Console
+
 import tunewright
 from tunewright.autopilot.campaign import Campaign
 from tunewright.checks.checklist import check
@@ -51,8 +53,6 @@ class Report:
     @property
     def text(self) -> str:
         """The report as plain text."""
-        from rich.console import Console
-
         written = io.StringIO()
         if self.campaign is not None:
             written.writelines(f"{line}\n" for line in lead_text(self.campaign))

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
-from tunewright.cli import words
+from rich.console import Console
+from rich.text import Text
+
+from tunewright import words
+from tunewright.record.results import Results
 from tunewright.reports.answer import Answer
 from tunewright.reports.chapters import Chapter
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from tunewright.record.results import Results
+from tunewright.reports.checklist_page import print_checklist
+from tunewright.reports.round_page import studies_table
 
 LABEL = 12  # width of the left column
 
@@ -21,10 +21,6 @@ def print_report(
     results: Results, told: Answer, chapters: Iterable[Chapter], console: Console
 ) -> None:
     """Print the report: verdict first, then what every figure shows, in words."""
-    from rich.text import Text
-
-    from tunewright.cli.checklist_page import print_checklist
-    from tunewright.cli.round_page import studies_table
 
     def line(label: str, text: str, style: str = "") -> None:
         shown = words.printable(" ".join(text.split()))

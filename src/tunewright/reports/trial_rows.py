@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tunewright.cli import words
-from tunewright.cli.round_page import without_fixed
+from tunewright import words
 from tunewright.record.results import Results
 from tunewright.record.trial import Trial
 from tunewright.reports.answer import settings
+from tunewright.reports.round_page import without_fixed
 
 MOST = 300  # rows; an export has all of them
 

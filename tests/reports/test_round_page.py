@@ -2,15 +2,15 @@ from __future__ import annotations
 
 import io
 
-from recorded import results
 from rich.console import Console
-from told import ROUND
 
-from tunewright.cli.next_step import next_steps
-from tunewright.cli.round_page import print_round, reasons, roles, verdict, without_fixed
+from recorded import results
+from told import ROUND
 from tunewright.design.condition import given
 from tunewright.design.round import Round
 from tunewright.design.space import log
+from tunewright.reports.next_step import next_steps
+from tunewright.reports.round_page import print_round, reasons, roles, verdict, without_fixed
 
 
 def page(**options: object) -> str:

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from tunewright.cli import words
-from tunewright.cli.next_step import next_steps
-from tunewright.cli.screen import cell, table
+from tunewright import words
 from tunewright.design.round import Round
 from tunewright.design.space import Choice, Range, as_range
 from tunewright.record.results import Results
 from tunewright.record.trial import Status, Trial
+from tunewright.reports.next_step import next_steps
+from tunewright.reports.plain_table import cell, table
 
 ORDER: tuple[Status, ...] = ("completed", "infeasible", "failed", "running", "pending")
 LABEL = 12  # width of the left column

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.text import Text
 
+from tunewright import words
 from tunewright.checks.finding import Finding, Verdict
-from tunewright.cli import words
-from tunewright.cli.earlier import earlier_line
 from tunewright.record.results import Results
+from tunewright.reports.earlier_trials import earlier_line
 
 # in the order they are shown
 SIGNS: dict[Verdict, tuple[str, str]] = {

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import io
 
-from recorded import results
 from rich.console import Console
 
+from recorded import results
 from tunewright.checks.finding import Finding
-from tunewright.cli.checklist_page import lines, print_checklist
+from tunewright.reports.checklist_page import lines, print_checklist
 
 FINDINGS = [
     Finding("baseline", "round r", "ok", "better than chance"),

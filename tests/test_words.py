@@ -5,7 +5,7 @@ import math
 import pytest
 from hypothesis import given, strategies as st
 
-from tunewright.cli import words
+from tunewright import words
 
 
 @pytest.mark.parametrize(
