@@ -271,3 +271,17 @@ def test_no_two_test_files_share_a_name() -> None:
     names = [path.name for path in (ROOT / "tests").rglob("*.py") if path.name != "conftest.py"]
     doubled = sorted(name for name in set(names) if names.count(name) > 1)
     assert not doubled, "pytest imports test files by their bare names"
+
+
+def test_every_page_can_be_reached_from_the_readme() -> None:
+    reached, waiting = set(), [ROOT / "README.md"]
+    while waiting:
+        page = waiting.pop()
+        if page in reached or page.suffix != ".md":
+            continue
+        reached.add(page)
+        for link in re.findall(r"\]\(([^)#\s]+)", page.read_text(encoding="utf-8")):
+            if not link.startswith(("http:", "https:")):
+                waiting.append((page.parent / link).resolve())
+    lost = sorted(p.relative_to(ROOT) for p in (ROOT / "docs").rglob("*.md") if p not in reached)
+    assert lost == []

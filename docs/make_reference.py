@@ -1,0 +1,154 @@
+"""Write docs/reference.md: every public name of Python, by its signature and its docstring."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import inspect
+import re
+import types
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import tunewright as tw
+
+PAGE = Path(__file__).parent / "reference.md"
+GROUPS = {
+    "What will be tried": (
+        *("Round", "Workload", "command", "linear", "log", "log_from_one", "integers", "choice"),
+        *("given", "minimize", "maximize", "Objective", "Study", "defaults.space"),
+    ),
+    "Inside a training function": ("Run", "Infeasible"),
+    "Doing it": (
+        *("run", "load", "repeat", "evaluate", "Checkpoint", "open_round"),
+        *("Inline", "Local", "Ray", "Halton", "Listed", "Bayesian"),
+    ),
+    "What happened": ("Results", "Trial", "joined"),
+    "What can be trusted": ("check", "Finding", "report", "plots"),
+    "What to do about it": (
+        *("decide", "Launch", "variance", "next_round", "Proposal", "extend", "tune", "Campaign"),
+    ),
+    "Short experiments": ("probes",),
+    "From elsewhere": (
+        *("import_optuna", "import_mlflow", "import_wandb", "import_tensorboard", "import_ray"),
+        *("import_tables", "import_frames"),
+    ),
+    "The training pipeline": ("pipeline", "schedule"),
+    "Errors": ("TunewrightError",),
+}
+MODULES = {
+    "plots": (
+        *("axis", "isolation", "curves", "best_step", "best_of_k", "gradient_norm"),
+        *("sensitivity", "steps_to_fit", "batch_scaling", "throughput", "progress", "Figure"),
+    ),
+    "probes": (
+        *("batch_size", "critical_batch", "train_steps", "stability", "warmup", "clip"),
+        *("input_bound", "Cost", "TimingRule"),
+    ),
+    "pipeline": (
+        *("fit", "FitConfig", "Fitted", "Validation", "Keep", "evaluate", "select", "train_step"),
+        *("GhostBatchNorm", "convert_batch_norm", "sync_batch_norm", "recompute_batch_norm"),
+        *("SGD", "Momentum", "Nesterov", "RMSProp", "Adam", "AdamW", "NAdam", "NAdamW"),
+    ),
+    "schedule": (
+        "Constant",
+        "Linear",
+        "Cosine",
+        "Rsqrt",
+        "Piecewise",
+        "WarmupStableDecay",
+        "Warmup",
+    ),
+}
+
+
+def page() -> str:
+    """The whole page."""
+    lines = [
+        "# Python, name by name",
+        "",
+        "`import tunewright as tw`. Written by `python docs/make_reference.py` from signatures and",
+        "docstrings; a test keeps it so. Commands are in [cli.md](cli.md).",
+    ]
+    for title, names in GROUPS.items():
+        lines += ["", f"## {title}", ""]
+        for name in names:
+            if name in MODULES:
+                module = getattr(tw, name)
+                lines += ["", f"`tw.{name}`: {sentence(module)}", ""]
+                for inner in MODULES[name]:
+                    lines += entry(f"{name}.{inner}", getattr(module, inner))
+            else:
+                found: Any = tw
+                for part in name.split("."):
+                    found = getattr(found, part)
+                lines += entry(name, found)
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip() + "\n"
+
+
+def entry(name: str, thing: Any) -> list[str]:
+    """A name as a list item, and below it what its instances have."""
+    lines = [f"- **`tw.{name}{signature(thing)}`**  ", f"  {sentence(thing)}"]
+    if inspect.isclass(thing):
+        lines += [f"  - {line}" for line in members(thing)]
+    return lines
+
+
+def members(kind: type) -> Iterator[str]:
+    """The public properties and methods of a class, with what each says of itself."""
+    for name, member in vars(kind).items():
+        if name.startswith("_") or isinstance(member, types.MemberDescriptorType):
+            continue
+        if isinstance(member, property) and member.__doc__:
+            yield f"`.{name}`: {sentence(member)}"
+        elif isinstance(member, classmethod | staticmethod):
+            yield f"`.{name}{signature(member.__func__)}`: {sentence(member.__func__)}"
+        elif inspect.isfunction(member) and member.__doc__:
+            yield f"`.{name}{signature(member)}`: {sentence(member)}"
+
+
+def sentence(thing: Any) -> str:
+    """The first sentence of the docstring."""
+    text = inspect.getdoc(thing) or ""
+    first = " ".join(text.split("\n\n")[0].split())
+    return first if first.endswith((".", ":", "?", "!")) else f"{first}."
+
+
+def signature(thing: Any) -> str:
+    """The parameters with their defaults; types are left to the docstring and the editor."""
+    if inspect.isclass(thing) and issubclass(thing, BaseException | enum.Enum):
+        return ""
+    try:
+        found = inspect.signature(thing)
+    except (TypeError, ValueError):
+        return ""
+    parts, keywords = [], False
+    for parameter in found.parameters.values():
+        if parameter.name in ("self", "cls"):
+            continue
+        if parameter.kind is parameter.KEYWORD_ONLY and not keywords:
+            parts.append("*")
+            keywords = True
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            keywords = True
+            parts.append(f"*{parameter.name}")
+        elif parameter.kind is parameter.VAR_KEYWORD:
+            parts.append(f"**{parameter.name}")
+        elif parameter.default is parameter.empty:
+            parts.append(parameter.name)
+        else:
+            parts.append(f"{parameter.name}={default(parameter.default)}")
+    return f"({', '.join(parts)})"
+
+
+def default(value: Any) -> str:
+    """A default as it would be typed; what cannot be typed is left out."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return f"{type(value).__name__}()"
+    text = repr(value)
+    return "..." if re.search(r"<.*>", text) else text
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

@@ -1,0 +1,47 @@
+"""docs/reference.md is what docs/make_reference.py writes, and it names everything public."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import tunewright
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="module")
+def maker() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("make_reference", ROOT / "docs/make_reference.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_page_is_up_to_date(maker: ModuleType) -> None:
+    written = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
+    assert written == maker.page(), "run: python docs/make_reference.py"
+
+
+def test_every_public_name_is_there(maker: ModuleType) -> None:
+    named = {name.split(".")[0] for names in maker.GROUPS.values() for name in names}
+    assert named == set(tunewright.__all__) - {"__version__"}
+
+
+def test_nothing_public_is_without_a_sentence(maker: ModuleType) -> None:
+    silent = [
+        line
+        for line in maker.page().splitlines()
+        if line.strip() == "." or line.rstrip().endswith(": .")
+    ]
+    assert silent == []
+
+
+def test_parameters_are_shown_as_they_are_typed(maker: ModuleType) -> None:
+    def example(first: int, *others: int, flag: bool = True, **rest: int) -> None: ...
+
+    assert maker.signature(example) == "(first, *others, flag=True, **rest)"
