@@ -1,16 +1,14 @@
-"""Trials on a real Ray cluster of several nodes, in token mode as the documents advise."""
+"""Trials on a real Ray cluster of several nodes."""
 
 from __future__ import annotations
 
 import contextlib
-import gc
 import logging
 import os
 import secrets
 import signal
 import subprocess
 import sys
-import textwrap
 import threading
 import time
 from collections import Counter
@@ -20,6 +18,7 @@ from typing import Any
 
 import cluster_programs as programs
 import pytest
+from cluster_nodes import cluster_of_nodes, node_of
 from driving import DEADLINE_S, OBJECTIVE, alive, assignment, drive, gone
 from watching import Kept
 
@@ -38,32 +37,13 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
-# a dead node is noticed after 3 s, not 15 s
-NOTICE = {"health_check_period_ms": 1000, "health_check_failure_threshold": 3}
 
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
-    """A head without work, and two nodes: one with a disk of its own kind, one with two GPUs."""
-    ray = pytest.importorskip("ray")
-    from ray._private.authentication_test_utils import reset_auth_token_state
-    from ray.cluster_utils import Cluster
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("RAY_AUTH_MODE", "token")
-        patch.setenv("RAY_AUTH_TOKEN", secrets.token_hex(32))
-        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-        reset_auth_token_state()
-        head = {"num_cpus": 0, "include_dashboard": False, "_system_config": NOTICE}
-        made = Cluster(initialize_head=True, head_node_args=head)
-        made.add_node(num_cpus=1, resources={"fast_disk": 1}, wait=False)
-        made.add_node(num_cpus=1, num_gpus=2, wait=False)  # Ray takes our word for the GPUs
-        made.wait_for_nodes()
+    pytest.importorskip("ray")
+    with cluster_of_nodes() as made:
         yield made
-        ray.shutdown()  # a busy machine may not have let go of it yet
-        made.shutdown()
-    reset_auth_token_state()
-    gc.collect()  # here, where what Ray leaves open is no error
 
 
 @pytest.fixture
@@ -84,16 +64,6 @@ def make(cluster: Any) -> Iterator[Callable[..., Ray]]:
 
 def workload(train: Any, tmp_path: Path, executor: Ray) -> tw.Workload:
     return tw.Workload(train, OBJECTIVE, store=tmp_path / "tuning.db", executor=executor)
-
-
-def node_of(pid: int, nodes: list[Any]) -> Any:
-    """The node that a process belongs to: its raylet is above it."""
-    raylets = {node.all_processes["raylet"][0].process.pid: node for node in nodes}
-    while pid > 1:
-        if pid in raylets:
-            return raylets[pid]
-        pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
-    raise AssertionError("no raylet is above it")
 
 
 def test_the_contract(make: Callable[..., Ray]) -> None:
@@ -199,13 +169,6 @@ def test_close_leaves_the_cluster_and_the_program_as_they_were(
     finally:
         ray.shutdown()
     assert capfd.readouterr().out == ""
-
-
-def test_addresses_that_cannot_be_joined_are_refused() -> None:
-    with pytest.raises(WorkloadError, match="submit this program as a job"):
-        Ray(address="ray://10.0.0.1:10001").slots  # noqa: B018
-    with pytest.raises(WorkloadError, match="no Ray cluster can be joined at nonsense"):
-        Ray(address="nonsense").slots  # noqa: B018
 
 
 def test_a_folder_that_the_node_does_not_see(
@@ -395,34 +358,15 @@ def test_the_command_line(
     assert "no node of the Ray cluster has that" in capsys.readouterr().err
 
 
-DRIVER = """
-import sys
-import cluster_programs as programs
-import tunewright as tw
-from tunewright.execution.ray import Ray
-
-address, store, events = sys.argv[1:]
-round = tw.Round(
-    "restart", goal="?", scientific={}, nuisance={"x": tw.linear(0, 1)},
-    fixed={"events": events, "steps": 20, "sleep_s": 0.05}, trials_per_study=6,
-)
-workload = tw.Workload(programs.steady, tw.minimize("valid_error"), store, Ray(address=address))
-tw.run(round, workload)
-"""
-
-
 def test_the_driver_killed_and_started_again(cluster: Any, tmp_path: Path, events: Path) -> None:
-    script, store = tmp_path / "driver.py", tmp_path / "tuning.db"
-    script.write_text(textwrap.dedent(DRIVER))
-    here = str(Path(__file__).parent)
+    script, store = Path(__file__).with_name("cluster_driver.py"), tmp_path / "tuning.db"
     words = [sys.executable, str(script), cluster.address, str(store), str(events)]
-    environment = {**os.environ, "PYTHONPATH": here}
 
     def finished() -> Counter:
         return Counter(one["number"] for one in programs.read(events) if one["what"] == "finish")
 
     with (tmp_path / "output").open("wb") as output:
-        driver = subprocess.Popen(words, env=environment, stdout=output, stderr=output)
+        driver = subprocess.Popen(words, stdout=output, stderr=output)
         try:
             programs.wait_for(lambda: len(finished()) >= 3 or driver.poll() is not None)
             assert driver.poll() is None, (tmp_path / "output").read_text()
@@ -434,7 +378,7 @@ def test_the_driver_killed_and_started_again(cluster: Any, tmp_path: Path, event
     before = finished()
     recorded = {one.number for one in tw.load(store, "restart").trials if one.status == "completed"}
     assert recorded and recorded <= set(before)
-    again = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=120)
+    again = subprocess.run(words, capture_output=True, text=True, timeout=120)
     assert again.returncode == 0, again.stderr
     assert again.stdout == "", "Ray keeps its words to itself"
     results = tw.load(store, "restart")

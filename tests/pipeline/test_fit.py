@@ -1,15 +1,10 @@
-"""fit against plain PyTorch, against itself after a kill, and in all that it promises."""
+"""fit against plain PyTorch, and in all that it promises of one training."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
-import os
-import random
-import signal
-import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -18,7 +13,7 @@ from torch import nn
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-import fit_worker
+from fitting import Handle, X, Y, config, loss, losses, metrics, mlp, same
 
 from tunewright import snapshot
 from tunewright.design.schedule import Constant, Cosine, Linear, Warmup
@@ -27,7 +22,6 @@ from tunewright.pipeline import (
     SGD,
     Adam,
     AdamW,
-    FitConfig,
     Keep,
     NAdamW,
     Nesterov,
@@ -37,65 +31,6 @@ from tunewright.pipeline import (
     select,
 )
 from tunewright.pipeline.predictions import load_predictions
-
-X = torch.randn(100, 6, generator=torch.Generator().manual_seed(1))
-Y = (X[:, 0] * X[:, 1] > 0).long()
-
-
-def mlp(seed: int = 0) -> nn.Module:
-    torch.manual_seed(seed)
-    return nn.Sequential(nn.Linear(6, 32), nn.ReLU(), nn.Linear(32, 2))
-
-
-def loss(model: nn.Module, batch) -> torch.Tensor:
-    return nn.functional.cross_entropy(model(batch[0]), batch[1])
-
-
-def losses(model: nn.Module, batch) -> torch.Tensor:
-    return nn.functional.cross_entropy(model(batch[0]), batch[1], reduction="none")
-
-
-def metrics(model: nn.Module, batch) -> dict[str, torch.Tensor]:
-    return {"valid_error": (model(batch[0]).argmax(1) != batch[1]).float()}
-
-
-def config(**changes) -> FitConfig:
-    settings = {"max_train_steps": 50, "batch_size": 16, "base_learning_rate": 0.1}
-    return FitConfig(**{**settings, **changes})
-
-
-def same(one: nn.Module, other: nn.Module) -> bool:
-    pairs = zip(one.state_dict().values(), other.state_dict().values(), strict=True)
-    return all(torch.equal(a, b) for a, b in pairs)
-
-
-class Handle:
-    """A trial's handle as fit sees it, with everything written down."""
-
-    def __init__(self, folder: Path, restored=None, start_step: int = 0, stop_at: int = 0) -> None:
-        self.folder, self.restored, self.start_step = folder, restored, start_step
-        self.seeds, self.stop_at = hosts.seeds(0), stop_at
-        self.logged: list[tuple[int, dict]] = []
-        self.saved: list[tuple[int, object]] = []
-
-    def steps(self, total: int):
-        self.total = total
-        for step in range(self.start_step + 1, total + 1):
-            self.step = step
-            yield step
-
-    def log(self, step: int, metrics: dict) -> None:
-        self.logged.append((step, dict(metrics)))
-
-    def eval_due(self, step: int) -> bool:
-        return step % 10 == 0 or step == self.total
-
-    def save_due(self, step: int) -> bool:
-        return step == self.stop_at
-
-    def save(self, state: object) -> None:
-        kept = snapshot.save(self.folder / "s", state, step=self.step)  # now: training goes on
-        self.saved.append((self.step, snapshot.load(kept)))
 
 
 @pytest.mark.parametrize(
@@ -131,76 +66,6 @@ def test_identical_to_plain_pytorch_for_50_steps(choice, build, clip: float | No
     assert same(ours, theirs)
 
 
-@pytest.mark.parametrize("precision", ["fp32", "fp16"])
-def test_killed_and_resumed_equals_uninterrupted_bit_for_bit(tmp_path: Path, precision) -> None:
-    whole, expected = fit_worker.train(None, precision=precision)
-
-    # Without a process: stopped at a step that is neither logged nor evaluated, and again.
-    folder = tmp_path / "stopped"
-    for stop in (7, 23):
-        with pytest.raises(KeyboardInterrupt):
-            _train_until(stop, folder, precision)
-    resumed, fitted = fit_worker.train(folder, precision=precision)
-    assert fitted.start_step > 0
-    assert same(whole, resumed)
-    assert fitted.curves == expected.curves
-    for name, value in expected.averages.state_dict()["values"].items():
-        assert torch.equal(value, fitted.averages.state_dict()["values"][name])
-
-
-def _train_until(stop: int, folder: Path, precision: str) -> None:
-    """Break off inside the batch after update `stop`, as a kill would."""
-    seen = 0
-    original = fit_worker.loss
-
-    def breaking(model, batch):
-        nonlocal seen
-        seen += 1
-        if seen > 2 * stop:  # two parts per update
-            raise KeyboardInterrupt
-        return original(model, batch)
-
-    fit_worker.loss = breaking
-    try:
-        fit_worker.train(folder, precision=precision)
-    finally:
-        fit_worker.loss = original
-
-
-@pytest.mark.parametrize("kills", [1, pytest.param(5, marks=pytest.mark.slow)])
-def test_a_killed_process_resumes_bit_for_bit(tmp_path: Path, kills: int) -> None:
-    whole, expected = fit_worker.train(None)
-    folder, moments = tmp_path / "killed", random.Random(0)
-    for _ in range(kills):
-        before = snapshot.latest(folder / "snapshots")
-        job = subprocess.Popen(
-            [sys.executable, fit_worker.__file__, str(folder), "0.01"],
-            env={**os.environ, "OMP_NUM_THREADS": "1"},
-        )
-        deadline = time.monotonic() + 120
-        while job.poll() is None and time.monotonic() < deadline:
-            newest = snapshot.latest(folder / "snapshots")
-            if newest and (before is None or newest.step > before.step):
-                break
-            time.sleep(0.02)
-        time.sleep(moments.uniform(0, 0.05))
-        job.send_signal(signal.SIGKILL)
-        job.wait()
-    killed_at = snapshot.latest(folder / "snapshots")
-    assert killed_at is not None and killed_at.step >= 4
-    resumed, fitted = fit_worker.train(folder)
-    assert fitted.start_step == killed_at.step
-    assert same(whole, resumed) and fitted.curves == expected.curves
-
-
-def test_the_same_call_again_does_nothing_more(tmp_path: Path) -> None:
-    one, first = fit_worker.train(tmp_path)
-    two, again = fit_worker.train(tmp_path)
-    assert again.start_step == again.steps == first.steps
-    assert same(one, two) and again.curves == first.curves
-    assert again.selected == first.selected
-
-
 def test_a_run_is_logged_evaluated_and_saved(tmp_path: Path) -> None:
     run = Handle(tmp_path, stop_at=27)
     fitted = fit(
@@ -224,18 +89,6 @@ def test_a_run_is_logged_evaluated_and_saved(tmp_path: Path) -> None:
     assert sorted(load_predictions(tmp_path / "predictions")) == [10, 20, 30, 40, 50, 60]
     kept = {s.step for s in snapshot.listed(tmp_path / "checkpoints")}
     assert fitted.selected.step in kept and 60 in kept and len(kept) <= 3
-
-
-def test_a_run_resumes_from_what_it_saved(tmp_path: Path) -> None:
-    whole = mlp()
-    fit(whole, loss, (X, Y), config(), run=Handle(tmp_path))
-    first = Handle(tmp_path, stop_at=20)
-    fit(mlp(), loss, (X, Y), config(), run=first)
-    second = Handle(tmp_path, restored=first.saved[0][1], start_step=20)
-    resumed = mlp(seed=99)
-    fitted = fit(resumed, loss, (X, Y), config(), run=second)
-    assert fitted.start_step == 20 and next(s for s, _ in second.logged) == 21
-    assert same(whole, resumed)
 
 
 def test_a_loss_that_is_not_finite_ends_the_training(tmp_path: Path) -> None:
@@ -427,16 +280,3 @@ def test_refused_before_any_compute(tmp_path: Path) -> None:
         fit(mlp(), loss, (X, Y), config(), keep=Keep("valid_error"))
     with pytest.raises(dataclasses.FrozenInstanceError):
         config().batch_size = 3
-
-
-def test_a_checkpoint_that_does_not_fit_is_refused(tmp_path: Path) -> None:
-    fit(mlp(), loss, (X, Y), config(), folder=tmp_path)
-    with pytest.raises(PipelineError, match="same batch size and seed"):
-        fit(mlp(), loss, (X, Y), config(batch_size=20), folder=tmp_path)
-    with pytest.raises(PipelineError, match="same batch size and seed"):
-        fit(mlp(), loss, (X, Y), config(), folder=tmp_path, seed=1)
-    with pytest.raises(PipelineError, match="written without averages"):
-        fit(mlp(), loss, (X, Y), config(average_decay=0.9), folder=tmp_path)
-    other = Handle(tmp_path, restored={"mine": 1}, start_step=3)
-    with pytest.raises(PipelineError, match="not one of fit's"):
-        fit(mlp(), loss, (X, Y), config(), run=other)
