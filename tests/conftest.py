@@ -1,4 +1,4 @@
-"""Stores to test against: a SQLite file, and a database of a PostgreSQL server started for it."""
+"""Stores to test against: a SQLite file, and a place on a PostgreSQL server started for it."""
 
 from __future__ import annotations
 
@@ -32,12 +32,16 @@ def postgres_server() -> Iterator[Any]:
 
 @pytest.fixture
 def new_postgres_url(postgres_server: Any) -> Callable[[], str]:
-    """Makes an empty database of the server, and says its address."""
+    """Makes an empty place on the server, and says its address."""
 
     def make() -> str:
+        # A role finds its tables in the schema of its name: as empty as a database of its own, and
+        # made in milliseconds, where that takes a fifth of a second and 8 MB to write and remove.
         name = f"t{uuid.uuid4().hex}"
-        postgres_server.psql(f"CREATE DATABASE {name}")
-        return str(postgres_server.get_uri(database=name))
+        postgres_server.psql(
+            f"CREATE ROLE {name} SUPERUSER LOGIN; CREATE SCHEMA {name} AUTHORIZATION {name}"
+        )
+        return str(postgres_server.get_uri()).replace("//postgres:@", f"//{name}:@")
 
     return make
 
