@@ -62,10 +62,12 @@ def save(
     attempt: int = 1,
     keep: int | None = 2,
     extra: Mapping[str, object] | None = None,
+    spare: Path | None = None,
 ) -> Snapshot:
     """Write `state` as a snapshot of `step`, then drop all but the newest `keep` (None: drop none).
 
-    What cannot be stored is refused, with its place in the tree, before anything is written.
+    The one at `spare` stays however old it is. What cannot be stored is refused, with its place in
+    the tree, before anything is written.
     """
     if type(step) is not int or not 0 <= step < 10**12:
         raise SnapshotError(f"step={step!r}: a snapshot belongs to a whole number of updates >= 0")
@@ -109,7 +111,7 @@ def save(
     finally:
         shutil.rmtree(partial, ignore_errors=True)
     written = _read_manifest(path)
-    _tidy(folder, written, keep)
+    _tidy(folder, (written.path, spare), written.attempt, keep)
     return written
 
 
@@ -189,15 +191,17 @@ def _newest_first(folder: Path) -> list[Path]:
     return [path for *_, path in sorted(_names(folder), reverse=True)]
 
 
-def _tidy(folder: Path, written: Snapshot, keep: int | None) -> None:
+def _tidy(
+    folder: Path, stay: tuple[Path | None, ...], newest_attempt: int, keep: int | None
+) -> None:
     """Drop old snapshots, and what killed writers of this or an earlier attempt left behind."""
     if keep is not None:
         for old in listed(folder)[keep:]:
-            if old.path != written.path:
+            if old.path not in stay:
                 remove(old)
     for path in folder.glob(".writing-*"):
         attempt = path.name.split("-")[1]
-        if attempt.isdigit() and int(attempt) <= written.attempt:
+        if attempt.isdigit() and int(attempt) <= newest_attempt:
             shutil.rmtree(path, ignore_errors=True)
     for path in folder.glob(".removing-*"):
         shutil.rmtree(path, ignore_errors=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -31,7 +32,7 @@ ROUND = Round(
 
 
 def train(run, learning_rate, max_train_steps=10, best_at=9):
-    """Best at one step, saved at every step (of which the last two stay)."""
+    """Best at one step, saved at every step (of which the last two and the best stay)."""
     for step in run.steps(max_train_steps):
         distance = abs(math.log10(learning_rate) + 1)
         if learning_rate > 0.5:
@@ -118,19 +119,33 @@ def test_the_split_is_that_of_the_training(workload):
     assert one.metrics["split"] == seen[0].split
 
 
-def test_the_nearest_that_was_kept_stands_in(workload):
-    early = Round(
-        "early",
-        goal="Best long before the end",
-        nuisance={"learning_rate": log(1e-4, 1e-2)},
-        fixed={"max_train_steps": 10, "best_at": 3},
-        trials_per_study=1,
+def test_the_best_checkpoint_is_there_long_after(workload):
+    early = replace(
+        ROUND, name="early", fixed={"max_train_steps": 10, "best_at": 3}, trials_per_study=1
     )
     best = run(early, workload).best()
     (one,) = evaluate([best], workload, full)
     assert best.best_step == 3
-    assert one.step == 9 and not one.at_best_step  # of 9 and 10, which run.save kept
-    assert one.proxy == pytest.approx(best.value + 0.06)
+    assert one.step == 3 and one.at_best_step
+    assert one.metrics["saved_at"] == 3
+
+
+def train_saving_seldom(run, learning_rate, max_train_steps=40, best_at=19):
+    """Evaluated at every step, saved at every tenth, before the step is logged."""
+    for step in run.steps(max_train_steps):
+        if step % 10 == 0:
+            run.save({"weight": np.array([learning_rate, step]), "distance": 0.0})
+        run.log(step, valid_error=abs(step - best_at) / 100)
+
+
+def test_the_best_of_those_that_were_kept_stands_in(workload):
+    asked = replace(ROUND, fixed={"max_train_steps": 40, "best_at": 19}, trials_per_study=1)
+    own = replace(workload, train=train_saving_seldom)
+    best = run(asked, own).best()
+    (one,) = evaluate([best], own, full)
+    assert best.best_step == 19
+    assert one.step == 20 and not one.at_best_step
+    assert one.proxy == pytest.approx(0.01)
 
 
 def test_again_counts_the_newest(workload):

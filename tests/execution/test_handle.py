@@ -165,6 +165,64 @@ def test_the_last_two_snapshots_stay(tmp_path: Path) -> None:
     assert [kept.step for kept in snapshot.listed(tmp_path / FOLDER)] == [5, 4]
 
 
+def kept_steps(folder: Path) -> list[int]:
+    return [kept.step for kept in snapshot.listed(folder / FOLDER)]
+
+
+@pytest.mark.parametrize("saves_first", [False, True])
+def test_the_best_snapshot_stays_beside_the_last_two(tmp_path: Path, saves_first: bool) -> None:
+    run, _ = handle(tmp_path)
+    for step in run.steps(9):
+        if saves_first:
+            run.save({"step": step})
+        run.log(step, valid_error=abs(step - 3))
+        if not saves_first:
+            run.save({"step": step})
+    assert kept_steps(tmp_path) == [9, 8, 3]
+
+
+def test_a_new_best_takes_the_place_of_the_old_one(tmp_path: Path) -> None:
+    run, _ = handle(tmp_path)
+    for step, error in enumerate([0.5, 0.3, 0.4, 0.4, 0.2, 0.2, 0.9, 0.9], start=1):
+        run.log(step, valid_error=error)
+        run.save({}, step=step)
+    assert kept_steps(tmp_path) == [8, 7, 5], "of equal ones the earlier"
+
+
+def test_a_later_attempt_knows_the_best_snapshot_it_builds_on(tmp_path: Path) -> None:
+    run, _ = handle(tmp_path)
+    for step in range(1, 6):
+        run.log(step, valid_error=abs(step - 2))
+        run.save({}, step=step)
+    run, _ = handle(tmp_path, attempt=2)
+    assert run.restored == {}
+    for step in range(6, 9):
+        run.log(step, valid_error=1.0)
+        run.save({}, step=step)
+    assert kept_steps(tmp_path) == [8, 7, 2]
+
+
+def test_what_a_later_attempt_does_not_build_on_is_not_its_best(tmp_path: Path) -> None:
+    run, _ = handle(tmp_path)
+    for step in range(1, 4):
+        run.log(step, valid_error=0.0)
+        run.save({}, step=step)
+    run, _ = handle(tmp_path, attempt=2)  # it never reads run.restored, so it begins at step 0
+    for step in run.steps(6):
+        run.log(step, valid_error=0.5)
+        run.save({}, step=step)
+    assert {4, 5, 6} & set(kept_steps(tmp_path)) == {5, 6}
+    assert not {s.step for s in snapshot.listed(tmp_path / FOLDER) if s.attempt == 1}
+
+
+def test_without_the_objective_only_the_last_two_stay(tmp_path: Path) -> None:
+    run, _ = handle(tmp_path)
+    for step in run.steps(5):
+        run.log(step, another_metric=float(step))
+        run.save({})
+    assert kept_steps(tmp_path) == [5, 4]
+
+
 def test_case_21_a_torn_snapshot_is_skipped(tmp_path: Path) -> None:
     run, told = handle(tmp_path)
     for step in run.steps(2):

@@ -9,6 +9,8 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from tunewright import snapshot
+from tunewright.design.objective import maximize, minimize
+from tunewright.record.curve import Batch, Curves, pack
 from tunewright.record.selected import selected
 from tunewright.record.trial import Trial
 
@@ -51,3 +53,22 @@ def test_nothing_was_kept_or_nothing_is_best(tmp_path: Path) -> None:
     assert selected(tmp_path, TRIAL) is None
     kept(tmp_path / "r1/t0/snapshots", 10)
     assert selected(tmp_path, replace(TRIAL, best_step=None)) is None
+
+
+def judged(values: dict[int, float]) -> Trial:
+    points = {"valid_error": (list(values), list(values.values()))}
+    best = min(values, key=lambda step: values[step])
+    return replace(
+        TRIAL, curves=Curves([Batch(1, 0, pack(points))]), value=values[best], best_step=best
+    )
+
+
+def test_of_those_that_were_kept_the_best_by_the_objective(tmp_path: Path) -> None:
+    kept(tmp_path / "r1/t0/snapshots", 10, 28, 40)
+    trial = judged({10: 0.2, 28: 0.5, 30: 0.1, 40: 0.6})
+    found = selected(tmp_path, trial, minimize("valid_error"))
+    assert found is not None and found.step == 10
+    other = selected(tmp_path, trial, minimize("another_metric"))
+    assert other is not None and other.step == 28, "nearest, where the objective says nothing"
+    higher = selected(tmp_path, trial, maximize("valid_error"))
+    assert higher is not None and higher.step == 40

@@ -56,7 +56,7 @@ def evaluate(
     """Measure the selected checkpoints of the best trials properly, and record it as metrics.
 
     What training measures on its way is a proxy. Each trial is measured at the checkpoint of its
-    best step, or the nearest one it kept.
+    best step, or the best one it kept.
     """
     project = need_project()
     store = None if store is None else anchored(store, Path.cwd())
@@ -173,8 +173,8 @@ def print_measured(results: Results, found: tuple[Measured, ...]) -> None:
     proxy = f"{results.objective.metric} then"
     made = table("trial", "at step", proxy, *names, "", right=("trial", "at step", proxy, *names))
     for one in found:
-        nearest = "" if one.at_best_step or one.step is None else "nearest kept to "
-        remark = f"{nearest}step {one.trial.best_step}" if nearest else one.reason
+        other = "" if one.at_best_step or one.step is None else "best kept, for "
+        remark = f"{other}step {one.trial.best_step}" if other else one.reason
         made.add_row(
             cell(one.trial.number),
             cell("-" if one.step is None else one.step),

@@ -169,7 +169,7 @@ def _chosen(trials: Trial | Iterable[Trial], with_: Measure, test: bool) -> list
 
 def _job(store: Store, record: RoundRecord, trial: Trial, with_: Measure) -> _Job:
     root = store.trial_root(Path(record.folder) if record.folder else None)
-    snapshot, folder = selected(root, trial), root / trial.folder
+    snapshot, folder = selected(root, trial, record.objective), root / trial.folder
     refused = ""
     clash = sorted(set(FIELDS) & set(trial.configuration)) if isinstance(with_, Command) else []
     if trial.value is None:

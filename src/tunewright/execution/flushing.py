@@ -27,6 +27,7 @@ from tunewright.record.spool import TRIAL_FILE, SpooledResult, write_result, wri
 from tunewright.record.store import Store
 
 REDONE_S = 60.0  # training done again rather than leave a hole in its curves
+LAST = 2  # snapshots that stay for resuming
 BACKUP_AGAIN_S = 60.0  # after one that failed
 log = logging.getLogger(__name__)
 
@@ -74,7 +75,7 @@ class Ledger:
         along. If none on the disk is recorded, a hole is better than much training done again.
         """
         known = {PurePosixPath(saved.path).name for saved in self._store.snapshots(claim.trial)}
-        found = snapshot.listed(folder / SNAPSHOTS)
+        found = snapshot.listed(folder / SNAPSHOTS)[:LAST]  # the best one is older: none of this
         recorded = [at for at, saved in enumerate(found) if saved.path.name in known]
         if recorded:
             unrecorded = found[: recorded[0]]

@@ -16,6 +16,7 @@ from tunewright.design.objective import Objective
 from tunewright.design.space import Value, is_storable
 from tunewright.errors import BadValue, Ended, WorkloadError
 from tunewright.execution import due
+from tunewright.execution.best_saved import BestSaved
 from tunewright.execution.ending import watched_metrics
 from tunewright.execution.executor import Assignment, Began, Event, Logged, Saved
 from tunewright.execution.number import as_count, as_number, as_step, detached, on_device, shown
@@ -71,9 +72,11 @@ class Run:
         self._trial = assignment.trial
         self._tell = tell
         self._speaks = rank() == 0
+        self._best = BestSaved(objective)
         self._points = Points(
             lambda packed: tell(Logged(self._trial, self.attempt, packed)),
             watched := frozenset(watched_metrics(objective, meaning)),
+            self._best.heard,
         )
         self._watched = watched
         self._steps_name = meaning.name("max_train_steps")
@@ -254,16 +257,19 @@ class Run:
     # ---- saving
 
     def save(self, state: object, step: int | None = None) -> None:
-        """Keep the state from which this trial can go on, whole or not at all; the last two stay.
+        """Keep the state from which this trial can go on, whole or not at all.
 
-        `step` is how many updates it has had: by default where `run.steps` stands.
+        The last two stay, and the one at whose step the objective was best. `step` is how many
+        updates it has had: by default where `run.steps` stands.
         """
         self._stop.saves = True
         if not self._plain and not self._look(None):
             return
         at = self.step if step is None else as_step(step)
         self.flush()  # what led to the snapshot is told before it
-        written = snapshot.save(self.folder / FOLDER, state, step=at, attempt=self.attempt)
+        written = self._best.save(
+            self.folder / FOLDER, state, step=at, attempt=self.attempt, start_step=self._start
+        )
         relative = written.path.relative_to(self.folder).as_posix()
         self._tell(Saved(self._trial, self.attempt, written.step, relative, written.sha256))
         try:

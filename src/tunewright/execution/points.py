@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from tunewright.errors import Diverged
@@ -27,12 +27,18 @@ LONGEST_HELD_S = 1.0  # ... or after this time: slow steps should be seen too
 class Points:
     """The points of one attempt that were logged and not yet told."""
 
-    def __init__(self, tell: Callable[[bytes], None], watched: Collection[str]) -> None:
-        """`tell` receives packed batches, in order, from one thread at a time.
+    def __init__(
+        self,
+        tell: Callable[[bytes], None],
+        watched: Collection[str],
+        hear: Callable[[Mapping[str, tuple[list[int], list[float]]]], None] = lambda batch: None,
+    ) -> None:
+        """`tell` receives packed batches, in order, from one thread at a time; `hear` plain ones.
 
         The `watched` metrics must stay finite.
         """
         self._tell = tell
+        self._hear = hear
         self._watched = watched
         self._waiting: deque[Point] = deque()  # appended to and drained without a lock
         self._telling = threading.Lock()
@@ -92,6 +98,7 @@ class Points:
                         steps, values = batch[name] = ([], [])
                     steps.append(step)
                     values.append(value)
+                self._hear(batch)
                 self._tell(pack(batch))
 
 
