@@ -88,7 +88,7 @@ def test_a_file_that_is_too_large_is_not_even_read(tmp_path: Path) -> None:
 
 
 def test_files_with_the_right_sum_but_other_content_are_refused(tmp_path: Path) -> None:
-    path = spool._write(tmp_path / "result.1.json", {"trial": 1})
+    path = spool.write_checked(tmp_path / "result.1.json", {"trial": 1})
     with pytest.raises(Damaged, match="not a result"):
         read_result(path)
     with pytest.raises(Damaged, match="not a trial"):

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -42,6 +42,7 @@ class _Open(threading.local):
     writes: bool = False
     durable: bool = False
     revision: int | None = None
+    afterwards: tuple[Callable[[], None], ...] = ()  # what is to be done once it is committed
 
 
 class Database:
@@ -80,13 +81,20 @@ class Database:
             self._open.durable |= durable
             yield self._open.connection
             return
-        self._open.durable = durable
+        self._open.durable, self._open.afterwards = durable, ()
         self._check_in_place()
         with self._in_our_words():
             with self._queued(), self.engine.connect() as connection:
                 yield from self._block(connection.execution_options(writes=True), writes=True)
             if self._open.durable:
                 self._flush()
+        todo: tuple[Callable[[], None], ...] = self._open.afterwards
+        for work in todo:
+            work()
+
+    def afterwards(self, work: Callable[[], None]) -> None:
+        """Do this once the transaction that this thread is in has been committed."""
+        self._open.afterwards = (*self._open.afterwards, work)
 
     def _block(self, connection: Connection, writes: bool) -> Iterator[Connection]:
         with connection.begin():

@@ -1,4 +1,7 @@
-"""Notes people write about a round, wishes to stop, and what later stages conclude, as JSON."""
+"""Notes people write about a round, wishes to stop, and what later stages conclude, as JSON.
+
+Conclusions and notes are also left as files beside the trials, once they are committed.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from sqlalchemy import delete, insert, select
 
 from tunewright.errors import StoreError
 from tunewright.record import plain_json
+from tunewright.record.conclusions import leave
 from tunewright.record.database import Database
 from tunewright.record.schema import documents, note as note_table, stop as stop_table
 from tunewright.record.text import LONGEST_TEXT, storable
@@ -53,6 +57,7 @@ def add_note(database: Database, round_id: int, text: str) -> None:
     values = {"round": round_id, "written": time.time(), "text": storable(text, LONGEST_TEXT)}
     with database.writing() as connection:
         connection.execute(insert(note_table).values(values))
+        database.afterwards(lambda: leave(database))
 
 
 def notes_of(database: Database, round_id: int) -> list[Note]:
@@ -74,6 +79,7 @@ def add_document(
     with database.writing() as connection:
         made = connection.execute(insert(documents[kind]).values(values))
         (key,) = made.inserted_primary_key or (0,)
+        database.afterwards(lambda: leave(database))
     return int(key)
 
 

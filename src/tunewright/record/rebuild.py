@@ -1,4 +1,4 @@
-"""Making a lost store again, out of the records in its trial folders."""
+"""Making a lost store again, out of the records in its trial folders, with what was concluded."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, insert, select
 
 from tunewright.errors import Damaged, NotFound, StoreError
-from tunewright.record import backup, migrations, plain_json
+from tunewright.record import backup, conclusions, migrations, plain_json
 from tunewright.record.address import parse
 from tunewright.record.claims import ADDED
 from tunewright.record.database import Database
@@ -39,6 +39,7 @@ class Rebuilt:
     trials: int  # whose configuration is known; the others come back when the round is run again
     ended: int  # of these, with their result
     unreadable: tuple[Path, ...]  # torn or altered files, which were passed over
+    conclusions: int = 0  # launches, campaigns, evaluations, probes and notes
 
 
 def rebuild(store: str | os.PathLike[str], root: Path | None = None) -> Rebuilt:
@@ -58,7 +59,9 @@ def rebuild(store: str | os.PathLike[str], root: Path | None = None) -> Rebuilt:
         with database.writing() as connection:
             if connection.execute(select(round_table.c.id)).first() is not None:
                 raise StoreError(f"{address.shown} holds rounds already; nothing was rebuilt.")
-            return _fill(database, connection, files, "" if root is None else str(folder))
+            made = _fill(database, connection, files, "" if root is None else str(folder))
+            places = {folder, default_root(address.path) if address.path is not None else folder}
+            return _with_conclusions(database, connection, made, sorted(places))
     finally:
         database.close()
 
@@ -113,6 +116,26 @@ def _fill(database: Database, connection: Connection, files: list[Path], folder:
             trials += 1
             ended += row["status"] in ENDED
     return Rebuilt(rounds, trials, ended, tuple(unreadable))
+
+
+def _with_conclusions(
+    database: Database, connection: Connection, made: Rebuilt, places: list[Path]
+) -> Rebuilt:
+    """Put back what was concluded: those about no round may stand in the store's own folder."""
+    read = [conclusions.read(place) for place in places]
+    known = {(one.written, one.kind): one for own, _ in read for one in own}  # each once
+    found = [known[key] for key in sorted(known)]
+    torn = tuple(path for _, paths in read for path in paths)
+    rounds = connection.execute(select(round_table.c.directory, round_table.c.id))
+    trials = connection.execute(select(trial.c.folder, trial.c.id))
+    conclusions.restore(
+        database,
+        connection,
+        found,
+        {row.directory: row.id for row in rounds},
+        {row.folder: row.id for row in trials},
+    )
+    return replace(made, unreadable=(*made.unreadable, *torn), conclusions=len(found))
 
 
 def _keeper() -> dict[str, Any]:

@@ -121,12 +121,12 @@ def write_result(folder: Path, result: SpooledResult) -> Path:
         "first": result.first,
         "batches": [base64.b64encode(batch).decode("ascii") for batch in result.batches],
     }
-    return _write(folder / f"result.{result.attempt}.json", data)
+    return write_checked(folder / f"result.{result.attempt}.json", data)
 
 
 def read_result(path: Path) -> SpooledResult:
     """An attempt's end out of its file; Damaged if it is torn or altered."""
-    data = _read(path)
+    data = read_checked(path)
     try:
         batches = tuple(base64.b64decode(text, validate=True) for text in data["batches"])
         for batch in batches:
@@ -165,13 +165,13 @@ def write_trial(folder: Path, claim: Claim) -> Path:
         "unit": dict(claim.unit),
         "seed": claim.seed,
     }
-    return _write(folder / TRIAL_FILE, data)
+    return write_checked(folder / TRIAL_FILE, data)
 
 
 def read_trial(path: Path) -> SpooledTrial:
     """A trial out of its file; Damaged if it is torn or altered."""
     try:
-        told = SpooledTrial(**_read(path))
+        told = SpooledTrial(**read_checked(path))
     except TypeError as error:
         raise Damaged(f"{path}: not a trial ({error}).") from None
     _check_kinds(path, told, _TRIAL_KINDS)
@@ -187,12 +187,12 @@ def write_round(folder: Path, record: RoundRecord) -> Path:
         "search": record.search,
         "command": record.command,
     }
-    return _write(folder / ROUND_FILE, data)
+    return write_checked(folder / ROUND_FILE, data)
 
 
 def read_round(path: Path) -> SpooledRound:
     """A round out of its file; Damaged if it is torn or altered."""
-    data = _read(path)
+    data = read_checked(path)
     try:
         return SpooledRound(
             from_data(data["round"]),
@@ -225,7 +225,8 @@ def _check_kinds(path: Path, told: object, kinds: Mapping[str, tuple[type, ...]]
             raise Damaged(f"{path}: its {name} is not what it should be.")
 
 
-def _write(path: Path, data: Mapping[str, Any]) -> Path:
+def write_checked(path: Path, data: Mapping[str, Any]) -> Path:
+    """Write a JSON file whole, with its checksum; it is on the disk when this returns."""
     content = json.dumps(data, allow_nan=False)
     text = f'{{"sha256": "{_sum(content)}", "content": {content}}}'
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
@@ -248,7 +249,8 @@ def _write(path: Path, data: Mapping[str, Any]) -> Path:
     return path
 
 
-def _read(path: Path) -> dict[str, Any]:
+def read_checked(path: Path) -> dict[str, Any]:
+    """What `write_checked` wrote; Damaged if it is torn or was altered."""
     data = read_object(path)
     content = data.get("content")
     if not isinstance(content, dict) or _sum(json.dumps(content)) != data.get("sha256"):
