@@ -31,6 +31,8 @@ class World:
     busy_share: float | None = None
     unseen_memory: bool = False  # as of a command on a GPU
     most: int | None = None  # larger ones are refused, as by a small dataset
+    leaks: float = 0.0  # share of what a size took that it leaves behind in its process
+    builds_once: bool = False  # as what joins a process group
     kind: str = "cpu"
     identity: dict[str, str] = field(default_factory=lambda: dict(IDENTITY))
     seed: int = 0
@@ -39,6 +41,7 @@ class World:
         self.generator = np.random.default_rng(self.seed)
         self.opened = self.out_of_memory = 0
         self.built: list[int] = []
+        self.rigs: list[WorldRig] = []
 
     def step_s(self, size: int) -> float:
         return self.overhead_s + self.per_example_s * size
@@ -53,7 +56,12 @@ class World:
 
     def open(self) -> WorldRig:
         self.opened += 1
-        return WorldRig(self)
+        self.rigs.append(WorldRig(self))
+        return self.rigs[-1]
+
+    def held_by_others(self, rig: WorldRig) -> float:
+        """Memory that other processes hold at the same time."""
+        return sum(each.held_mb for each in self.rigs if each is not rig)
 
 
 class WorldRig:
@@ -63,6 +71,8 @@ class WorldRig:
         self.world = world
         self.pace = float(np.exp(world.mood * world.generator.normal()))
         self.size = 0
+        self.sizes: list[int] = []  # built here, one after the other
+        self.held_mb = self.left_mb = 0.0
         self.closed = False
 
     def build(self, batch_size: int, synthetic: bool = False) -> Device:
@@ -70,7 +80,10 @@ class WorldRig:
         assert not self.closed
         if world.most is not None and batch_size > world.most:
             raise CannotStep(f"world failed at {batch_size}: only {world.most} examples.")
+        if world.builds_once and self.sizes:
+            raise CannotStep("world failed: it has been built before.")
         self.size = batch_size
+        self.sizes.append(batch_size)
         world.built.append(batch_size)
         seen = None if world.unseen_memory else world.total_mb
         return Device(world.kind, seen, seen)
@@ -79,10 +92,11 @@ class WorldRig:
         self, windows: Sequence[int], cached: Sequence[bool] = (), count_waits: bool = False
     ) -> Ran:
         world = self.world
-        held = world.needs_mb(self.size) * world.fragmented
-        if held > world.total_mb:
+        held = world.needs_mb(self.size) * world.fragmented + self.left_mb
+        if held + world.held_by_others(self) > world.total_mb:
             world.out_of_memory += 1
             raise OutOfMemory("the world is full")
+        self.held_mb = held
         seconds, waits = [], []
         for steps, no_input in zip(windows, cached or [False] * len(windows), strict=True):
             wait = 0.0 if no_input else world.wait_s(self.size)
@@ -99,5 +113,10 @@ class WorldRig:
     def identify(self) -> dict[str, str]:
         return dict(self.world.identity)
 
+    def rest(self) -> float:
+        self.held_mb = self.left_mb = self.held_mb * self.world.leaks
+        return self.left_mb / self.world.total_mb
+
     def close(self) -> None:
         self.closed = True
+        self.held_mb = 0.0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 from hypothesis import given, settings, strategies as st
 from step_worlds import World
@@ -9,14 +11,17 @@ from step_worlds import World
 from tunewright.probes.largest_size import Bounds, Largest, find_largest, limit_of
 from tunewright.probes.memory_model import MemoryModel, MemoryPoint, fit_line, flat
 from tunewright.probes.rig import Device
+from tunewright.probes.rigs import Rigs
 
 
-def largest(world: World, **bounds: object) -> Largest:
+def largest(world: World, sharing: bool = True, **bounds: object) -> Largest:
     limits = Bounds(**{"smallest": 1, "most": 2**20, **bounds})  # type: ignore[arg-type]
-    rig = world.open()
-    device = rig.build(limits.smallest)
-    first = MemoryPoint(limits.smallest, rig.run([1, 1, 1]).reserved_mb or 0.0)
-    return find_largest(world.open, limits, rig, device, first, lambda line: None)
+    with contextlib.closing(Rigs(world.open, sharing)) as rigs:
+        device, held = rigs.use(
+            lambda rig: (rig.build(limits.smallest), rig.run([1, 1, 1]).reserved_mb or 0.0)
+        )
+        first = MemoryPoint(limits.smallest, held)
+        return find_largest(rigs, limits, device, first, lambda line: None)
 
 
 @settings(max_examples=60, deadline=None)
@@ -91,7 +96,7 @@ def test_what_ends_the_search_is_said() -> None:
 
 
 def test_sizes_are_shared_evenly_by_the_processes() -> None:
-    found = largest(World(per_example_s=1e-9), smallest=6, unit=6, fresh_ladder=True)
+    found = largest(World(per_example_s=1e-9), smallest=6, unit=6, sharing=False)
     assert found.batch_size % 24 == 0
 
 

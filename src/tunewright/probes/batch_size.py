@@ -10,10 +10,12 @@ training costs in time and money.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +25,20 @@ from tunewright.execution.workload import Workload
 from tunewright.probes.cost import Cost
 from tunewright.probes.kept_rows import KeptRows
 from tunewright.probes.knee import knee, passed, pays, shown_rate
-from tunewright.probes.largest_size import Bounds, Largest, closing, find_largest, shown_mb
+from tunewright.probes.largest_size import (
+    SETTLE,
+    Bounds,
+    Largest,
+    closing,
+    find_largest,
+    shown_mb,
+)
 from tunewright.probes.memory_model import MemoryPoint
 from tunewright.probes.probe import as_document
-from tunewright.probes.rig import OpenRig, OutOfMemory, ProcessRig
+from tunewright.probes.rig import Device, OpenRig, OutOfMemory, ProcessRig, Rig
+from tunewright.probes.rigs import Rigs, Work
 from tunewright.probes.size_answer import BatchSizes, concluded, revived
-from tunewright.probes.size_row import SizeRow, measure
+from tunewright.probes.size_row import SizeRow, measure, measure_synthetic, watch_device
 from tunewright.probes.subject import Subject, subject_of
 from tunewright.probes.timing import TimingRule
 from tunewright.probes.unseen import unseen
@@ -94,6 +104,7 @@ def batch_size(
         say=say,
         started=started,
         alone=opener(subject, 1, memory_gb) if processes > 1 else None,
+        ahead=processes == 1 and subject.kind != "command",
     )
 
 
@@ -138,7 +149,7 @@ class Asked:
 
 
 def opener(subject: Subject, processes: int, memory_gb: float | None) -> OpenRig:
-    """How to start fresh processes for one size."""
+    """How to start fresh processes."""
     limit = None if memory_gb is None else memory_gb * 1024
     return lambda: ProcessRig(subject, processes, limit)
 
@@ -154,18 +165,21 @@ def probe_rig(
     say: Callable[[str], None] = lambda line: None,
     started: float = 0.0,
     alone: OpenRig | None = None,
+    ahead: bool = False,
 ) -> BatchSizes:
-    """The probe on anything that can be built and stepped: real processes, or a known world."""
-    with closing(open_rig()) as rig:
+    """The probe on anything that can be built and stepped: real processes, or a known world.
+
+    With several processes every size has its own: a process group is joined once.
+    """
+    with contextlib.closing(Rigs(open_rig, asked.processes == 1, ahead)) as rigs:
         try:
-            device = rig.build(asked.smallest)
-            first = MemoryPoint(asked.smallest, rig.run([1, 1, 1]).reserved_mb or 0.0)
+            device, first, seen = rigs.use(lambda rig: _look(rig, asked.smallest))
         except OutOfMemory as error:
             raise WorkloadError(
                 f"{subject.name} does not fit at all: batch size {asked.smallest} runs out of "
                 f"memory ({error}). Try a smaller model, lower precision or more memory."
             ) from None
-        found = {**rig.identify(), "fixed": _shown(subject.configuration)}
+        found = {**seen, "fixed": _shown(subject.configuration)}
         kept = KeptRows(store, subject.name, found, asdict(asked))
         if kept.answer is not None and not again:
             return replace(revived(kept.answer, cost), from_record=True)
@@ -176,19 +190,17 @@ def probe_rig(
             kept = KeptRows(None, subject.name, found, asdict(asked))
         memory_mb = None if asked.memory_gb is None else asked.memory_gb * 1024
         bounds = Bounds(
-            asked.smallest,
-            asked.most,
-            asked.processes,
-            memory_mb,
-            asked.longest_step_s,
-            fresh_ladder=asked.processes > 1,
+            asked.smallest, asked.most, asked.processes, memory_mb, asked.longest_step_s
         )
-        largest = find_largest(open_rig, bounds, rig, device, first, say)
-    rows = _sweep(open_rig, subject, asked, largest, kept, say)
-    best = knee([row.rate for row in rows])
+        largest = find_largest(rigs, bounds, device, first, say)
+        rows = _sweep(rigs, subject, asked, largest, kept, say)
+        best = knee([row.rate for row in rows])
+        if device.kind == "cuda" and subject.kind != "command":
+            rows = _watched(rigs, rows, best, largest)
     efficiency = None
     if alone is not None:
-        one = measure(alone, max(1, best // asked.processes), asked.rule)
+        with closing(alone()) as rig:
+            one = measure(rig, max(1, best // asked.processes), asked.rule)
         single = one.rate.examples_per_s
         together = next(r for r in rows if r.batch_size == best).rate.examples_per_s
         efficiency = together / (asked.processes * single)
@@ -221,8 +233,33 @@ def _smallest(smallest: int | None, sizes: Sequence[int] | None, processes: int)
     return min(sizes) if sizes else max(processes, 1)
 
 
+def _look(rig: Rig, smallest: int) -> tuple[Device, MemoryPoint, dict[str, str]]:
+    """Where it runs, what the smallest size takes, and what is being trained."""
+    device = rig.build(smallest)
+    return device, MemoryPoint(smallest, rig.run(SETTLE).reserved_mb or 0.0), rig.identify()
+
+
+def _watched(rigs: Rigs, rows: list[SizeRow], best: int, largest: Largest) -> list[SizeRow]:
+    """The rows with how busy the device is at the knee and at the smallest size.
+
+    After all timing: a profiler that was once there may slow later steps down.
+    """
+    return [
+        _in_process(rigs, largest, row.batch_size, partial(watch_device, row=row), turn=1)
+        if row is rows[0] or row.batch_size == best
+        else row
+        for row in rows
+    ]
+
+
+def _in_process(
+    rigs: Rigs, largest: Largest, size: int, work: Work[SizeRow], turn: int = 0
+) -> SizeRow:
+    return rigs.use(work, turn) if largest.surely_fits(size) else rigs.alone(work)
+
+
 def _sweep(
-    open_rig: OpenRig,
+    rigs: Rigs,
     subject: Subject,
     asked: Asked,
     largest: Largest,
@@ -231,14 +268,19 @@ def _sweep(
 ) -> list[SizeRow]:
     """Measure sizes upward until two lie beyond the knee, or all if they are wanted.
 
-    A doubling that does not pay is measured again, both ends of it, before it is believed.
+    A doubling that does not pay is measured again, both ends of it, in another process, before it
+    is believed.
     """
 
     def measured(size: int, turn: int = 0) -> SizeRow:
         known = kept.get(size, turn)
         if known is not None:
             return known
-        row = measure(open_rig, size, asked.rule, subject.takes_synthetic)
+        timing = partial(measure, batch_size=size, rule=asked.rule)
+        row = _in_process(rigs, largest, size, timing, turn)
+        if subject.takes_synthetic:
+            timing = partial(measure_synthetic, row=row, rule=asked.rule)
+            row = _in_process(rigs, largest, size, timing, turn)
         kept.add(row, turn)
         say(_line(row))
         return row

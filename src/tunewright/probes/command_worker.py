@@ -146,11 +146,18 @@ class CommandWorker:
                 self._run([steps for steps, _ in order["windows"]])
             case "identify":
                 self._sender.send({"kind": "identified", "identity": self._identity()})
+            case "rest":
+                self._end_program()
+                self._sender.send({"kind": "rested", "left_share": 0.0})
+
+    def _end_program(self) -> None:
+        if self._program is not None:
+            self._program.end()
+            self._program = None
 
     def _build(self, batch_size: int) -> None:
         assert self._command is not None
-        if self._program is not None:
-            self._program.end()
+        self._end_program()
         configuration = {**self._about["configuration"], self._about["batch_name"]: batch_size}
         stamps = Stamps()
         every = self._about["eval_every"] or EVAL_EVERY

@@ -1,7 +1,7 @@
 """Which is the largest batch size that fits, found without running out of memory?
 
-A ladder of small sizes, two or three steps each, gives the memory model; its prediction is tried by
-a real step in a fresh process, and corrected until it holds. Only where memory is no line in the
+A ladder of small sizes, three steps each, gives the memory model; its prediction is tried by two
+real steps in a fresh process, and corrected until it holds. Only where memory is no line in the
 batch size, or cannot be seen, is it found the old way, by doubling until it fails.
 """
 
@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from tunewright.probes.memory_model import MemoryModel, MemoryPoint, fit_line, flat
-from tunewright.probes.rig import CannotStep, Device, OpenRig, OutOfMemory, Rig
+from tunewright.probes.rig import CannotStep, Device, OutOfMemory, Ran, Rig
+from tunewright.probes.rigs import Rigs
 
 SAFE = 0.92  # of the memory may be held; the rest is for what no allocator counts
 FEWEST = 4  # sizes of the ladder
@@ -38,7 +39,6 @@ class Bounds:
     unit: int = 1  # sizes are multiples: one example per process at least
     memory_mb: float | None = None  # a limit of one's own
     longest_step_s: float = 20.0  # a step that would take longer is not tried
-    fresh_ladder: bool = False  # a process of its own for every size of the ladder, too
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,14 @@ class Largest:
     out_of_memory: int  # how often memory did run out on the way
     reason: str = ""  # why nothing larger was tried
 
+    def surely_fits(self, size: int) -> bool:
+        """Whether a size takes at most half of the memory, as far as can be told."""
+        if size <= max((point.batch_size for point in self.points), default=0):
+            return True
+        if self.model is None or self.limit_mb is None or not self.model.straight:
+            return False
+        return size <= self.batch_size and self.model.peak_mb(size) <= HALFWAY * self.limit_mb
+
 
 def limit_of(device: Device, memory_mb: float | None) -> float:
     """How much memory a batch size may hold; without end where it cannot be seen."""
@@ -67,11 +75,10 @@ def limit_of(device: Device, memory_mb: float | None) -> float:
 class _Search:
     """What is known so far."""
 
-    open_rig: OpenRig
+    rigs: Rigs
     bounds: Bounds
     limit_mb: float
     say: Callable[[str], None]
-    failures: int = 0
     points: list[MemoryPoint] = field(default_factory=list)
     step_s: float = 0.0  # of the largest size of the ladder
 
@@ -93,45 +100,36 @@ class _Search:
 
     def done(self, size: int, how: How, reserved: float, reason: str = "") -> Largest:
         if not self.seen:
-            return Largest(size, how, None, None, None, (), self.failures, reason)
+            return Largest(size, how, None, None, None, (), self.rigs.out_of_memory, reason)
         model = fit_line(self.points) if len(self.points) > 1 else None
         if how == "memory model" and size >= self.most:
             how = "asked" if self.most == self.rounded(self.bounds.most) else "step time"
-        return Largest(
-            size, how, self.limit_mb, reserved, model, tuple(self.points), self.failures, reason
-        )
+        failures, points = self.rigs.out_of_memory, tuple(self.points)
+        return Largest(size, how, self.limit_mb, reserved, model, points, failures, reason)
 
     def fits(self, size: int) -> float | None:
         """What a size holds after two real steps in a fresh process; None if it does not fit."""
-        with closing(self.open_rig()) as rig:
-            try:
-                rig.build(size)
-                held = rig.run([1, 1]).reserved_mb or 0.0
-            except OutOfMemory:
-                self.failures += 1
-                self.say(f"batch size {size}: out of memory")
-                return None
+        try:
+            held = self.rigs.fresh(lambda rig: _stepped(rig, size, (1, 1))).reserved_mb or 0.0
+        except OutOfMemory:
+            self.say(f"batch size {size}: out of memory")
+            return None
         of = f"{held:,.0f} MB of {self.limit_mb:,.0f}" if self.seen else "fits"
         self.say(f"batch size {size}: {of} in a real step")
         return held
 
 
 def find_largest(
-    open_rig: OpenRig,
-    bounds: Bounds,
-    rig: Rig,
-    device: Device,
-    first: MemoryPoint,
-    say: Callable[[str], None],
+    rigs: Rigs, bounds: Bounds, device: Device, first: MemoryPoint, say: Callable[[str], None]
 ) -> Largest:
-    """Find it, beginning with a rig on which the smallest size has been built and stepped."""
-    search = _Search(open_rig, bounds, limit_of(device, bounds.memory_mb), say)
+    """Find it, beginning with what the smallest size took on its device."""
+    search = _Search(rigs, bounds, limit_of(device, bounds.memory_mb), say)
     search.points.append(first)
-    refused = _climb(search, rig)
+    refused = _climb(search)
     last = search.points[-1]
     if refused:
         return search.done(last.batch_size, "refused", last.peak_mb, refused)
-    if search.failures:
+    if rigs.out_of_memory:
         return _doubled(search, last.batch_size, last.batch_size * 2)
     if not search.seen:
         end: How = "asked" if last.batch_size * 2 > bounds.most else "step time"
@@ -149,7 +147,7 @@ def find_largest(
     return _predicted(search, model, last)
 
 
-def _climb(search: _Search, rig: Rig) -> str:
+def _climb(search: _Search) -> str:
     """Double in small steps until the slope shows; the refusal of a size, if one was refused."""
     size = search.points[0].batch_size
     while (size := size * 2) <= search.bounds.most:
@@ -160,9 +158,8 @@ def _climb(search: _Search, rig: Rig) -> str:
         if search.step_s * 2 > search.bounds.longest_step_s:
             break
         try:
-            _measure(search, rig, size)
+            _measure(search, size)
         except OutOfMemory:
-            search.failures += 1
             break
         except CannotStep as refusal:
             return str(refusal)
@@ -178,22 +175,17 @@ def _ahead(search: _Search) -> float:
     return coming / max(search.limit_mb - search.points[0].peak_mb, 1e-9)
 
 
-def _measure(search: _Search, rig: Rig, size: int) -> None:
-    """One size of the ladder; in a process of its own where it cannot be built beside others."""
-    fresh = search.bounds.fresh_ladder
-    if not fresh:
-        try:
-            rig.build(size)
-            ran = rig.run(SETTLE)
-        except CannotStep:
-            fresh = True
-    if fresh:
-        with closing(search.open_rig()) as own:
-            own.build(size)
-            ran = own.run(SETTLE)
+def _measure(search: _Search, size: int) -> None:
+    """One size of the ladder."""
+    ran = search.rigs.use(lambda rig: _stepped(rig, size, SETTLE))
     search.points.append(MemoryPoint(size, ran.reserved_mb or 0.0))
     search.step_s = min(ran.seconds)
     search.say(f"batch size {size}: {shown_mb(ran.reserved_mb)}")
+
+
+def _stepped(rig: Rig, size: int, windows: Sequence[int]) -> Ran:
+    rig.build(size)
+    return rig.run(windows)
 
 
 def _predicted(search: _Search, model: MemoryModel, last: MemoryPoint) -> Largest:

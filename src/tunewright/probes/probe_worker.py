@@ -2,11 +2,14 @@
 
 Started as `python -m tunewright.probes.probe_worker READ WRITE FOLDER`, with two pipes. It decides
 nothing: how many steps, in which windows and with which input come from the rig, so that all ranks
-do the same number of steps. It ends when the rig's pipe closes.
+do the same number of steps. It imports torch before its first order, so that it can be started
+ahead, but leaves what is probed and the device alone until then. It ends when its pipe closes.
 """
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import faulthandler
 import gc
 import importlib.util
@@ -33,6 +36,7 @@ from tunewright.probes.step_handle import ProbeHandle
 from tunewright.probes.synchronisations import Counting
 
 MEGABYTE = 2**20
+THREADS = "OMP_NUM_THREADS"
 
 
 class Enough(BaseException):
@@ -65,6 +69,7 @@ class ProbeWorker:
     def work(self) -> NoReturn:
         """Obey until the rig goes away."""
         threading.Thread(target=self._listen, daemon=True).start()
+        self._import_torch()
         head, body = self._orders.get()
         try:
             self._load(head, body)
@@ -73,6 +78,9 @@ class ProbeWorker:
         while True:
             order = self._waiting or self._orders.get()[0]
             self._waiting = None
+            if order["kind"] == "rest":
+                self._sender.send({"kind": "rested", "left_share": _left_share()})
+                continue
             try:
                 self._build(order)
             except Enough:
@@ -90,12 +98,21 @@ class ProbeWorker:
 
     # ---- what is probed
 
+    def _import_torch(self) -> None:
+        if importlib.util.find_spec("torch") is None:
+            return
+        torch = importlib.import_module("torch")
+        if self._orders.empty():  # started ahead: time to import what the first optimizer will
+            torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0)
+
     def _load(self, head: Head, body: bytes) -> None:
         self._about = head
         shipment = Shipment(tuple(head["path"]), head["folder"], head["module"], head["name"], body)
+        threads = os.environ.get(THREADS)
         self._function = receive(shipment)
-        if importlib.util.find_spec("torch") is not None:
-            importlib.import_module("torch")
+        if os.environ.get(THREADS) != threads and "torch" in sys.modules:
+            # said at the top of a program, which counts on torch being imported later
+            sys.modules["torch"].set_num_threads(int(os.environ[THREADS]))
         self._tap = tap.install()
         self._sender.send({"kind": "loaded"})
 
@@ -161,7 +178,7 @@ class ProbeWorker:
     def _obey(self, order: Head) -> None:
         assert self._tap is not None and self._looking is not None
         match order["kind"]:
-            case "build":
+            case "build" | "rest":
                 self._waiting = order
                 raise Enough
             case "run":
@@ -237,39 +254,68 @@ class ProbeWorker:
         """Give back what the last size took, so that the next one begins from nothing."""
         if self._looking is not None:
             self._looking.stop()
-        gc.collect()
+        if self._tap is not None:
+            self._tap.loader = None
         torch: Any = sys.modules.get("torch")
-        if torch is not None and torch.cuda.is_available() and torch.cuda.is_initialized():
+        if torch is not None:
+            torch.compiler.reset()  # a second size would be compiled for all sizes
+        gc.collect()
+        if _on_cuda():
             torch.cuda.empty_cache()
             for device in range(torch.cuda.device_count()):
                 torch.cuda.reset_peak_memory_stats(device)
+        else:
+            _trim()
+
+
+def _on_cuda() -> bool:
+    """Whether what is probed has begun to use a GPU."""
+    torch: Any = sys.modules.get("torch")
+    return torch is not None and torch.cuda.is_available() and torch.cuda.is_initialized()
 
 
 def _wait() -> None:
     """Until the device has done what it was told."""
-    torch: Any = sys.modules.get("torch")
-    if torch is not None and torch.cuda.is_available() and torch.cuda.is_initialized():
-        torch.cuda.synchronize()
+    if _on_cuda():
+        sys.modules["torch"].cuda.synchronize()
 
 
 def _memory() -> Head:
     """The peaks since the build: of the fullest device, or of this process."""
-    torch: Any = sys.modules.get("torch")
-    if torch is not None and torch.cuda.is_available() and torch.cuda.is_initialized():
-        devices = range(torch.cuda.device_count())
+    if _on_cuda():
+        cuda = sys.modules["torch"].cuda
+        devices = range(cuda.device_count())
         return {
-            "peak_mb": max(torch.cuda.max_memory_allocated(d) for d in devices) / MEGABYTE,
-            "reserved_mb": max(torch.cuda.max_memory_reserved(d) for d in devices) / MEGABYTE,
+            "peak_mb": max(cuda.max_memory_allocated(d) for d in devices) / MEGABYTE,
+            "reserved_mb": max(cuda.max_memory_reserved(d) for d in devices) / MEGABYTE,
         }
     peak = memory.own_peak_mb() or 0.0
     return {"peak_mb": peak, "reserved_mb": peak}
 
 
+def _left_share() -> float:
+    """What is still held of the fullest GPU's memory; on a CPU a heap never gives all back."""
+    if not _on_cuda():
+        return 0.0
+    cuda = sys.modules["torch"].cuda
+    shares = (
+        cuda.memory_reserved(device) / cuda.get_device_properties(device).total_memory
+        for device in range(cuda.device_count())
+    )
+    return float(max(shares))
+
+
+def _trim() -> None:
+    """Give the free part of the heap back to the system, so that the next size shows its own."""
+    with contextlib.suppress(OSError, AttributeError):  # another C library has no such call
+        ctypes.CDLL(None).malloc_trim(0)
+
+
 def _device_facts() -> Head:
-    torch: Any = sys.modules.get("torch")
-    if torch is not None and torch.cuda.is_available() and torch.cuda.is_initialized():
-        free, total = torch.cuda.mem_get_info()
-        own = torch.cuda.memory_reserved()
+    if _on_cuda():
+        cuda = sys.modules["torch"].cuda
+        free, total = cuda.mem_get_info()
+        own = cuda.memory_reserved()
         return {"device": "cuda", "total_mb": total / MEGABYTE, "free_mb": (free + own) / MEGABYTE}
     available = available_mb(memory.own_peak_mb() or 0.0)
     return {"device": "cpu", "total_mb": available, "free_mb": available}

@@ -1,7 +1,7 @@
-"""The rig: fresh processes that build one thing at one batch size and do steps when told.
+"""The rig: processes that build one thing at one batch size after another, and step when told.
 
-Every size that is reported was measured in processes of its own: memory that an earlier size left
-in pieces, libraries that had settled on another algorithm, caches of a compiler cannot reach it.
+They are started at once and import torch, but touch neither what is probed nor the device until the
+first order: one may wait, started ahead, beside another that measures.
 With several processes the rig sets torchrun's variables and gives all ranks the same orders; the
 slowest rank's time counts, as training waits for it.
 """
@@ -11,28 +11,23 @@ from __future__ import annotations
 import contextlib
 import os
 import selectors
-import socket
-import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from tunewright.errors import WorkloadError
 from tunewright.execution import memory, process_tree
 from tunewright.execution.command import Command
-from tunewright.execution.frames import Head, Receiver, encoded, write_all
-from tunewright.execution.process import PACKAGE
+from tunewright.execution.frames import Head, encoded
 from tunewright.execution.shipping import ship
+from tunewright.probes.rig_member import LOOK_S, Member, environment_of, free_port
 from tunewright.probes.subject import Subject
 from tunewright.probes.synchronisations import Waits
 
 PATIENCE_S = 600.0  # for one answer; compilation may take minutes
-LOOK_S = 0.05  # how often memory is looked at while waiting
-TAIL = 1500  # characters of a dead process's last words
 WORKERS = {  # which program a rig's processes run
     "factory": "tunewright.probes.probe_worker",
     "training": "tunewright.probes.probe_worker",
@@ -85,6 +80,10 @@ class Rig(Protocol):
         """What is being trained; after at least one step."""
         ...
 
+    def rest(self) -> float:
+        """Give back what was built; the share of the device's memory that stayed behind."""
+        ...
+
     def close(self) -> None:
         """End its processes."""
         ...
@@ -100,34 +99,41 @@ class ProcessRig:
         memory_mb: float | None = None,
         patience_s: float = PATIENCE_S,
     ) -> None:
-        """Start them and load what is probed; above `memory_mb` on a CPU they are ended."""
+        """Start them; above `memory_mb` on a CPU they are ended."""
         self._subject, self._memory_mb, self._patience_s = subject, memory_mb, patience_s
-        what, body = _shipped(subject)
+        self._shipment = _shipped(subject)
+        self._loaded = False
         self._folder = tempfile.TemporaryDirectory(prefix="tunewright-probe-")
         self._mark = process_tree.new_mark()
-        self._members: list[_Member] = []
+        self._members: list[Member] = []
         try:
-            port = _free_port() if processes > 1 else 0
+            port = free_port() if processes > 1 else 0
             for rank in range(processes):
-                environment = _environment(rank, processes, port, self._mark)
+                environment = environment_of(rank, processes, port, self._mark)
                 folder = Path(self._folder.name) / str(rank)
-                self._members.append(_Member(rank, folder, environment, WORKERS[subject.kind]))
-            head = {
-                "kind": "load",
-                "subject": subject.kind,
-                "batch_name": subject.batch_name,
-                "configuration": dict(subject.configuration),
-                "takes_synthetic": subject.takes_synthetic,
-                "eval_every": subject.eval_every,
-                **what,
-            }
-            self._order(head, body)
+                self._members.append(Member(rank, folder, environment, WORKERS[subject.kind]))
         except BaseException:
             self.close()
             raise
 
+    def _load(self) -> None:
+        subject, (what, body) = self._subject, self._shipment
+        head = {
+            "kind": "load",
+            "subject": subject.kind,
+            "batch_name": subject.batch_name,
+            "configuration": dict(subject.configuration),
+            "takes_synthetic": subject.takes_synthetic,
+            "eval_every": subject.eval_every,
+            **what,
+        }
+        self._order(head, body)
+        self._loaded = True
+
     def build(self, batch_size: int, synthetic: bool = False) -> Device:
-        """Build what is probed at a batch size, up to its first step."""
+        """Build what is probed at a batch size, up to its first step; the first time, load it."""
+        if not self._loaded:
+            self._load()
         order = {"kind": "build", "batch_size": batch_size, "synthetic": synthetic}
         told = self._order(order, about=f"at batch size {batch_size}")
         least = min(told, key=lambda head: head["free_mb"] or 0.0)
@@ -172,6 +178,10 @@ class ProcessRig:
         """Seconds per batch of each stage of the input pipeline."""
         told = self._order({"kind": "stages", "seconds": seconds})
         return [(name, spent) for name, spent in told[0]["stages"]]
+
+    def rest(self) -> float:
+        """Give back what was built; the largest share of a device's memory that stayed behind."""
+        return max(float(head["left_share"]) for head in self._order({"kind": "rest"}))
 
     def close(self) -> None:
         """End the processes and everything they have started."""
@@ -250,7 +260,7 @@ class ProcessRig:
         if used > self._memory_mb:
             raise OutOfMemory(f"{used:.0f} MB of the {self._memory_mb:.0f} MB allowed")
 
-    def _died(self, member: _Member) -> None:
+    def _died(self, member: Member) -> None:
         status = member.status
         if status == -9 and member.kills.more():
             raise OutOfMemory("the kernel ended the process for want of memory")
@@ -261,71 +271,6 @@ class ProcessRig:
         )
 
 
-class _Member:
-    """One process of a rig."""
-
-    def __init__(
-        self, rank: int, folder: Path, environment: Mapping[str, str], worker: str
-    ) -> None:
-        self.rank = rank
-        folder.mkdir()
-        self._log = folder / "output"
-        theirs, self._orders = os.pipe()
-        self.messages, messages = os.pipe()
-        self.kills = memory.OomKills()
-        self._receiver = Receiver()
-        try:
-            with self._log.open("wb") as output:
-                self._process = subprocess.Popen(
-                    [
-                        *(sys.executable, "-P", "-m", worker),
-                        *(str(theirs), str(messages), str(folder)),
-                    ],
-                    stdin=subprocess.DEVNULL,
-                    stdout=output,
-                    stderr=subprocess.STDOUT,
-                    pass_fds=(theirs, messages),
-                    start_new_session=True,
-                    env=environment,
-                )
-        finally:
-            os.close(theirs)
-            os.close(messages)
-        self.pid = self._process.pid
-
-    def send(self, message: bytes) -> None:
-        with contextlib.suppress(BrokenPipeError):  # its end is told by its exit
-            write_all(self._orders, message)
-
-    def read(self) -> Head | None:
-        data = os.read(self.messages, 2**18)
-        for head, _ in self._receiver.feed(data):
-            return head  # one answer to one order
-        if not data:
-            time.sleep(LOOK_S)  # the pipe is closed: the exit status follows
-        return None
-
-    @property
-    def gone(self) -> bool:
-        return self._process.poll() is not None
-
-    @property
-    def status(self) -> int | None:
-        return self._process.poll()
-
-    def last_words(self) -> str:
-        with contextlib.suppress(OSError):
-            return self._log.read_text(errors="replace").strip()[-TAIL:]
-        return ""
-
-    def close(self, mark: str) -> None:
-        process_tree.kill_tree(self.pid, mark)
-        self._process.wait()
-        for descriptor in (self._orders, self.messages):
-            with contextlib.suppress(OSError):
-                os.close(descriptor)
-
-
 def _shipped(subject: Subject) -> tuple[Head, bytes]:
     """What the processes are to load."""
     if isinstance(subject.function, Command):
@@ -333,31 +278,6 @@ def _shipped(subject: Subject) -> tuple[Head, bytes]:
     shipment = ship(subject.function)
     head = {"path": shipment.path, "folder": shipment.folder}
     return {**head, "module": shipment.module, "name": shipment.name}, shipment.pickled
-
-
-def _environment(rank: int, processes: int, port: int, mark: str) -> dict[str, str]:
-    given = os.environ.get("PYTHONPATH", "")
-    own: dict[str, Any] = {
-        **os.environ,
-        process_tree.MARK: mark,
-        "PYTHONPATH": f"{given}{os.pathsep}{PACKAGE}" if given else PACKAGE,
-    }
-    if processes > 1:
-        own |= {
-            "RANK": str(rank),
-            "LOCAL_RANK": str(rank),
-            "WORLD_SIZE": str(processes),
-            "LOCAL_WORLD_SIZE": str(processes),
-            "MASTER_ADDR": "127.0.0.1",
-            "MASTER_PORT": str(port),
-        }
-    return own
-
-
-def _free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
 
 
 OpenRig = Callable[[], Rig]

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from tunewright.probes.bottleneck import Seen
 from tunewright.probes.knee import Rate
-from tunewright.probes.largest_size import closing
-from tunewright.probes.rig import OpenRig, Ran, Rig
-from tunewright.probes.timing import Timing, TimingRule, timed
+from tunewright.probes.rig import Ran, Rig
+from tunewright.probes.timing import RunWindows, Timing, TimingRule, timed
 
 WAITED = 0.01  # of the time: less is not worth a measurement without the input pipeline
-PROFILED = 10  # steps
+WARMING, PROFILED = 3, 3  # steps
 
 
 @dataclass(frozen=True)
 class SizeRow:
-    """What was measured at one batch size, in processes of its own."""
+    """What was measured at one batch size."""
 
     batch_size: int
     timing: Timing
@@ -50,42 +49,40 @@ class SizeRow:
         scale = steps / other.timing.steps_per_window
         windows = (*self.timing.window_s, *(s * scale for s in other.timing.window_s))
         timing = Timing(steps, windows, self.timing.steady and other.timing.steady)
-        return SizeRow(**{**self.__dict__, "timing": timing})
+        return replace(self, timing=timing)
 
 
-def measure(
-    open_rig: OpenRig, batch_size: int, rule: TimingRule, takes_synthetic: bool = False
-) -> SizeRow:
-    """Measure one size in fresh processes; raises OutOfMemory where it does not fit."""
-    with closing(open_rig()) as rig:
-        device = rig.build(batch_size)
-        last: list[Ran] = []
+def measure(rig: Rig, batch_size: int, rule: TimingRule) -> SizeRow:
+    """Time the steps of one size on a rig; raises OutOfMemory where it does not fit."""
+    rig.build(batch_size)
+    last: list[Ran] = []
 
-        def windows(cached: bool) -> Callable[[Any], Any]:
-            def run(steps: Any) -> Any:
-                last[:] = [rig.run(steps, [cached] * len(steps))]
-                return last[0].seconds
+    def windows(cached: bool) -> RunWindows:
+        def run(steps: Sequence[int]) -> Sequence[float]:
+            last[:] = [rig.run(steps, [cached] * len(steps))]
+            return last[0].seconds
 
-            return run
+        return run
 
-        timing = timed(windows(False), rule)
-        ran = last[0]
-        waits = [sum(window) for window in ran.waits]
-        saw = any(ran.waits)
-        share = sum(waits) / sum(ran.seconds) if saw else None
-        cached = timed(windows(True), rule) if share is not None and share > WAITED else None
-        row = SizeRow(batch_size, timing, ran.peak_mb, ran.reserved_mb, share, cached)
-        if device.kind == "cuda":
-            row = _profiled(row, rig)
-    if takes_synthetic:
-        with closing(open_rig()) as rig:
-            rig.build(batch_size, synthetic=True)
-            cached = timed(lambda steps: rig.run(steps).seconds, rule)
-        row = SizeRow(**{**row.__dict__, "cached": cached})
-    return row
+    timing = timed(windows(False), rule)
+    ran = last[0]
+    waits = [sum(window) for window in ran.waits]
+    saw = any(ran.waits)
+    share = sum(waits) / sum(ran.seconds) if saw else None
+    cached = timed(windows(True), rule) if share is not None and share > WAITED else None
+    return SizeRow(batch_size, timing, ran.peak_mb, ran.reserved_mb, share, cached)
 
 
-def _profiled(row: SizeRow, rig: Rig) -> SizeRow:
+def measure_synthetic(rig: Rig, row: SizeRow, rule: TimingRule) -> SizeRow:
+    """The row with the time of steps that a factory makes without its input pipeline."""
+    rig.build(row.batch_size, synthetic=True)
+    return replace(row, cached=timed(lambda steps: rig.run(steps).seconds, rule))
+
+
+def watch_device(rig: Rig, row: SizeRow) -> SizeRow:
+    """The row with how busy its steps keep the device, and how often the host waits for it."""
+    rig.build(row.batch_size)
+    rig.run([1] * WARMING)
     found = rig.run([PROFILED], count_waits=True).host_waits
     if found is None:
         return row
@@ -93,7 +90,7 @@ def _profiled(row: SizeRow, rig: Rig) -> SizeRow:
     if found.device_s is not None:
         # set against an unwatched step: the profiler slows the host down, not the device
         busy = min(found.device_s / row.timing.time_per_step_s, 1.0)
-    return SizeRow(**{**row.__dict__, "busy_share": busy, "host_waits": found.per_step})
+    return replace(row, busy_share=busy, host_waits=found.per_step)
 
 
 def as_data(row: SizeRow) -> dict[str, Any]:
