@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tunewright.errors import SnapshotError, need
+from tunewright.jax_arrays import is_jax_array, packed, unpacked
 
 DEEPEST = 100  # levels of nesting, both ways; also what stops a tree that contains itself
 # What every supported safetensors carries; the rest is stored as bytes, its dtype in the tree.
@@ -115,6 +116,8 @@ class _Encoder:
             return self._torch(value, place)
         if kind.__module__.partition(".")[0] == "numpy":
             return self._numpy(value, place)
+        if is_jax_array(value):
+            return self._jax(value, place)
         if isinstance(value, list):
             return [self.encode(item, (*place, i)) for i, item in enumerate(value)]
         if isinstance(value, tuple):
@@ -167,6 +170,13 @@ class _Encoder:
         alike = (pointer, value.shape, value.strides, value.dtype.str)
         self.numpys.setdefault(alike, (place, value, []))[2].append(node)
         return {"numpy": node}
+
+    def _jax(self, value: Any, place: Place) -> Json:
+        try:
+            tag, header, array = packed(value)
+        except ValueError as error:
+            return self._refuse(place, str(error))
+        return {tag: [*header, self.encode(array, place)]}
 
     def _torch(self, value: Any, place: Place) -> Json:
         import torch
@@ -295,6 +305,8 @@ class _Decoder:
             if key not in self.met:
                 self.met[key] = self._numpy(content) if tag == "numpy" else self._torch(content)
             return self.met[key]
+        if tag in ("jax", "jax.key"):
+            return unpacked(tag, content[:-1], self.decode(content[-1], down))
         return _leaf(tag, content)
 
     def _container(self, tag: str, content: Json, depth: int) -> Any:

@@ -75,12 +75,13 @@ class Ledger:
         along. If none on the disk is recorded, a hole is better than much training done again.
         """
         known = {PurePosixPath(saved.path).name for saved in self._store.snapshots(claim.trial)}
-        found = snapshot.listed(folder / SNAPSHOTS)[:LAST]  # the best one is older: none of this
-        recorded = [at for at, saved in enumerate(found) if saved.path.name in known]
+        found = snapshot.listed(folder / SNAPSHOTS)
+        last = found[:LAST]  # the best one may be recorded and much older
+        recorded = [at for at, saved in enumerate(last) if saved.path.name in known]
         if recorded:
-            unrecorded = found[: recorded[0]]
+            unrecorded = last[: recorded[0]]
         elif found and _seconds_between(folder / TRIAL_FILE, found[0].path) < REDONE_S:
-            unrecorded = found
+            unrecorded = [saved for saved in found if saved.path.name not in known]
         else:
             unrecorded = []
         for each in unrecorded:

@@ -8,6 +8,7 @@ import sys
 from typing import Any
 
 from tunewright.errors import BadValue, WorkloadError
+from tunewright.jax_arrays import is_jax_array
 
 LARGEST_STEP = 2**63 - 1  # steps are stored as 64-bit integers
 
@@ -32,15 +33,17 @@ def as_number(name: str, value: object) -> float:
 
 
 def on_device(value: object) -> bool:
-    """Whether reading it would make the program wait for an accelerator."""
+    """Whether reading it would make the program wait: for an accelerator, or for JAX anywhere."""
     torch: Any = sys.modules.get("torch")  # a program without torch has no tensors
-    return torch is not None and isinstance(value, torch.Tensor) and value.device.type != "cpu"
+    if torch is not None and isinstance(value, torch.Tensor):
+        return bool(value.device.type != "cpu")
+    return is_jax_array(value)
 
 
 def detached(name: str, tensor: Any) -> Any:
-    """A copy of a device tensor to read later; the program may overwrite its own meanwhile."""
+    """What can be read later: a copy, unless, as in JAX, nobody can overwrite it meanwhile."""
     _check_array(name, tensor)
-    return tensor.detach().clone()
+    return tensor if is_jax_array(tensor) else tensor.detach().clone()
 
 
 def as_step(step: object) -> int:

@@ -16,6 +16,7 @@ from typing import Any
 
 from tunewright.errors import Diverged
 from tunewright.execution.ending import non_finite
+from tunewright.jax_arrays import is_jax_array, numbers as jax_numbers
 from tunewright.record.curve import pack
 
 Point = tuple[int, str, float]  # step, metric, value
@@ -107,10 +108,16 @@ def _numbers(held: list[Any]) -> list[float]:
     torch: Any = sys.modules.get("torch")
     groups: dict[tuple[Any, Any], list[int]] = {}
     for at, value in enumerate(held):
-        if not isinstance(value, float):
+        if is_jax_array(value):
+            groups.setdefault(("jax", None), []).append(at)
+        elif not isinstance(value, float):
             groups.setdefault((value.device, value.dtype), []).append(at)
-    for places in groups.values():
-        stacked = torch.stack([held[at] for at in places]).cpu().double().tolist()
-        for at, number in zip(places, stacked, strict=True):
+    for (device, _), places in groups.items():
+        together = [held[at] for at in places]
+        if device == "jax":
+            numbers = jax_numbers(together)
+        else:
+            numbers = torch.stack(together).cpu().double().tolist()
+        for at, number in zip(places, numbers, strict=True):
             held[at] = number
     return held
