@@ -7,6 +7,7 @@ import pytest
 from small_project import Tunewright
 
 from tunewright.execution.verbs import load
+from tunewright.search.bayesian import Bayesian
 
 TUNE = """
 goal = "How low can the error be?"
@@ -60,6 +61,25 @@ def test_auto_says_what_it_takes_and_why(tunewright: Tunewright, tune: Path) -> 
     compared = tunewright("run", "layers", "--search", "auto", "--dry-run")
     assert "quasi-random: what layers does is compared" in compared.err
     assert "(halton)" in compared.out
+
+
+def test_a_worker_and_what_is_believed_know_the_earlier_rounds(
+    tunewright: Tunewright, tune: Path
+) -> None:
+    later = 'continues = "tune"\n' + TUNE.replace("= 14", "= 3").replace("1.0]", "0.5]")
+    (tune / "rounds" / "finer.toml").write_text(later)
+    assert tunewright("run", "tune", "--on", "inline").code == 0
+    begun = ("run", "finer", "--search", "bayesian", "--max-hours", "1e-9", "--on", "inline")
+    assert tunewright(*begun).code == 0
+    assert tunewright("worker", "finer", "--workers", "1").code == 0
+    before, found = (load(tune / "tuning.db", name) for name in ("tune", "finer"))
+    study, trials = found.studies[0], found.trials
+    for knows, same in ((Bayesian(earlier=[before]), True), (Bayesian(), False)):
+        (next_one,) = knows.suggest(study, trials[:-1], 1)
+        assert (next_one.configuration == trials[-1].configuration) == same
+    (belief,) = json.loads(tunewright("believe", "finer", "--json").out)
+    assert (belief["outcomes"], belief["earlier"]) == (17, 14)
+    assert "17 trials, 14 of them of earlier rounds" in tunewright("believe", "finer").out
 
 
 def test_a_round_of_another_search_is_believed_of_too(tunewright: Tunewright, ran: Path) -> None:

@@ -31,6 +31,8 @@ def print_beliefs(results: Results, beliefs: tuple[Belief, ...], console: Consol
 def lines(results: Results, belief: Belief) -> Iterator[str]:
     """The sentences of one study, the verdict first."""
     learned = f"learnt from {words.count(belief.outcomes, 'trial')}"
+    if belief.earlier:
+        learned += f", {belief.earlier} of them of earlier rounds"
     if belief.infeasible:
         learned += f", {belief.infeasible} of them infeasible"
     if belief.predicted is None or belief.recommended is None:

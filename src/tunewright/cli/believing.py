@@ -5,21 +5,25 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tunewright.cli.belief_page import print_beliefs
+from tunewright.cli.earlier import knowing_earlier
 from tunewright.cli.options import JsonOption, RoundName, StoreOption
 from tunewright.cli.project_folder import open_store
 from tunewright.cli.screen import screen, show_json
 from tunewright.record.curve import Curves
+from tunewright.search.bayesian import Bayesian
 from tunewright.search.belief import Belief, believe as learnt
 
 
 def believe(round: RoundName, store: StoreOption = None, json: JsonOption = False) -> None:
     """Show what a model of the trials believes: the best to expect, what diverges, what is left.
 
-    It is the model of the Bayesian search, and works for rounds of any search.
+    It is the model of the Bayesian search, and works for rounds of any search. Trials of the rounds
+    that this one continues count too, where they fit.
     """
     with open_store(store) as opened:
         results = opened.results(round)
-    beliefs = learnt(results)
+        search = knowing_earlier(Bayesian(), results.round, opened, results.objective)
+    beliefs = learnt(results, search)
     if json:
         show_json([_without_curves(belief) for belief in beliefs])
     else:

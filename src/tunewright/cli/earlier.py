@@ -27,7 +27,12 @@ def learning_from_earlier(search: Search, round: Round, store: str, objective: O
         return search
     try:
         with Store.open(store, create=False) as opened:
-            earlier = earlier_rounds(opened, round)
+            return knowing_earlier(search, round, opened, objective)
     except NotFound:  # nothing was recorded yet
         return search
+
+
+def knowing_earlier(search: Bayesian, round: Round, store: Store, objective: Objective) -> Bayesian:
+    """The same of a store that is open: the line of rounds behind this one, by its objective."""
+    earlier = earlier_rounds(store, round)
     return replace(search, earlier=[own.with_objective(objective) for own in earlier])

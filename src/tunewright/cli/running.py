@@ -210,13 +210,16 @@ def worker(
     store = None if store is None else anchored(store, Path.cwd())
     with Store.open(project.store(store), create=False) as opened:
         record = opened.round(round)
-        begun = recorded_list(opened.results(round)) if record.search == LISTED else None
+        before = opened.results(round)
+        begun = recorded_list(before) if record.search == LISTED else joining(record.search)
+    goal = before.objective
+    begun = learning_from_earlier(begun, record.round, project.store(store), goal)
     code = run_round(
         project,
         record.round,
         Local(workers=workers),
         store=store,
-        search=begun or joining(record.search),
+        search=begun,
         max_hours=max_hours,
         join=True,
     )

@@ -57,6 +57,7 @@ class Belief:
 
     study: Study
     outcomes: int  # trials it was learnt from
+    earlier: int  # of them, of other rounds
     infeasible: int  # of them
     recommended: Trial | None  # of the best predicted value, and feasible with probability 0.95
     predicted: Estimate | None  # there
@@ -90,7 +91,10 @@ def _belief(results: Results, study: Study, search: Bayesian) -> Belief:
             else f"{feasible} of {outcomes} trials completed, too few to believe anything"
         )
         nothing = (None, None, None, (), None, None)
-        return Belief(study, outcomes, outcomes - feasible, *nothing, saturated=False, says=why)
+        own, diverged = known.own, outcomes - feasible
+        return Belief(
+            study, outcomes, outcomes - own, diverged, *nothing, saturated=False, says=why
+        )
     model = learned(known, search.recipe, feasibility=True)
     chosen = recommended(known, model)
     row = known.encoding.positions([chosen.unit or study.unit(chosen.configuration)])
@@ -104,6 +108,7 @@ def _belief(results: Results, study: Study, search: Bayesian) -> Belief:
     return Belief(
         study=study,
         outcomes=outcomes,
+        earlier=outcomes - known.own,
         infeasible=outcomes - feasible,
         recommended=results.trial(chosen.number) if chosen.number is not None else chosen,
         predicted=Estimate(sign * predicted, low, high),
