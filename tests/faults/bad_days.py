@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import misbehaving
 from watching import Kept
@@ -20,11 +21,12 @@ from tunewright.design.round import Round
 from tunewright.execution.executor import Executor
 from tunewright.execution.handle import Run
 from tunewright.execution.local import Local
-from tunewright.execution.verbs import supervise
 from tunewright.execution.watcher import Summary
 from tunewright.execution.workload import Workload
-from tunewright.record.results import Results
-from tunewright.record.trial import Trial
+
+if TYPE_CHECKING:
+    from tunewright.record.results import Results
+    from tunewright.record.trial import Trial
 
 DEADLINE_S = 120.0
 
@@ -105,6 +107,9 @@ class Day:
 
 def bad_day(folder: Path, kinds: list[str], executor: Executor | None = None) -> Day:
     """Run a round with one trial per kind of misbehaviour, and a fine one before and after them."""
+    # here, since every worker imports this file for its programs and needs no store
+    from tunewright.execution.verbs import supervise
+
     journal = folder / "journal"
     asked = Round(
         "bad days",

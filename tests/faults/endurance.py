@@ -29,12 +29,20 @@ def train(run, learning_rate, journal, sleep_s=0.05):
     note(journal, f"{run.number} {run.attempt} began {run.start_step} {os.getpid()}")
     for step in run.steps(STEPS):
         time.sleep(sleep_s)
-        while Path(f"{journal}.held").exists():
-            time.sleep(0.05)
+        while step > held_after(journal):
+            time.sleep(0.02)
         state["made"] += 1
         run.log(step, valid_error=1.0 / state["made"])
         run.save(state)
     note(journal, f"{run.number} {run.attempt} ended {state['made']} {os.getpid()}")
+
+
+def held_after(journal: str) -> float:
+    """The step after which every trial waits; infinite when none does."""
+    try:
+        return int(Path(f"{journal}.held").read_text())
+    except FileNotFoundError:
+        return float("inf")
 
 
 def note(journal: str, line: str) -> None:
@@ -79,9 +87,11 @@ class Endurance:
     def journal(self) -> Path:
         return self.folder / "journal"
 
-    def hold(self) -> None:
-        """Let every trial wait before its next step, until `go_on`: nothing ends meanwhile."""
-        self._held.touch()
+    def hold(self, after: int = 0) -> None:
+        """Let every trial wait after this step, until `go_on`: nothing ends meanwhile."""
+        written = self._held.with_suffix(".new")
+        written.write_text(str(after))
+        written.rename(self._held)
 
     def go_on(self) -> None:
         self._held.unlink()

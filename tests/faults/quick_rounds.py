@@ -23,6 +23,12 @@ NAME = "quick"
 OBJECTIVE = tw.minimize("valid_error")
 # the long tier does each case three times
 REPETITIONS = [0, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 2))]
+# and does on both kinds of store what the design asks of one
+MOSTLY_SQLITE = pytest.mark.parametrize(
+    "store_url",
+    ["sqlite", pytest.param("postgresql", marks=(pytest.mark.postgres, pytest.mark.slow))],
+    indirect=True,
+)
 # and waits for leases as long as people's are
 LEASES_S = [2, pytest.param(60, marks=pytest.mark.slow)]
 

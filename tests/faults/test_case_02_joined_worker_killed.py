@@ -7,7 +7,8 @@ from endurance import is_alive, kill
 
 
 def test_case_02(endurance):
-    round = endurance(10, sleep_s=0.4, environment={"TUNEWRIGHT_LEASE_S": "3"})
+    round = endurance(10, environment={"TUNEWRIGHT_LEASE_S": "3"})
+    round.hold(after=2)
     owner = round.start()
     round.wait_for("began", 2)
     owners = {line[4] for line in round.lines()}  # its two workers stay warm
@@ -17,6 +18,7 @@ def test_case_02(endurance):
     kill(helper.pid)
     helper.wait()
     wait_until(lambda: not any(is_alive(pid) for pid in helped))  # its children die with it
+    round.go_on()
     assert owner.wait(180) == 0
     results = round.check()
     assert [results.trial(number).attempts for number in helped.values()] == [2, 2]

@@ -12,7 +12,9 @@ from quick_rounds import REPETITIONS
 
 @pytest.mark.parametrize("repetition", REPETITIONS)
 def test_case_06_slept_too_long(endurance, repetition):
-    round = endurance(12, sleep_s=0.5, environment={"TUNEWRIGHT_LEASE_S": "3"})
+    # the owner is at work for longer than the lease, so that it meets what the sleeper held
+    round = endurance(12, sleep_s=0.2, environment={"TUNEWRIGHT_LEASE_S": "3"})
+    round.hold(after=2)
     owner = round.start()
     round.wait_for("began", 2)
     owners = {line[4] for line in round.lines()}
@@ -22,6 +24,7 @@ def test_case_06_slept_too_long(endurance, repetition):
     workers = {line[4] for line in round.lines()} - owners
     for pid in (helper.pid, *workers):  # as a machine that is suspended
         os.kill(pid, signal.SIGSTOP)
+    round.go_on()
     wait_until(lambda: held <= {line[0] for line in round.lines() if line[1] == 2})
     for pid in (helper.pid, *workers):
         os.kill(pid, signal.SIGCONT)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import signal
-import time
+import subprocess
 
 import pytest
+from quick_rounds import MOSTLY_SQLITE
+
+pytestmark = MOSTLY_SQLITE
 
 
 def test_case_07_one_ctrl_c_finishes_what_runs(endurance):
@@ -25,18 +28,25 @@ def test_case_07_one_ctrl_c_finishes_what_runs(endurance):
     assert {t.attempts for t in results.trials} == {1}
 
 
+def wait_until_it_says(text: str, process: subprocess.Popen) -> None:
+    while text not in (line := process.stderr.readline()):
+        assert line, f"it ended without saying {text!r}"
+
+
 @pytest.mark.parametrize("how", ["twice", "SIGTERM"])
 def test_case_07_stopped_trials_save_and_resume(endurance, how):
-    round = endurance(4, sleep_s=0.6)
+    round = endurance(4)
+    round.hold(after=2)
     process = round.start()
-    round.wait_for("began", 2)
-    round.wait_for_step(0, 2)
+    for number in (0, 1):
+        round.wait_for_step(number, 2)
     if how == "twice":
         process.send_signal(signal.SIGINT)
-        time.sleep(1.0)
+        wait_until_it_says("no new trials", process)
         process.send_signal(signal.SIGINT)
     else:
         process.send_signal(signal.SIGTERM)
+    round.go_on()
     _, said = process.communicate(timeout=180)
     assert process.returncode == (143 if how == "SIGTERM" else -signal.SIGINT), said
     results = round.results()

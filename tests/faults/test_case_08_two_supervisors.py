@@ -5,9 +5,13 @@ from __future__ import annotations
 import re
 import socket
 
+from quick_rounds import MOSTLY_SQLITE
+
+pytestmark = MOSTLY_SQLITE
+
 
 def test_case_08(endurance):
-    round = endurance(6, sleep_s=0.1)
+    round = endurance(6)
     round.hold()
     owner = round.start()
     round.wait_for("began", 2)
