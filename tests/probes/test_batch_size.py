@@ -29,7 +29,8 @@ WORLD = Subject(print, "factory", "worlds.make_step")
 def probed(world: World, store: Path | None = None, cost: Cost | None = None, **how: Any):
     asked = {"sizes": (), "smallest": 1, "most": 2**20, "everything": False, "processes": 1}
     rest = {"memory_gb": None, "rule": TimingRule(), "longest_step_s": 20.0}
-    again, alone, said = how.pop("again", False), how.pop("alone", None), []
+    again, said = how.pop("again", False), []
+    alone, longest = how.pop("alone", None), how.pop("long", None)
     answer = probe_rig(
         world.open,
         WORLD,
@@ -39,6 +40,7 @@ def probed(world: World, store: Path | None = None, cost: Cost | None = None, **
         again=again,
         say=said.append,
         alone=alone,
+        longest=longest,
     )
     return answer, said
 
@@ -85,6 +87,27 @@ def test_memory_that_ends_before_the_knee() -> None:
     answer, _ = probed(world)
     assert answer.knee == 64 and 64 <= answer.largest.batch_size <= 68
     assert world.out_of_memory == 0
+
+
+@settings(max_examples=20, deadline=None)
+@given(longer=st.floats(0.5, 16.0), per_example=st.floats(1.0, 40.0))
+def test_the_largest_holds_for_the_longest_examples_too(longer: float, per_example: float) -> None:
+    usual = World(mb_per_example=per_example, per_example_s=1e-7)
+    long = World(mb_per_example=longer * per_example, per_example_s=1e-7)
+    answer, said = probed(usual, long=long.open, longest="length=4096")
+    size, limit = answer.largest.batch_size, 0.92 * 16_000
+    assert usual.out_of_memory == long.out_of_memory == answer.largest.out_of_memory == 0
+    assert usual.needs_mb(size) <= limit and long.needs_mb(size) <= limit
+    needs_most = max(usual, long, key=lambda world: world.needs_mb(size))
+    assert needs_most.needs_mb(size + 16 + size // 16) > limit  # and is the largest that does
+    assert max(usual.built) <= size and answer.rows[-1].batch_size <= size
+    assert answer.says.endswith(f"is {size:,}, with length=4096 as well.")
+    assert said[0] == "the largest with length=4096:"
+
+
+def test_the_longest_examples_that_never_fit_are_refused() -> None:
+    with pytest.raises(WorkloadError, match="with length=9 does not fit at all: batch size 1 "):
+        probed(World(), long=World(fixed_mb=20_000).open, longest="length=9")
 
 
 def test_the_answer_has_the_shape_of_every_answer() -> None:

@@ -11,7 +11,7 @@ import pytest
 import tunewright as tw
 from tunewright.errors import DesignError, WorkloadError
 from tunewright.probes.input_bound import concluded
-from tunewright.probes.loader_ladder import Rung, Stage
+from tunewright.probes.loader_ladder import COPY, Rung, Stage, stages_of
 from tunewright.probes.rig import Ran
 from tunewright.probes.stalls import find_stalls
 from tunewright.probes.synchronisations import Waits
@@ -164,6 +164,77 @@ def test_a_planted_slow_stage_is_named() -> None:
     assert [stage.name for stage in answer.stages] == ["read", "decode", "flip", "collate"]
     assert answer.workers == 0 and answer.ladder[0].workers == 0
     assert answer.host_waits.per_step == 0  # Adam's own reads are not the user's
+
+
+class Parcel:
+    """A batch of one's own kind, whose way to the device is long."""
+
+    def __init__(self, examples: list[Any]) -> None:
+        import torch
+
+        self.x = torch.as_tensor(np.stack([x for x, _ in examples]))
+        self.y = torch.as_tensor([y for _, y in examples])
+
+    def to(self, device: Any) -> Parcel:
+        time.sleep(0.004)
+        return self
+
+
+def loader_of(collate: Any = None, batch_size: int | None = 4, pinned: bool = False) -> Any:
+    from torch.utils.data import DataLoader
+
+    return DataLoader(Pictures(0.0), batch_size, collate_fn=collate, pin_memory=pinned)
+
+
+def test_the_copy_to_the_device_is_a_stage_of_its_own() -> None:
+    import torch
+
+    names = ["read", "decode", "flip", "collate"]
+    here = dict(stages_of(loader_of(), 0.05, torch.device("cpu")))
+    assert list(here) == names  # a batch that is there already is not copied
+    assert list(dict(stages_of(loader_of(), 0.05))) == names
+    moved = dict(stages_of(loader_of(), 0.05, torch.device("meta")))
+    assert list(moved) == [*names, COPY] and 0 < moved[COPY] < 0.004
+    parcels = dict(stages_of(loader_of(Parcel), 0.05, torch.device("cpu")))
+    assert 0.004 <= parcels[COPY] < 0.1
+    whole = dict(stages_of(loader_of(batch_size=None), 0.05, torch.device("meta")))
+    assert list(whole) == [*names, COPY]  # every place is a batch
+
+
+def test_a_slow_copy_is_told_from_a_slow_loader() -> None:
+    real, cached = ran(0.010, 0.0001), ran(0.010, 0.0)
+    stages = [Stage("read", 1e-4), Stage(COPY, 4e-3)]
+    answer = concluded("f", 8, real, cached, Waits(0.0), [], stages, 0)
+    assert answer.verdict == "watch" and answer.copy_share == pytest.approx(0.396, abs=0.001)
+    assert "waits for its loader 1% of the time, but copying a batch" in answer.says
+    assert "slowest stage" not in answer.says
+    assert any("4 ms (40% of the time of a step): DataLoader(pin_" in n for n in answer.notes)
+    pinned = concluded("f", 8, real, cached, Waits(0.0), [], stages, 0, pinned=True)
+    assert any("40% of the time of a step): copy with .to(" in n for n in pinned.notes)
+    little = concluded("f", 8, real, cached, Waits(0.0), [], [Stage(COPY, 5e-4)], 0)
+    assert little.verdict == "fine" and not little.notes
+
+
+def test_a_planted_slow_copy_is_found() -> None:
+    answer = tw.probes.input_bound(
+        make_parcel_step, batch_size=4, workers=[0], steps=50, rule=QUICK, store=None
+    )
+    assert answer.slow_stage is not None and answer.slow_stage.name == COPY
+    assert answer.copy_share > 0.1 and any("Copying a batch" in note for note in answer.notes)
+
+
+def make_parcel_step(batch_size: int):
+    batches = iter(())
+
+    def step() -> None:
+        nonlocal batches
+        parcel = next(batches, None)
+        if parcel is None:
+            batches = iter(loader_of(Parcel, batch_size))
+            parcel = next(batches)
+        parcel.to("cpu").x.sum()
+
+    return step
 
 
 def test_a_planted_item_is_counted_and_found() -> None:

@@ -60,6 +60,14 @@ def batch_size(
     everything: Annotated[
         bool, typer.Option("--all", help="Measure all sizes that fit, not only up to the knee.")
     ] = False,
+    longest: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="Sizes must fit with this value too, such as sequence_length=4096.",
+            show_default=False,
+        ),
+    ] = None,
     processes: ProcessesOption = 1,
     memory_gb: Annotated[
         float | None,
@@ -107,6 +115,7 @@ def batch_size(
         smallest=smallest,
         largest=largest,
         everything=everything,
+        longest=_settings(longest, "--longest"),
         processes=processes,
         memory_gb=memory_gb,
         cost=Cost(price, upfront, _steps(steps), critical, budget),
@@ -166,7 +175,7 @@ def _what(factory: str | None, store: str | None) -> tuple[Workload | Callable[.
     return find_function(factory, folder), kept_in
 
 
-def _settings(texts: list[str] | None) -> dict[str, Value]:
+def _settings(texts: list[str] | None, option: str = "--set") -> dict[str, Value]:
     """`--set width=64 --set optimizer=adam` as values.
 
     >>> _settings(["width=64", "rate=1e-3", "optimizer=adam", "augment=false"])
@@ -176,7 +185,7 @@ def _settings(texts: list[str] | None) -> dict[str, Value]:
     for text in texts or ():
         name, divider, written = text.partition("=")
         if not divider or not name.strip():
-            raise Misuse(f"--set {text}: not a name and a value", remedy="--set width=64")
+            raise Misuse(f"{option} {text}: not a name and a value", remedy=f"{option} width=64")
         found[name.strip()] = _value(written.strip())
     return found
 
@@ -259,7 +268,8 @@ def _print_sizes(answer: BatchSizes) -> None:
         "refused": "nothing larger could be built",
         "not limited": f"memory does not grow with it: {held}",
     }
-    say(f"Largest: {largest.batch_size:,}, {ways[largest.how]}.")
+    longest = f" with {largest.longest}" if largest.longest else ""
+    say(words.printable(f"Largest{longest}: {largest.batch_size:,}, {ways[largest.how]}."))
     say(f"Hours and prices: {answer.assumption}.")
     for note in answer.notes:
         say(words.printable(note))

@@ -15,7 +15,6 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,21 +23,22 @@ from tunewright.errors import DesignError, WorkloadError
 from tunewright.execution.workload import Workload
 from tunewright.probes.cost import Cost
 from tunewright.probes.kept_rows import KeptRows
-from tunewright.probes.knee import knee, passed, pays, shown_rate
+from tunewright.probes.knee import knee
 from tunewright.probes.largest_size import (
     SETTLE,
     Bounds,
     Largest,
+    both,
     closing,
     find_largest,
-    shown_mb,
 )
 from tunewright.probes.memory_model import MemoryPoint
 from tunewright.probes.probe import as_document
 from tunewright.probes.rig import Device, OpenRig, OutOfMemory, ProcessRig, Rig
-from tunewright.probes.rigs import Rigs, Work
+from tunewright.probes.rigs import Rigs
 from tunewright.probes.size_answer import BatchSizes, concluded, revived
-from tunewright.probes.size_row import SizeRow, measure, measure_synthetic, watch_device
+from tunewright.probes.size_row import measure
+from tunewright.probes.size_sweep import Plan, sweep, watched
 from tunewright.probes.subject import Subject, subject_of
 from tunewright.probes.timing import TimingRule
 from tunewright.probes.unseen import unseen
@@ -54,6 +54,7 @@ def batch_size(
     largest: int | None = None,
     sizes: Sequence[int] | None = None,
     everything: bool = False,
+    longest: Mapping[str, Value] | None = None,
     processes: int = 1,
     memory_gb: float | None = None,
     cost: Cost | None = None,
@@ -69,8 +70,10 @@ def batch_size(
     it is called, or a workload whose training function uses `run.steps` (`pipeline.fit` does), or
     whose command prints its steps; `fixed` gives its other hyperparameters. Sizes are doubled from
     `smallest` until a doubling no longer pays, or all that fit with `everything`; or exactly
-    `sizes`. With several `processes` torchrun's variables are set and `batch_size` counts the
-    examples of all. `memory_gb` limits the memory, on a CPU too. Measured sizes are kept in `store`
+    `sizes`. `longest` gives the hyperparameters with which examples are largest, such as
+    `{"sequence_length": 4096}`: sizes are timed without them, but must fit with them too.
+    With several `processes` torchrun's variables are set and `batch_size` counts the examples of
+    all. `memory_gb` limits the memory, on a CPU too. Measured sizes are kept in `store`
     (a workload's own; None keeps nothing) and are good until model, optimizer, precision, device,
     processes or example shape change; `again` measures anew. `say` is told how it goes.
     """
@@ -86,6 +89,7 @@ def batch_size(
         memory_gb,
         rule or TimingRule(),
         longest_step_s,
+        _shown(longest) if longest else "",
     )
     asked.check()
     if subject.kind == "command" and processes > 1:
@@ -93,9 +97,8 @@ def batch_size(
             f"processes={processes}: a command starts its processes itself, such as by torchrun "
             f"--nproc-per-node={processes} in its template; leave processes at 1."
         )
-    open_rig = opener(subject, processes, memory_gb)
     return probe_rig(
-        open_rig,
+        opener(subject, processes, memory_gb),
         subject,
         asked,
         cost or Cost(),
@@ -104,6 +107,9 @@ def batch_size(
         say=say,
         started=started,
         alone=opener(subject, 1, memory_gb) if processes > 1 else None,
+        longest=opener(subject_of(what, {**(fixed or {}), **longest}), processes, memory_gb)
+        if longest
+        else None,
         ahead=processes == 1 and subject.kind != "command",
     )
 
@@ -120,6 +126,18 @@ class Asked:
     memory_gb: float | None
     rule: TimingRule
     longest_step_s: float = 20.0
+    longest: str = ""  # the hyperparameters of the largest examples, in words
+
+    @property
+    def plan(self) -> Plan:
+        """Which sizes are timed, and how carefully."""
+        return Plan(self.sizes, self.smallest, self.everything, self.rule)
+
+    @property
+    def bounds(self) -> Bounds:
+        """Where the largest size is looked for."""
+        memory_mb = None if self.memory_gb is None else self.memory_gb * 1024
+        return Bounds(self.smallest, self.most, self.processes, memory_mb, self.longest_step_s)
 
     def check(self) -> None:
         """Refuse what cannot be asked."""
@@ -165,11 +183,13 @@ def probe_rig(
     say: Callable[[str], None] = lambda line: None,
     started: float = 0.0,
     alone: OpenRig | None = None,
+    longest: OpenRig | None = None,
     ahead: bool = False,
 ) -> BatchSizes:
     """The probe on anything that can be built and stepped: real processes, or a known world.
 
-    With several processes every size has its own: a process group is joined once.
+    `alone` opens one process of several, `longest` those with the longest examples. With several
+    processes every size has its own: a process group is joined once.
     """
     with contextlib.closing(Rigs(open_rig, asked.processes == 1, ahead)) as rigs:
         try:
@@ -188,15 +208,18 @@ def probe_rig(
             say(line)
         if again:
             kept = KeptRows(None, subject.name, found, asdict(asked))
-        memory_mb = None if asked.memory_gb is None else asked.memory_gb * 1024
-        bounds = Bounds(
-            asked.smallest, asked.most, asked.processes, memory_mb, asked.longest_step_s
-        )
-        largest = find_largest(rigs, bounds, device, first, say)
-        rows = _sweep(rigs, subject, asked, largest, kept, say)
+        if longest is None:
+            largest = find_largest(rigs, asked.bounds, device, first, say)
+        else:
+            say(f"the largest with {asked.longest}:")
+            second = _with_longest(longest, subject, asked, say)
+            say("and without:")
+            bounds = replace(asked.bounds, most=second.batch_size)
+            largest = both(find_largest(rigs, bounds, device, first, say), second, asked.longest)
+        rows = sweep(rigs, subject, asked.plan, largest, kept, say)
         best = knee([row.rate for row in rows])
         if device.kind == "cuda" and subject.kind != "command":
-            rows = _watched(rigs, rows, best, largest)
+            rows = watched(rigs, rows, best, largest)
     efficiency = None
     if alone is not None:
         with closing(alone()) as rig:
@@ -233,106 +256,25 @@ def _smallest(smallest: int | None, sizes: Sequence[int] | None, processes: int)
     return min(sizes) if sizes else max(processes, 1)
 
 
+def _with_longest(
+    open_rig: OpenRig, subject: Subject, asked: Asked, say: Callable[[str], None]
+) -> Largest:
+    """The largest size of the longest examples, found like any other."""
+    with contextlib.closing(Rigs(open_rig, asked.processes == 1)) as rigs:
+        try:
+            device, first, _ = rigs.use(lambda rig: _look(rig, asked.smallest))
+        except OutOfMemory as error:
+            raise WorkloadError(
+                f"{subject.name} with {asked.longest} does not fit at all: batch size "
+                f"{asked.smallest} runs out of memory ({error})."
+            ) from None
+        return find_largest(rigs, asked.bounds, device, first, say)
+
+
 def _look(rig: Rig, smallest: int) -> tuple[Device, MemoryPoint, dict[str, str]]:
     """Where it runs, what the smallest size takes, and what is being trained."""
     device = rig.build(smallest)
     return device, MemoryPoint(smallest, rig.run(SETTLE).reserved_mb or 0.0), rig.identify()
-
-
-def _watched(rigs: Rigs, rows: list[SizeRow], best: int, largest: Largest) -> list[SizeRow]:
-    """The rows with how busy the device is at the knee and at the smallest size.
-
-    After all timing: a profiler that was once there may slow later steps down.
-    """
-    return [
-        _in_process(rigs, largest, row.batch_size, partial(watch_device, row=row), turn=1)
-        if row is rows[0] or row.batch_size == best
-        else row
-        for row in rows
-    ]
-
-
-def _in_process(
-    rigs: Rigs, largest: Largest, size: int, work: Work[SizeRow], turn: int = 0
-) -> SizeRow:
-    return rigs.use(work, turn) if largest.surely_fits(size) else rigs.alone(work)
-
-
-def _sweep(
-    rigs: Rigs,
-    subject: Subject,
-    asked: Asked,
-    largest: Largest,
-    kept: KeptRows,
-    say: Callable[[str], None],
-) -> list[SizeRow]:
-    """Measure sizes upward until two lie beyond the knee, or all if they are wanted.
-
-    A doubling that does not pay is measured again, both ends of it, in another process, before it
-    is believed.
-    """
-
-    def measured(size: int, turn: int = 0) -> SizeRow:
-        known = kept.get(size, turn)
-        if known is not None:
-            return known
-        timing = partial(measure, batch_size=size, rule=asked.rule)
-        row = _in_process(rigs, largest, size, timing, turn)
-        if subject.takes_synthetic:
-            timing = partial(measure_synthetic, row=row, rule=asked.rule)
-            row = _in_process(rigs, largest, size, timing, turn)
-        kept.add(row, turn)
-        say(_line(row))
-        return row
-
-    rows: dict[int, SizeRow] = {}
-    twice: set[int] = set()
-
-    def repeat(size: int) -> None:
-        """Once more, in another moment's mood of the machine."""
-        if size not in twice:
-            twice.add(size)
-            rows[size] = rows[size].pooled(measured(size, turn=1))
-
-    for size in asked.sizes or _doublings(asked.smallest, largest.batch_size):
-        if size > largest.batch_size:
-            say(f"batch size {size}: does not fit, left out")
-            break
-        try:
-            before = knee([row.rate for row in rows.values()]) if rows else 0
-            rows[size] = measured(size)
-            if before and not pays(rows[before].rate, rows[size].rate):
-                repeat(before)
-                repeat(size)
-        except OutOfMemory:
-            rows.pop(size, None)
-            say(f"batch size {size}: out of memory after a while")
-            break
-        stop = passed([row.rate for row in rows.values()])
-        if stop and not (asked.everything or asked.sizes):
-            break
-    if not rows:
-        raise WorkloadError(
-            f"no batch size of {subject.name} could be timed: {asked.smallest} runs out of memory "
-            "after some steps. Try a smaller model, lower precision or more memory."
-        )
-    return list(rows.values())
-
-
-def _doublings(smallest: int, largest: int) -> list[int]:
-    sizes = [smallest]
-    while sizes[-1] * 2 <= largest:
-        sizes.append(sizes[-1] * 2)
-    return sizes
-
-
-def _line(row: SizeRow) -> str:
-    rate = row.rate
-    return (
-        f"batch size {row.batch_size:,}: {shown_rate(rate.examples_per_s)} examples/s "
-        f"({shown_rate(rate.low)} to {shown_rate(rate.high)}), "
-        f"{row.timing.time_per_step_s * 1e3:.4g} ms per step, {shown_mb(row.reserved_mb)}"
-    )
 
 
 def _shown(configuration: Mapping[str, Value]) -> str:

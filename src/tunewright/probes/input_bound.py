@@ -4,8 +4,8 @@
 
 Three signs: the share of the time spent on asking for the next batch, how much faster steps on one
 cached batch are, and how often the host itself waits for the device. Then the input pipeline alone,
-with more and more workers, and taken apart into its stages (playbook, "Optimizing the input
-pipeline").
+with more and more workers, and taken apart into its stages, up to the copy of a batch to the device
+(playbook, "Optimizing the input pipeline").
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tunewright.design.space import Value
 from tunewright.errors import DesignError, WorkloadError
 from tunewright.execution.workload import Workload
 from tunewright.probes.largest_size import closing
-from tunewright.probes.loader_ladder import Rung, Stage
+from tunewright.probes.loader_ladder import COPY, Rung, Stage
 from tunewright.probes.probe import as_document
 from tunewright.probes.rig import OutOfMemory, ProcessRig, Ran
 from tunewright.probes.stalls import Stalls, find_stalls
@@ -74,6 +74,12 @@ class InputBound:
         return max(self.stages, key=lambda stage: stage.seconds_per_batch, default=None)
 
     @property
+    def copy_share(self) -> float:
+        """The time that the copy of a batch to the device takes, of a step; it may overlap."""
+        copies = (stage.seconds_per_batch for stage in self.stages if stage.name == COPY)
+        return sum(copies) / self.time_per_step_s if self.time_per_step_s else 0.0
+
+    @property
     def says(self) -> str:
         """The answer in one sentence."""
         if self.waiting_share is None or self.slowdown is None:
@@ -87,6 +93,11 @@ class InputBound:
                 f"Training waits for its data: {share} of the time, and steps on a cached batch "
                 f"are {ratio} times as fast."
             )
+        elif self._copies:
+            words = (
+                f"Training waits for its loader {share} of the time, but copying a batch to the "
+                f"device takes {self.copy_share:.0%} of the time of a step, unless the two overlap."
+            )
         elif self.verdict == "watch":
             words = (
                 f"Training waits for its data {share} of the time, but steps on a cached batch are "
@@ -95,11 +106,16 @@ class InputBound:
         else:
             words = f"Training does not wait for its data: {share} of the time."
         stage = self.slow_stage
-        if stage is not None and self.verdict in ("input_bound", "watch"):
+        if stage is not None and self.verdict in ("input_bound", "watch") and not self._copies:
             total = sum(each.seconds_per_batch for each in self.stages)
             part = stage.seconds_per_batch / total if total else 0.0
             words += f" The slowest stage is {stage.name}, with {part:.0%} of the work on a batch."
         return words + self._waits_said()
+
+    @property
+    def _copies(self) -> bool:
+        """Whether it is the copy that needs a look, and not the loader."""
+        return self.verdict == "watch" and self.copy_share > BOUND
 
     def _waits_said(self) -> str:
         waits = self.host_waits
@@ -185,6 +201,7 @@ def input_bound(
         [Rung(count, rate) for count, rate in rungs],
         [Stage(name, spent) for name, spent in stages],
         own,
+        pinned="pin" in dict(stages),
     )
     kept_in = what.store if isinstance(what, Workload) else store
     if kept_in is not None:
@@ -202,6 +219,7 @@ def concluded(
     ladder: Sequence[Rung],
     stages: Sequence[Stage],
     workers: int | None,
+    pinned: bool = False,
 ) -> InputBound:
     """The verdict from windows of 50 steps on real input and as many on a cached batch."""
     from tunewright.pipeline.throughput import Throughput
@@ -221,6 +239,9 @@ def concluded(
             verdict = "input_bound"
     if waits.per_step >= TOO_OFTEN and verdict in ("fine", "cannot_judge"):
         verdict = "synchronised"
+    copy_s = sum(stage.seconds_per_batch for stage in stages if stage.name == COPY)
+    if verdict == "fine" and copy_s * steps > BOUND * seconds:
+        verdict = "watch"
     needed = len(cached.seconds) * BLOCK / sum(cached.seconds)  # batches per second
     # without workers loading and training take turns: it never keeps up
     keeps_up = [rung.workers for rung in ladder if rung.workers and rung.batches_per_s >= needed]
@@ -239,7 +260,10 @@ def concluded(
         workers,
         min(keeps_up) if keeps_up else _best(ladder),
         stalls,
-        tuple(_notes(ladder, keeps_up, needed, stalls, workers, verdict)),
+        (
+            *_notes(ladder, keeps_up, needed, stalls, workers, verdict),
+            *_copy_notes(copy_s, seconds / steps, pinned),
+        ),
     )
 
 
@@ -300,6 +324,21 @@ def _notes(
             f"{round_of}."
         )
     return notes
+
+
+def _copy_notes(copy_s: float, step_s: float, pinned: bool) -> list[str]:
+    if copy_s <= BOUND * step_s:
+        return []
+    remedy = (
+        "copy with .to(device, non_blocking=True), and the next batch before it is needed"
+        if pinned
+        else "DataLoader(pin_memory=True) makes it faster, .to(device, non_blocking=True) lets it "
+        "overlap"
+    )
+    return [
+        f"Copying a batch to the device takes {copy_s * 1e3:.3g} ms ({copy_s / step_s:.0%} of the "
+        f"time of a step): {remedy}; smaller numbers (uint8, converted on the device) help too."
+    ]
 
 
 def _size(subject: Subject, what: object, batch_size: int | None) -> int:

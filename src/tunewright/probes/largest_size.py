@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from tunewright.probes.memory_model import MemoryModel, MemoryPoint, fit_line, flat
@@ -53,6 +53,7 @@ class Largest:
     points: tuple[MemoryPoint, ...]  # of the ladder
     out_of_memory: int  # how often memory did run out on the way
     reason: str = ""  # why nothing larger was tried
+    longest: str = ""  # the hyperparameters of the longest examples with which it holds too
 
     def surely_fits(self, size: int) -> bool:
         """Whether a size takes at most half of the memory, as far as can be told."""
@@ -145,6 +146,15 @@ def find_largest(
     if not model.straight:
         return _doubled(search, last.batch_size, None)
     return _predicted(search, model, last)
+
+
+def both(usual: Largest, second: Largest, longest: str) -> Largest:
+    """The largest size that holds for usual examples, looked for up to that of the longest."""
+    failures = usual.out_of_memory + second.out_of_memory
+    found = replace(usual, out_of_memory=failures, longest=longest)
+    if usual.batch_size < second.batch_size:
+        return found
+    return replace(found, how=second.how, reserved_mb=second.reserved_mb, reason=second.reason)
 
 
 def _climb(search: _Search) -> str:

@@ -2,7 +2,7 @@
 
 Works on the `DataLoader` that the training itself uses: iterated without training at several
 numbers of workers, and taken apart in one process: reading an example, each of its transforms,
-collating, pinning.
+collating, pinning, copying to the device.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ import dataclasses
 import importlib
 import itertools
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 WARMING = 2  # batches before the clock starts: workers have to come up
+COPY = "copy to the device"
 TRANSFORMS = ("transform", "transforms")  # where datasets keep them, by torchvision's custom
 
 
@@ -41,8 +42,11 @@ def climb(loader: Any, workers: Sequence[int], seconds: float) -> list[tuple[int
     return [(count, _rate(_with_workers(loader, count), seconds)) for count in workers]
 
 
-def stages_of(loader: Any, seconds: float) -> list[tuple[str, float]]:
-    """Seconds per batch of each stage, in the order in which they happen."""
+def stages_of(loader: Any, seconds: float, device: Any = None) -> list[tuple[str, float]]:
+    """Seconds per batch of each stage, in the order in which they happen.
+
+    The last, of a batch that is not on the device already, is its copy there, waited for.
+    """
     if loader is None or not hasattr(loader.dataset, "__getitem__"):
         return []
     places = _places(loader)
@@ -62,10 +66,17 @@ def stages_of(loader: Any, seconds: float) -> list[tuple[str, float]]:
                 spent[name] += time.perf_counter() - before
             examples.append(value)
         before = time.perf_counter()
-        made = loader.collate_fn(examples)
+        made = loader.collate_fn(examples if loader.batch_sampler is not None else examples[0])
         spent["collate"] += time.perf_counter() - before
         if pins:
-            spent["pin"] = spent.get("pin", 0.0) + _pinning(made)
+            before = time.perf_counter()
+            made = _pinned(made)
+            spent["pin"] = spent.get("pin", 0.0) + time.perf_counter() - before
+        if device is not None:
+            before = time.perf_counter()
+            if _copied(made, device, pins):
+                _wait(device)
+                spent[COPY] = spent.get(COPY, 0.0) + time.perf_counter() - before
         count, batch = count + 1, next(places, batch)
     return [(name, total / count) for name, total in spent.items()]
 
@@ -122,10 +133,10 @@ def _name(part: Any) -> str:
 
 
 def _places(loader: Any) -> Iterator[list[Any]]:
-    """The places of batch after batch, over and over."""
+    """The places of batch after batch, over and over; of a dataset of whole batches, one each."""
     sampler = loader.batch_sampler
     if sampler is None:
-        return itertools.cycle([list(range(min(32, len(loader.dataset))))])
+        return ([place] for _ in itertools.count() for place in loader.sampler)
     return itertools.chain.from_iterable(
         [list(batch) for batch in itertools.islice(sampler, 100)] for _ in itertools.count()
     )
@@ -160,8 +171,29 @@ def _rate(loader: Any, seconds: float) -> float:
     return count / (time.perf_counter() - started)
 
 
-def _pinning(made: Any) -> float:
+def _pinned(made: Any) -> Any:
     pinning: Any = importlib.import_module("torch.utils.data._utils.pin_memory")
-    before = time.perf_counter()
-    pinning.pin_memory(made)
-    return time.perf_counter() - before
+    return pinning.pin_memory(made)
+
+
+def _copied(made: Any, device: Any, pinned: bool) -> bool:
+    """Copy every part of a batch to the device; whether anything was not there yet."""
+    import torch
+
+    if isinstance(made, torch.Tensor):
+        return made.to(device, non_blocking=pinned) is not made
+    if isinstance(made, Mapping):
+        return any([_copied(part, device, pinned) for part in made.values()])
+    if isinstance(made, list | tuple):
+        return any([_copied(part, device, pinned) for part in made])
+    if hasattr(made, "to"):  # a batch of one's own kind, which may move in place
+        made.to(device)
+        return True
+    return False
+
+
+def _wait(device: Any) -> None:
+    if device.type == "cuda":
+        import torch
+
+        torch.cuda.synchronize(device)

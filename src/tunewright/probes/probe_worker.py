@@ -199,7 +199,7 @@ class ProbeWorker:
                 rates = climb(self._tap.loader, order["workers"], order["seconds"])
                 self._sender.send({"kind": "climbed", "rates": rates})
             case "stages":
-                told = stages_of(self._tap.loader, order["seconds"])
+                told = stages_of(self._tap.loader, order["seconds"], _device())
                 self._sender.send({"kind": "staged", "stages": told})
 
     def _begin_window(self) -> None:
@@ -257,8 +257,8 @@ class ProbeWorker:
         if self._tap is not None:
             self._tap.loader = None
         torch: Any = sys.modules.get("torch")
-        if torch is not None:
-            torch.compiler.reset()  # a second size would be compiled for all sizes
+        if "torch._dynamo" in sys.modules:
+            torch.compiler.reset()  # else a second size is compiled for sizes of all kinds
         gc.collect()
         if _on_cuda():
             torch.cuda.empty_cache()
@@ -272,6 +272,12 @@ def _on_cuda() -> bool:
     """Whether what is probed has begun to use a GPU."""
     torch: Any = sys.modules.get("torch")
     return torch is not None and torch.cuda.is_available() and torch.cuda.is_initialized()
+
+
+def _device() -> Any:
+    """Where what is probed computes; None without torch."""
+    torch: Any = sys.modules.get("torch")
+    return None if torch is None else torch.device("cuda" if _on_cuda() else "cpu")
 
 
 def _wait() -> None:

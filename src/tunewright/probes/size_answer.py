@@ -57,10 +57,12 @@ class BatchSizes:
         elif (following := self._beyond) is not None:
             more = following.rate.examples_per_s / self.row(self.knee).rate.examples_per_s - 1
             words += f"; {following.batch_size:,} would change that by {more:+.0%}"
-        fits = f"{self.largest.batch_size:,}"
+        fits, longest = f"{self.largest.batch_size:,}", ""
+        if self.largest.longest:
+            longest = f", with {self.largest.longest} as well"
         if self.largest.how in ("memory model", "doubling"):
-            return f"{words}. The largest that fits is {fits}."
-        return f"{words}. {fits} fits too; nothing larger was tried."
+            return f"{words}. The largest that fits is {fits}{longest}."
+        return f"{words}. {fits} fits too{longest}; nothing larger was tried."
 
     @property
     def _beyond(self) -> SizeRow | None:

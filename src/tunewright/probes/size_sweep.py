@@ -1,0 +1,123 @@
+"""How fast is each size? Timed upward until two lie beyond the knee, each in its process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from tunewright.errors import WorkloadError
+from tunewright.probes.kept_rows import KeptRows
+from tunewright.probes.knee import knee, passed, pays, shown_rate
+from tunewright.probes.largest_size import Largest, shown_mb
+from tunewright.probes.rig import OutOfMemory
+from tunewright.probes.rigs import Rigs, Work
+from tunewright.probes.size_row import SizeRow, measure, measure_synthetic, watch_device
+from tunewright.probes.subject import Subject
+from tunewright.probes.timing import TimingRule
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Which sizes are timed, and how carefully."""
+
+    sizes: tuple[int, ...]  # exactly these; none: doubled from the smallest
+    smallest: int
+    everything: bool  # not only up to the knee
+    rule: TimingRule
+
+
+def sweep(
+    rigs: Rigs,
+    subject: Subject,
+    plan: Plan,
+    largest: Largest,
+    kept: KeptRows,
+    say: Callable[[str], None],
+) -> list[SizeRow]:
+    """Measure sizes upward until two lie beyond the knee, or all if they are wanted.
+
+    A doubling that does not pay is measured again, both ends of it, in another process, before it
+    is believed.
+    """
+
+    def measured(size: int, turn: int = 0) -> SizeRow:
+        known = kept.get(size, turn)
+        if known is not None:
+            return known
+        timing = partial(measure, batch_size=size, rule=plan.rule)
+        row = _in_process(rigs, largest, size, timing, turn)
+        if subject.takes_synthetic:
+            timing = partial(measure_synthetic, row=row, rule=plan.rule)
+            row = _in_process(rigs, largest, size, timing, turn)
+        kept.add(row, turn)
+        say(_line(row))
+        return row
+
+    rows: dict[int, SizeRow] = {}
+    twice: set[int] = set()
+
+    def repeat(size: int) -> None:
+        """Once more, in another moment's mood of the machine."""
+        if size not in twice:
+            twice.add(size)
+            rows[size] = rows[size].pooled(measured(size, turn=1))
+
+    for size in plan.sizes or _doublings(plan.smallest, largest.batch_size):
+        if size > largest.batch_size:
+            say(f"batch size {size}: does not fit, left out")
+            break
+        try:
+            before = knee([row.rate for row in rows.values()]) if rows else 0
+            rows[size] = measured(size)
+            if before and not pays(rows[before].rate, rows[size].rate):
+                repeat(before)
+                repeat(size)
+        except OutOfMemory:
+            rows.pop(size, None)
+            say(f"batch size {size}: out of memory after a while")
+            break
+        stop = passed([row.rate for row in rows.values()])
+        if stop and not (plan.everything or plan.sizes):
+            break
+    if not rows:
+        raise WorkloadError(
+            f"no batch size of {subject.name} could be timed: {plan.smallest} runs out of memory "
+            "after some steps. Try a smaller model, lower precision or more memory."
+        )
+    return list(rows.values())
+
+
+def _doublings(smallest: int, largest: int) -> list[int]:
+    sizes = [smallest]
+    while sizes[-1] * 2 <= largest:
+        sizes.append(sizes[-1] * 2)
+    return sizes
+
+
+def _line(row: SizeRow) -> str:
+    rate = row.rate
+    return (
+        f"batch size {row.batch_size:,}: {shown_rate(rate.examples_per_s)} examples/s "
+        f"({shown_rate(rate.low)} to {shown_rate(rate.high)}), "
+        f"{row.timing.time_per_step_s * 1e3:.4g} ms per step, {shown_mb(row.reserved_mb)}"
+    )
+
+
+def watched(rigs: Rigs, rows: list[SizeRow], best: int, largest: Largest) -> list[SizeRow]:
+    """The rows with how busy the device is at the knee and at the smallest size.
+
+    After all timing: a profiler that was once there may slow later steps down.
+    """
+    return [
+        _in_process(rigs, largest, row.batch_size, partial(watch_device, row=row), turn=1)
+        if row is rows[0] or row.batch_size == best
+        else row
+        for row in rows
+    ]
+
+
+def _in_process(
+    rigs: Rigs, largest: Largest, size: int, work: Work[SizeRow], turn: int = 0
+) -> SizeRow:
+    return rigs.use(work, turn) if largest.surely_fits(size) else rigs.alone(work)
