@@ -92,4 +92,6 @@ def test_an_infeasible_trial_says_why() -> None:
 def test_a_failed_trial_shows_the_end_of_its_log() -> None:
     text = page(6, failed=True)
     assert "weight_decay trial 6 failed: ValueError: no such file" in text
+    assert "tunewright run weight_decay --retry-failed" in text
+    assert "--retry-failed" not in page(0)
     assert "  Traceback" in text

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 from rich.console import Console
 
@@ -44,6 +45,15 @@ def test_a_warning_shows_all_its_advice_and_a_note_the_first() -> None:
         "                -> more",
     ]
     assert printed(FINDINGS)[-1].endswith(": 1 warning, 1 note, 3 fine, 2 cannot be judged")
+
+
+def test_where_every_trial_failed_that_comes_first() -> None:
+    made = results(failed=True)
+    failed = [trial for trial in made.recorded if trial.status == "failed"]
+    page = io.StringIO()
+    print_checklist(replace(made, recorded=tuple(failed)), FINDINGS, Console(file=page, width=200))
+    assert page.getvalue().startswith("1 trial, all failed: ValueError: no such file: tunewright")
+    assert not any("all failed" in line for line in printed(FINDINGS))
 
 
 def test_what_a_setting_says_cannot_move_the_cursor() -> None:

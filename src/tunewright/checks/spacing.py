@@ -95,7 +95,10 @@ def unreadable(
         likely = [n for n in logged if all(word in n.lower() for word in meaning.split("_"))]
         entry = f'means={{"{meaning}": "{likely[0] if likely else "..."}"}}'
         return f"{says}; if it has another name, {entry} is missing", f"Workload(..., {entry})"
-    evaluate = "evaluate every max_train_steps / 100 steps: `if run.eval_due(step): ...`"
+    evaluate = (
+        "evaluate every max_train_steps / 100 steps: `if run.eval_due(step): ...`, "
+        "or every {run.eval_every} steps in a command"
+    )
     most = max(len(curve) for trial in trials if (curve := trial.curves.only(metric)) is not None)
     if most < fewest:
         needs = f"{metric} has {most} points a trial; this question needs {fewest}, better 100"

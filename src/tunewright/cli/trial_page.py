@@ -55,6 +55,10 @@ def print_trial(results: Results, trial: Trial, history: History, console: Conso
         console.print()
         for label, text in origins(history.provenance):
             _print_pair(console, label, text)
+    if trial.status == "failed" and trial.origin is None:
+        console.print()
+        again = f"tunewright run {words.printable(results.round.name)} --retry-failed"
+        _print_pair(console, "next", f"{again}  (once the program is mended)")
 
 
 def headline(results: Results, trial: Trial) -> str:

@@ -57,6 +57,8 @@ def lines(findings: Sequence[Finding]) -> list[Line]:
 
 def print_checklist(results: Results, findings: Sequence[Finding], console: Console) -> None:
     """Print every line with what to do about it, and how many there are of each kind."""
+    if failed := _all_failed(results):
+        console.print(Text(failed, style="bold red"), soft_wrap=True)
     shown = lines(findings)
     width = max((len(line.check) for line in shown), default=0)
     for line in shown:
@@ -73,6 +75,18 @@ def print_checklist(results: Results, findings: Sequence[Finding], console: Cons
     if earlier := earlier_line(results):
         console.print(Text(earlier), soft_wrap=True)
     console.print(Text(_tally(results, findings)), soft_wrap=True)
+
+
+def _all_failed(results: Results) -> str:
+    """What to look at first where no trial got anywhere; empty otherwise."""
+    ended = [trial for trial in results.trials if trial.ended]
+    if not ended or any(trial.status != "failed" for trial in ended):
+        return ""
+    first = ended[0]
+    return (
+        f"{words.count(len(ended), 'trial')}, all failed: {words.printable(first.reason)}: "
+        f"tunewright trial {words.printable(results.round.name)} {first.number}"
+    )
 
 
 def _about(finding: Finding) -> str:
