@@ -7,9 +7,9 @@ a sequence of its own and trials take them in turn, so each is covered evenly.
 
 Why scipy's generator: 20 points in 2, 7, 12 and 20 dimensions have a centred discrepancy of 0.050,
 0.251, 0.633 and 1.909, random ones of 0.140, 0.387, 0.776 and 2.014 (200 seeds each). Scrambled
-Sobol points are as even, but appending a dimension changes all of them.
-The points are scipy's and stay scipy's: a record made last month and one made elsewhere must continue
-at the very same points, so no sequence of our own is worth its seconds.
+Sobol points are as even, but appending a dimension changes all of them. The points stay scipy's: a
+record of last month, or made elsewhere, must continue at the very same ones, so that no sequence of
+our own is worth its seconds.
 """
 
 from __future__ import annotations
