@@ -57,7 +57,11 @@ def by_tune(task: str, seed: int, trials: int) -> tuple[Configuration, dict[str,
     assert campaign.winner is not None and campaign.spent <= trials
     chosen = {name: campaign.winner.trial.configuration[name] for name in SPACE}
     steps = [(step.kind, step.round) for step in campaign.log]
-    return chosen, {"trials": campaign.spent, "steps": steps}
+    tried = [
+        ({name: one.trial.configuration[name] for name in SPACE}, one.trial.value)
+        for one in campaign.ranked()
+    ]
+    return chosen, {"trials": campaign.spent, "steps": steps, "tried": tried}
 
 
 def by_optuna(name: str) -> Callable[[str, int, int], tuple[Configuration, dict[str, Any]]]:
@@ -88,12 +92,20 @@ def by_optuna(name: str) -> Callable[[str, int, int], tuple[Configuration, dict[
 
         study = optuna.create_study(sampler=samplers[name]())
         study.optimize(objective, n_trials=trials)
-        best = dict(study.best_params)
-        best["momentum"] = 1 - best.pop("one_minus_momentum")
+        best = _spelled(study.best_params)
         failed = sum(t.state.name == "FAIL" for t in study.trials)
-        return best, {"trials": len(study.trials), "failed": failed}
+        done = [t for t in study.trials if t.value is not None]
+        tried = [(_spelled(t.params), t.value) for t in done]
+        return best, {"trials": len(study.trials), "failed": failed, "tried": tried}
 
     return search
+
+
+def _spelled(found: dict[str, Any]) -> Configuration:
+    """Optuna's parameters under the names of the training function."""
+    momentum = 1 - found["one_minus_momentum"]
+    rest = {name: value for name, value in found.items() if name != "one_minus_momentum"}
+    return {**rest, "momentum": momentum}
 
 
 METHODS = {
@@ -145,7 +157,7 @@ def main() -> None:
                     "errors": errors,
                     "seconds": round(seconds, 1),
                     "chosen": chosen,
-                    **{key: value for key, value in more.items() if key != "trials"},
+                    **{key: value for key, value in more.items() if key not in ("trials", "tried")},
                     "spent": more["trials"],
                 }
                 asked.out.parent.mkdir(exist_ok=True)

@@ -9,7 +9,8 @@ import sys
 from pathlib import Path
 
 import tunewright as tw
-from tunewright.autopilot.campaign import read_campaign, read_definition
+from tunewright.autopilot.campaign import read_campaign
+from tunewright.autopilot.definition import read_definition
 from tunewright.record.store import Store
 
 HERE = Path(__file__).parent

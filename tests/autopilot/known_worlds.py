@@ -45,3 +45,36 @@ def workload(folder: Path, function=train, **more) -> tw.Workload:
 
 
 SPACE = {"learning_rate": tw.log(1e-5, 1.0), "dropout": tw.linear(0.0, 0.6)}
+
+UNSTABLE, CURED = 0.01, 1.0  # learning rates above these diverge, without and with warm-up
+
+
+def train_unstable(run, learning_rate, dropout=0.0, warmup_steps=0, max_train_steps=100):
+    """Best at a learning rate that diverges at once, unless it is warmed up for ten steps."""
+    limit = CURED if warmup_steps >= 10 else UNSTABLE
+    luck = random.Random(run.seeds.trial)
+    reached = BEST + 0.05 * math.log10(learning_rate / 0.2) ** 2 + 0.01 * dropout
+    reached += 0.001 * luck.gauss(0, 1)
+    for step in run.steps(max_train_steps):
+        fall = 1 - step / max_train_steps
+        if learning_rate > limit and step > 3:
+            run.log(step, train_loss=math.nan)
+        run.log(step, train_loss=2 * reached + fall + 0.01 * luck.gauss(0, 1))
+        if run.eval_due(step):
+            run.log(step, valid_error=reached + 0.2 * fall**4)
+
+
+def train_longer(run, learning_rate, dropout=0.0, max_train_steps=100, schedule="cosine"):
+    """What short training ranks first is best at full length too, and longer training pays."""
+    del schedule
+    luck = random.Random(run.seeds.trial)
+    reached = error_of(learning_rate, dropout) + 0.2 / math.sqrt(max_train_steps)
+    run.log(1, train_loss=2.0, valid_error=0.9)
+    value = reached + 0.0005 * luck.gauss(0, 1)
+    run.log(max_train_steps, train_loss=2 * value, valid_error=value)
+
+
+def train_nameless(run, rate=0.01):
+    """A program of which nothing is known but its one hyperparameter."""
+    luck = random.Random(run.seeds.trial)
+    run.log(1, error=error_of(rate) + 0.001 * luck.gauss(0, 1))

@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tunewright.autopilot.campaign import Campaign, Definition, kind_of, number_of
+from tunewright.autopilot.campaign import Campaign, kind_of, number_of
+from tunewright.autopilot.definition import Definition
 from tunewright.autopilot.edges import beyond
 from tunewright.autopilot.request import as_space
 from tunewright.autopilot.steps import next_step

@@ -10,7 +10,8 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from known_worlds import BEST, SPACE, WALL, error_of, train, train_from_today, workload
 
 import tunewright as tw
-from tunewright.autopilot.campaign import Campaign, kind_of, read_campaign, read_definition
+from tunewright.autopilot.campaign import Campaign, kind_of, read_campaign
+from tunewright.autopilot.definition import read_definition
 from tunewright.autopilot.request import defined
 from tunewright.autopilot.steps import next_step
 from tunewright.autopilot.tune import tune, tuned

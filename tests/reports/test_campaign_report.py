@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tunewright.autopilot.campaign import Campaign, Definition, LoggedStep
+from tunewright.autopilot.campaign import Campaign, LoggedStep
+from tunewright.autopilot.definition import Definition
 from tunewright.autopilot.request import as_space
 from tunewright.design.space import linear, log
 from tunewright.errors import NotFound

@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import re
 import statistics
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from tunewright.autopilot.probing import probed
+from tunewright.autopilot.definition import Definition
+from tunewright.autopilot.settled import settled
 from tunewright.design.objective import Objective
 from tunewright.design.round import Round
-from tunewright.design.round_data import as_data, from_data
-from tunewright.design.space import Value
 from tunewright.record.evaluations import Evaluation
 from tunewright.record.lineage import Launched, Place, baseline, launches
 from tunewright.record.repeats import Repeats
@@ -26,26 +25,9 @@ from tunewright.record.results import Results
 from tunewright.record.store import Store
 from tunewright.record.trial import Trial
 
-KIND, STEP = "campaign", "campaign step"
+STEP = "campaign step"
 BEGINNING = 16  # trials a budget of hours is taken for until some have ended
 SECONDS_PER_HOUR = 3600.0
-
-
-@dataclass(frozen=True)
-class Definition:
-    """What a campaign was asked for."""
-
-    name: str
-    space: Round  # everything searched is nuisance; the rest is fixed
-    trials: int | None
-    hours: float | None
-    default: Mapping[str, Value] | None = None  # the configuration people have today, if any
-    incumbent: Place | None = None  # the launched baseline when it began
-    incumbent_repeats: int = 0  # that it had then
-    slots: int = 1  # trials at a time
-    tests: bool = False  # whether a look at the test set is to end it
-    probes: bool = False  # whether the number of steps is to be found first
-    started: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -109,9 +91,8 @@ class Campaign:
     @property
     def space(self) -> Round:
         """What is searched, with what probes have settled."""
-        settled = probed(self.probes) or {}
         space = self.definition.space
-        known = {n: v for n, v in settled.items() if n in space.fixed}
+        known = {n: v for n, v in settled(self.probes).items() if n not in space.nuisance}
         return replace(space, fixed={**space.fixed, **known}) if known else space
 
     @property
@@ -158,19 +139,21 @@ class Campaign:
             yield from results.trials
             yield from results.recorded_repeats
 
+    @property
+    def extended(self) -> tuple[Results, ...]:
+        """Its rounds of full length, where the best were trained longer in the end."""
+        return tuple(r for r in self.rounds if kind_of(r.round.name) == "extend")
+
     def ranked(self) -> list[Contender]:
-        """Completed trials of the search, best first, each configuration once."""
-        found: list[Contender] = []
-        for results in self.searched:
-            found += [Contender(results, trial) for trial in results.top(len(results.trials))]
-        if not found:
-            return []
-        sign = found[0].results.objective.sign
-        found.sort(key=lambda one: -sign * (one.trial.value or 0.0))
-        distinct: dict[str, Contender] = {}
-        for one in found:
-            distinct.setdefault(repr(sorted(one.trial.configuration.items())), one)
-        return list(distinct.values())
+        """Completed trials of the search, best first, each configuration once.
+
+        Once some were trained at full length only those count: short trainings do not compare.
+        """
+        return _ranked([r for r in self.extended if r.top(1)]) or self.ranked_short()
+
+    def ranked_short(self) -> list[Contender]:
+        """The same without those of full length."""
+        return _ranked([r for r in self.searched if kind_of(r.round.name) != "extend"])
 
     def repeated(self) -> list[Contender]:
         """Configurations of the search that were repeated, by the mean of their repeats.
@@ -208,6 +191,18 @@ class Campaign:
         return self.incumbent or self.default
 
 
+def _ranked(rounds: Sequence[Results]) -> list[Contender]:
+    found = [Contender(r, trial) for r in rounds for trial in r.top(len(r.trials))]
+    if not found:
+        return []
+    sign = found[0].results.objective.sign
+    found.sort(key=lambda one: -sign * (one.trial.value or 0.0))
+    distinct: dict[str, Contender] = {}
+    for one in found:
+        distinct.setdefault(repr(sorted(one.trial.configuration.items())), one)
+    return list(distinct.values())
+
+
 def kind_of(round: str) -> str:
     """What a round of a campaign was for, by its name.
 
@@ -224,64 +219,10 @@ def number_of(round: str, campaign: str) -> int | None:
     return int(found[1]) if found else None
 
 
-def keep_definition(store: Store, own: Definition) -> None:
-    """Write down what a campaign was asked for."""
-    place = own.incumbent
-    store.add_document(
-        "finding",
-        None,
-        {
-            "kind": KIND,
-            "name": own.name,
-            "space": as_data(own.space),
-            "trials": own.trials,
-            "hours": own.hours,
-            "default": None if own.default is None else dict(own.default),
-            "incumbent": None if place is None else asdict(place),
-            "incumbent_repeats": own.incumbent_repeats,
-            "slots": own.slots,
-            "tests": own.tests,
-            "probes": own.probes,
-        },
-    )
-
-
-def read_definition(store: Store, name: str) -> Definition | None:
-    """What a campaign was asked for, by the newest word, since its first one; None: no such one."""
-    own = [
-        document
-        for document in store.documents("finding")
-        if document.payload.get("kind") == KIND and document.payload.get("name") == name
-    ]
-    if not own:
-        return None
-    told = own[-1].payload
-    place = told["incumbent"]
-    return Definition(
-        name,
-        from_data(told["space"]),
-        told["trials"],
-        told["hours"],
-        told["default"],
-        None if place is None else Place(**place),
-        told["incumbent_repeats"],
-        told["slots"],
-        told["tests"],
-        told["probes"],
-        own[0].written,
-    )
-
-
 def keep_step(store: Store, name: str, kind: str, reason: str, round: str) -> None:
     """Add a line to the campaign's log."""
     payload = {"kind": STEP, "name": name, "step": kind, "reason": reason, "round": round}
     store.add_document("finding", None, payload)
-
-
-def names(store: Store) -> list[str]:
-    """The campaigns of a store, oldest first."""
-    told = (d.payload for d in store.documents("finding") if d.payload.get("kind") == KIND)
-    return list(dict.fromkeys(str(payload["name"]) for payload in told))
 
 
 def read_campaign(store: Store, definition: Definition) -> Campaign:

@@ -11,22 +11,16 @@ import re
 from dataclasses import replace
 
 from tunewright.autopilot.campaign import Campaign, kind_of
+from tunewright.autopilot.naming import named, together
+from tunewright.autopilot.repairing import asks_for_remedy, remedy_step, repaired_step
 from tunewright.autopilot.shares import FEWEST
-from tunewright.autopilot.step import Kind, Step
+from tunewright.autopilot.step import Step
 from tunewright.decision.next_round import next_round
 from tunewright.decision.proposal import Proposal
-from tunewright.design.round import Round
-from tunewright.record.joined import joined
 from tunewright.record.results import Results
 
 # how often each may be done in one campaign
 MOST: dict[str, int] = {"widen": 4, "narrow": 1, "regularise": 1, "fix": 1}
-
-
-def together(campaign: Campaign) -> Results:
-    """The newest round with every earlier trial that fits it."""
-    newest, *earlier = reversed(campaign.searched)
-    return joined(newest, *earlier)
 
 
 def first_round(campaign: Campaign, trials: int) -> Step:
@@ -37,15 +31,25 @@ def first_round(campaign: Campaign, trials: int) -> Step:
     return Step("explore", reason, trials, named(campaign, made, "explore", trials, reason))
 
 
-def explore_on(campaign: Campaign, allowance: int) -> Step | None:
-    """What the findings ask to explore next; None when exploration is over."""
+def explore_on(campaign: Campaign, allowance: int, free: int, first: int) -> Step | None:
+    """What the findings ask to explore next; None when exploration is over.
+
+    `allowance` trials are left to exploration, `free` to all of the search; a space that was
+    repaired is explored anew, with as many as the `first` round had.
+    """
+    again = repaired_step(campaign, min(free, first))
+    if again is not None:
+        return again
     results = together(campaign)
     if not results.top(1):
         return _again(campaign, results, allowance)
     for one in next_round(results):
         if one.kind == "exploit":
             break
-        made = _taken(campaign, results, one, allowance)
+        if asks_for_remedy(one):
+            made = remedy_step(campaign, one, free)
+        else:
+            made = _taken(campaign, results, one, allowance)
         if made is not None:
             return made
     return None
@@ -56,19 +60,6 @@ def widening(campaign: Campaign) -> Proposal | None:
     results = together(campaign)
     asked = next_round(results) if results.top(1) else ()
     return next((one for one in asked if one.kind == "widen" and one.round is not None), None)
-
-
-def named(campaign: Campaign, round: Round, kind: Kind, trials: int, reason: str) -> Round:
-    """A round under the campaign's next number, on the same data split as all of them."""
-    number = len(campaign.rounds) + 1
-    return replace(
-        round,
-        goal=f"{campaign.space.goal} [{reason}]",
-        name=f"{campaign.name}_{number}_{kind}",
-        seed=campaign.space.seed,
-        detect=campaign.space.detect,
-        trials_per_study=trials,
-    )
 
 
 def _taken(campaign: Campaign, results: Results, asked: Proposal, allowance: int) -> Step | None:

@@ -7,13 +7,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from tunewright.autopilot.campaign import Definition, standing_baseline
-from tunewright.autopilot.probing import can_probe
+from tunewright.autopilot.campaign import standing_baseline
+from tunewright.autopilot.definition import Definition
+from tunewright.autopilot.extending import check_lengths
+from tunewright.autopilot.probing import abilities
+from tunewright.decision.compute_bound import first_length
 from tunewright.decision.rewriting import unasked
 from tunewright.design.condition import Given
 from tunewright.design.round import Round
 from tunewright.design.round_data import as_data
-from tunewright.design.space import Choice, Range, Value
+from tunewright.design.space import Choice, Range, Value, is_number
 from tunewright.errors import DesignError
 from tunewright.execution.preparing import ready
 from tunewright.execution.verbs import executor_of
@@ -35,10 +38,22 @@ def defined(
     detect: float | None = None,
     seed: int = 0,
     tests: bool = False,
+    extend: float | None = None,
+    extend_to: int | None = None,
 ) -> Definition:
-    """A campaign's definition, refused before compute if it cannot be run."""
+    """A campaign's definition, refused before compute if it cannot be run.
+
+    With `extend_to`, a length that was left open is about a tenth of it.
+    """
     _check_budget(trials, hours)
-    searched = ready(as_space(space, name, seed, detect), workload, Halton())
+    given = frozenset(_given(space))
+    asked = as_space(space, name, seed, detect)
+    steps = workload.meaning.name("max_train_steps")
+    if extend_to is not None and steps not in given:
+        asked = replace(asked, fixed={**asked.fixed, steps: _first(workload, asked, extend_to)})
+        given |= {steps}
+    searched = ready(asked, workload, Halton())
+    _check_lengths(workload, searched, extend, extend_to)
     with Store.open(workload.store) as store:
         standing = standing_baseline(store)
     default = baseline if baseline is not None else _default(workload, searched)
@@ -52,8 +67,36 @@ def defined(
         0 if standing is None else standing[1],
         executor_of(workload).slots,
         tests,
-        can_probe(workload, searched, frozenset(_given(space))),
+        abilities(workload, searched, given),
+        extend,
+        extend_to,
     )
+
+
+def _first(workload: Workload, space: Round, extend_to: int) -> int:
+    """How long the search trains when only the length of production is known."""
+    name = workload.meaning.name("warmup_steps")
+    warmup = space.fixed.get(name, workload.accepts.defaults.get(name))
+    return first_length(extend_to, int(warmup) if isinstance(warmup, int | float) else 0)
+
+
+def _check_lengths(
+    workload: Workload, space: Round, extend: float | None, extend_to: int | None
+) -> None:
+    if extend is None and extend_to is None:
+        return
+    if extend is not None and extend_to is not None:
+        raise DesignError("tune(extend=, extend_to=): say how many times as long, or to how many.")
+    if extend is not None and not (is_number(extend) and 1 < extend < math.inf):
+        raise DesignError(f"tune(extend={extend!r}): how many times as long, above 1, such as 2.")
+    name = workload.meaning.name("max_train_steps")
+    now = space.fixed.get(name)
+    wanted = extend_to
+    if wanted is None:
+        wanted = round(float(extend or 0) * now) if is_number(now) else 0  # type: ignore[operator]
+    problem = check_lengths(space, workload.meaning, wanted)
+    if problem:
+        raise DesignError(f"tune: {problem}")
 
 
 def _given(space: Mapping[str, Any] | Round) -> list[str]:

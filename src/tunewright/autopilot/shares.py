@@ -15,6 +15,8 @@ EXPLORE = 0.55  # ... all exploration together
 FEWEST = 6  # trials of a round that is worth its name
 LUCK = 3  # repeats: a spread of two says nothing
 KNOWS_LUCK = 30  # trials from which the spread is worth knowing before exploitation
+EXTEND, LONG = 0.2, 5  # of all trials for full length; the best that are trained so first
+MOST_LONG = 9
 # from so many trials on: how many finalists are repeated how often, and runs kept for the launch
 LADDER = ((120, 4, 5, 10), (60, 3, 3, 7), (30, 3, 2, 4), (16, 2, 2, 4))
 
@@ -29,18 +31,24 @@ class Shares:
     times: int  # repeats of each
     luck: int  # repeats of the best of exploration, to know what chance does
     launch: int  # runs kept back for the comparison with the baseline
+    extend: int = 0  # trainings at full length, where the best are to be trained longer
+
+    @property
+    def long(self) -> int:
+        """Of those, the best of the search; the rest tune the learning rate once more."""
+        return min(self.extend, LONG)
 
     @property
     def kept_back(self) -> int:
         """Trials that no search may use."""
-        return self.finalists * self.times + self.luck + self.launch
+        return self.finalists * self.times + self.luck + self.launch + self.extend
 
 
-def shares(trials: int, dimensions: int, has_baseline: bool) -> Shares:
+def shares(trials: int, dimensions: int, has_baseline: bool, extends: bool = False) -> Shares:
     """How to share out this many trials over a space of this many hyperparameters.
 
     >>> shares(50, dimensions=4, has_baseline=False)
-    Shares(first=14, explore=23, finalists=3, times=2, luck=3, launch=0)
+    Shares(first=14, explore=23, finalists=3, times=2, luck=3, launch=0, extend=0)
     >>> shares(200, dimensions=4, has_baseline=True).kept_back
     33
     """
@@ -48,7 +56,8 @@ def shares(trials: int, dimensions: int, has_baseline: bool) -> Shares:
         (found[1:] for found in LADDER if trials >= found[0]), (0, 0, 0)
     )
     luck = LUCK if trials >= KNOWS_LUCK else 0
-    made = Shares(0, 0, finalists, times, luck, launch if has_baseline else 0)
+    extend = max(1, min(MOST_LONG, round(EXTEND * trials))) if extends else 0
+    made = Shares(0, 0, finalists, times, luck, launch if has_baseline else 0, extend)
     search = max(0, trials - made.kept_back)
     first = max(min(FEWEST, search), min(trials_for(dimensions), round(FIRST * search)))
     explore = max(first, round(EXPLORE * search))

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from tunewright.design.round import Round
+from tunewright.design.space import Value
 from tunewright.record.lineage import Place
 
 Kind = Literal[
     "finish",  # run what is left of a round, or of repeats
-    "probe",  # settle the number of training steps
+    "probe",  # settle the batch size or the length of training, or look for a remedy
     "baseline",  # train the configuration people have today
     "explore",  # quasi-random search
     "widen",  # ... in wider ranges, since the best lie at an end
     "narrow",  # ... without what diverges
     "regularise",  # ... with the regulariser that overfitting asks for
     "fix",  # ... without what does not matter
+    "repair",  # ... with the warm-up or clipping that makes training stable
     "exploit",  # Bayesian search
+    "extend",  # the best, trained longer
     "repeat",  # a configuration again under fresh seeds
     "launch",  # decide, and record it
     "test",  # look at the test set
@@ -34,6 +38,8 @@ class Step:
     trials: int = 0  # that it will use
     round: Round | None = None  # to be run
     search: str = "halton"  # by which search
+    listed: tuple[Mapping[str, Value], ...] = ()  # the configurations of a listed one
+    probe: str = ""  # which one to ask
     of: Place | None = None  # the trial to repeat, launch or test
     times: int = 0  # repeats of it in all
 

@@ -1,27 +1,25 @@
 """What does a campaign do next? A pure function of what is in the store.
 
-The order is the playbook's: the configuration people have today, exploration by quasi-random search
-(widened, narrowed and continued as the findings ask), what luck does, exploitation by Bayesian
-search until it saturates, repeats of the finalists, the launch decision, the test set. No step uses
-a trial that is kept back for a later one, so the budget always reaches to the end.
+The order is the playbook's: probes of batch size and length, the configuration people have today,
+exploration by quasi-random search (repaired, widened, narrowed and continued as the findings ask),
+what luck does, exploitation by Bayesian search until it saturates, the best trained longer where
+that was asked for, repeats of the finalists, the launch decision, the test set. No step uses a
+trial that is kept back for a later one, so the budget always reaches to the end.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 
 from tunewright.autopilot.campaign import Campaign, Contender, kind_of
 from tunewright.autopilot.edges import beyond
-from tunewright.autopilot.exploring import (
-    explore_on,
-    first_round,
-    named,
-    plain_reason,
-    together,
-    widening,
-)
-from tunewright.autopilot.probing import WORTH_IT, probed
+from tunewright.autopilot.exploring import explore_on, first_round, plain_reason, widening
+from tunewright.autopilot.extending import extend_step, longer_default
+from tunewright.autopilot.naming import named, together
+from tunewright.autopilot.probing import next_probe
+from tunewright.autopilot.settled import BATCH_SIZE, answer
 from tunewright.autopilot.shares import FEWEST, Shares, shares
 from tunewright.autopilot.step import Step
 from tunewright.checks.checklist import check
@@ -33,6 +31,7 @@ from tunewright.decision.plan import FIVE_LOOKS
 from tunewright.decision.saturation import saturation
 from tunewright.design.budget import budget
 from tunewright.design.round import Round
+from tunewright.design.space import Value
 from tunewright.record.lineage import Place
 from tunewright.record.results import Results
 
@@ -45,7 +44,7 @@ ENOUGH = 5  # repeats of a finalist, when trials are left over
 def next_step(campaign: Campaign) -> Step:
     """The next step of a campaign; of kind "done" when there is none."""
     own = planned(campaign)
-    for find in (_unfinished, _begin, _search, _settle, _launch, _test):
+    for find in (_unfinished, _begin, _search, _extend, _settle, _launch, _test):
         step = find(campaign, own)
         if step is not None:
             return step
@@ -57,7 +56,12 @@ def planned(campaign: Campaign) -> Shares:
     asked = campaign.definition
     has_baseline = asked.incumbent is not None or asked.default is not None
     dimensions = max(len(b.dimensions) for s in asked.space.studies for b in s.branches)
-    return shares(campaign.total, dimensions, has_baseline)
+    return shares(campaign.total, dimensions, has_baseline, _extends(campaign))
+
+
+def _extends(campaign: Campaign) -> bool:
+    asked = campaign.definition
+    return asked.extend is not None or asked.extend_to is not None
 
 
 def _unfinished(campaign: Campaign, own: Shares) -> Step | None:
@@ -66,7 +70,9 @@ def _unfinished(campaign: Campaign, own: Shares) -> Step | None:
         left = [t for t in results.trials if not t.ended]
         if left:
             reason = f"{len(left)} of {len(results.trials)} trials were not run yet"
-            return Step("finish", reason, 0, results.round, results.search)
+            points = tuple(t.configuration for t in results.trials)
+            listed = points if results.search == "listed" else ()
+            return Step("finish", reason, 0, results.round, results.search, listed)
     known = [Contender(r, t) for r in campaign.rounds for t in r.trials if r.repeats(t)]
     known += [campaign.incumbent] if campaign.incumbent is not None else []
     for one in known:
@@ -78,26 +84,36 @@ def _unfinished(campaign: Campaign, own: Shares) -> Step | None:
 
 
 def _begin(campaign: Campaign, own: Shares) -> Step | None:
-    asked = campaign.definition
-    unknown = asked.probes and not campaign.rounds and probed(campaign.probes) is None
-    if unknown and campaign.total >= WORTH_IT:
-        reason = "how long to train was left open: the steps of the fastest perfect fit"
-        return Step("probe", reason)
-    default = asked.default
-    if default is not None and not campaign.rounds and campaign.left > FEWEST:
-        space = campaign.space
-        made = replace(space, scientific={}, nuisance={}, fixed={**default, **space.fixed})
-        shown = ", ".join(f"{name} {default[name]}" for name in space.nuisance if name in default)
-        reason = f"the configuration people have today: {shown}"
-        return Step("baseline", reason, 1, named(campaign, made, "baseline", 1, reason))
+    probe = next_probe(campaign)
+    if probe is not None:
+        return probe
+    # what is compared in the end is trained as long: with longer training that is then
+    if not campaign.rounds and campaign.left > FEWEST and not _extends(campaign):
+        default = campaign.definition.default
+        if default is not None:
+            return _today(campaign, {**default, **_as_searched(campaign)})
     if not campaign.searched and campaign.left:
         return first_round(campaign, min(campaign.left, own.first))
     return None
 
 
+def _as_searched(campaign: Campaign) -> dict[str, Value]:
+    """What is fixed for every trial, but the batch size: people have that of today."""
+    sizes = (answer(campaign.probes, BATCH_SIZE) or {}).get("settings") or {}
+    return {n: v for n, v in campaign.space.fixed.items() if n not in sizes}
+
+
+def _today(campaign: Campaign, default: Mapping[str, Value]) -> Step:
+    space = campaign.space
+    made = replace(space, scientific={}, nuisance={}, fixed=dict(default))
+    shown = ", ".join(f"{name} {default[name]}" for name in space.nuisance if name in default)
+    reason = f"the configuration people have today: {shown}"
+    return Step("baseline", reason, 1, named(campaign, made, "baseline", 1, reason))
+
+
 def _search(campaign: Campaign, own: Shares) -> Step | None:
     """Exploration, what luck does, then exploitation, as far as trials are not kept back."""
-    if not campaign.searched:
+    if not campaign.searched or campaign.extended:
         return None
     free = campaign.left - max(0, own.kept_back - _repeats_made(campaign))
     exploits = [r for r in campaign.searched if kind_of(r.round.name) == "exploit"]
@@ -106,7 +122,7 @@ def _search(campaign: Campaign, own: Shares) -> Step | None:
         return None  # the finalists are under way: there is no way back
     if not exploits and not known:
         explored = sum(len(r.trials) for r in campaign.searched)
-        step = explore_on(campaign, min(free, own.explore - explored))
+        step = explore_on(campaign, min(free, own.explore - explored), free, own.first)
         if step is not None:
             return step
         best = campaign.ranked()[:1]
@@ -120,6 +136,19 @@ def _search(campaign: Campaign, own: Shares) -> Step | None:
         if step is not None:
             return step
     return _exploit(campaign, free, exploits[-1].round if exploits else None)
+
+
+def _extend(campaign: Campaign, own: Shares) -> Step | None:
+    """The best at full length, and what people have today beside them."""
+    if not _extends(campaign) or not campaign.searched:
+        return None
+    if not campaign.extended and campaign.default is None and campaign.left > own.long:
+        default = longer_default(campaign)
+        if default is not None:
+            return _today(campaign, default)
+    if len(campaign.repeated()) > 1:
+        return None  # the finalists are under way
+    return extend_step(campaign, own)
 
 
 def _beyond(campaign: Campaign, free: int) -> Step | None:

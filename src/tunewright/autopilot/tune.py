@@ -13,16 +13,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from tunewright.autopilot.campaign import (
-    Campaign,
-    Definition,
-    keep_definition,
-    keep_step,
-    read_campaign,
-    read_definition,
-)
-from tunewright.autopilot.probing import probe_steps
+from tunewright.autopilot.campaign import Campaign, keep_step, read_campaign
+from tunewright.autopilot.definition import Definition, keep_definition, read_definition
+from tunewright.autopilot.probing import settle
+from tunewright.autopilot.repairing import repair
 from tunewright.autopilot.request import defined, same_space
+from tunewright.autopilot.settled import REPAIR
 from tunewright.autopilot.step import Step
 from tunewright.autopilot.steps import next_step, verdict_of
 from tunewright.design.round import Round
@@ -38,6 +34,7 @@ from tunewright.record.lineage import first_baseline, keep_launch
 from tunewright.record.store import Store
 from tunewright.search.bayesian import Bayesian
 from tunewright.search.halton import Halton
+from tunewright.search.listed import Listed
 from tunewright.search.search import Search
 
 Confirm = Callable[[Step, Campaign], bool]
@@ -67,6 +64,8 @@ def tune(
     test: Measure | None = None,
     detect: float | None = None,
     seed: int = 0,
+    extend: float | None = None,
+    extend_to: int | None = None,
 ) -> Campaign:
     """Find the best configuration of a space within a budget, by the playbook's whole loop.
 
@@ -75,7 +74,9 @@ def tune(
     step is confirmed first. The result is compared with the launched baseline, else with
     `baseline` (by default what the signature has for everything searched), on fresh seeds. `test`
     is a function of a checkpoint, looked at once, at the end. `detect` is the smallest difference
-    that matters. The same call again goes on where it stopped; a larger budget continues it.
+    that matters. With `extend`, the best are trained so many times as long in the end, with
+    `extend_to` for so many steps; the search itself then takes a tenth of that, unless the space
+    says how long. The same call again goes on where it stopped; a larger budget continues it.
     """
     asked = defined(
         workload,
@@ -87,6 +88,8 @@ def tune(
         detect=detect,
         seed=seed,
         tests=test is not None,
+        extend=extend,
+        extend_to=extend_to,
     )
     ending = tuned(asked, workload, test, confirm=_confirmed if ask else None)
     if ending.summary is not None:
@@ -141,7 +144,13 @@ def begun(asked: Definition, workload: Workload) -> Definition:
                 )
             # what it began with stays; the budget may change
             now = replace(
-                known, trials=asked.trials, hours=asked.hours, slots=asked.slots, tests=asked.tests
+                known,
+                trials=asked.trials,
+                hours=asked.hours,
+                slots=asked.slots,
+                tests=asked.tests,
+                extend=asked.extend,
+                extend_to=asked.extend_to,
             )
             if now != known:
                 keep_definition(store, now)
@@ -165,8 +174,11 @@ def _perform(
             step.round, workload, search=search, max_hours=hours, watch=seen
         )
         return summary, wish
-    if step.kind == "probe":
-        probe_steps(workload, campaign.space, seen)
+    if step.probe == REPAIR:
+        repair(workload, campaign, seen)
+        return None, Wish.GO_ON
+    if step.probe:
+        settle(workload, campaign.space, step.probe, seen)
         return None, Wish.GO_ON
     assert step.of is not None
     with Store.open(workload.store) as store:
@@ -185,6 +197,8 @@ def _perform(
 
 
 def _search(step: Step, campaign: Campaign) -> Search:
+    if step.listed:
+        return Listed(step.listed)
     if step.search != "bayesian":
         return Halton()
     own = step.round.name if step.round is not None else ""

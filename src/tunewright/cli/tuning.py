@@ -8,7 +8,9 @@ from typing import Annotated
 import typer
 
 from tunewright import words
-from tunewright.autopilot.campaign import Campaign, read_campaign, read_definition
+from tunewright.autopilot.campaign import Campaign, read_campaign
+from tunewright.autopilot.definition import read_definition
+from tunewright.autopilot.probing import skipped
 from tunewright.autopilot.request import defined
 from tunewright.autopilot.step import Step
 from tunewright.autopilot.steps import next_step, planned
@@ -16,10 +18,10 @@ from tunewright.autopilot.tune import Ending, tuned
 from tunewright.cli import where
 from tunewright.cli.evaluating import chosen_measure
 from tunewright.cli.options import StoreOption, WorkersOption
+from tunewright.cli.probe_rounds import RoundAfterRound
 from tunewright.cli.problems import FINE, INTERRUPTED, UNFINISHED, Misuse
-from tunewright.cli.progress import watcher
 from tunewright.cli.project_folder import ROUNDS, Project, anchored, need_project, plain_name
-from tunewright.cli.screen import say, sidelines
+from tunewright.cli.screen import say
 from tunewright.design.round import Round
 from tunewright.execution.executor import Executor
 from tunewright.record.store import Store
@@ -74,6 +76,24 @@ def tune(
             "--report", metavar="FILE", help="Where the report goes; NAME.html.", show_default=False
         ),
     ] = None,
+    extend: Annotated[
+        float | None,
+        typer.Option(
+            metavar="TIMES",
+            help="Train the best so many times as long in the end.",
+            show_default=False,
+        ),
+    ] = None,
+    extend_to: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="STEPS",
+            help="Train the best for so many steps in the end; the search takes a tenth, unless "
+            "the round file says how long.",
+            show_default=False,
+        ),
+    ] = None,
     workers: WorkersOption = None,
     on: where.OnOption = "local",
     ray_address: where.AddressOption = None,
@@ -93,7 +113,9 @@ def tune(
     if dry_run:
         with project.entered():
             workload = project.workload(store, executor)
-            definition = defined(workload, asked, trials, hours, name=called)
+            definition = defined(
+                workload, asked, trials, hours, name=called, extend=extend, extend_to=extend_to
+            )
             with Store.open(workload.store) as opened:
                 known = read_definition(opened, called) or definition
                 show_plan(read_campaign(opened, known))
@@ -109,6 +131,8 @@ def tune(
         ask=ask,
         with_=with_,
         page=page,
+        extend=extend,
+        extend_to=extend_to,
     )
     raise typer.Exit(exit_code(ending))
 
@@ -125,6 +149,8 @@ def run_campaign(
     ask: bool = False,
     with_: str | None = None,
     page: Path | None = None,
+    extend: float | None = None,
+    extend_to: int | None = None,
 ) -> Ending:
     """Run a campaign of a project with its steps shown, and write its report."""
     with project.entered():
@@ -132,12 +158,21 @@ def run_campaign(
         tests = with_ is not None or project.settings["test"] is not None
         test = chosen_measure(project, with_, "test") if tests else None
         ending = tuned(
-            defined(workload, asked, trials, hours, name=name, tests=tests),
+            defined(
+                workload,
+                asked,
+                trials,
+                hours,
+                name=name,
+                tests=tests,
+                extend=extend,
+                extend_to=extend_to,
+            ),
             workload,
             test,
             confirm=confirmed if ask else None,
             tell=lambda step, campaign: None if ask else show_step(step, campaign),
-            watch=lambda: watcher(sidelines()),
+            watch=RoundAfterRound,
         )
         conclude(ending, page or Path(f"{name}.html"))
     return ending
@@ -165,6 +200,9 @@ def space_file(project: Project, named: str | None) -> Round:
 def show_step(step: Step, campaign: Campaign) -> None:
     """Say what comes, and why, before it is done."""
     number = len(campaign.log) + 1
+    if number == 1:
+        for line in skipped(campaign):
+            say(f"note: {words.printable(line)}")
     cost = f", {words.count(step.trials, 'trial')} of {campaign.left} left" if step.trials else ""
     say()
     say(f"step {number}  {step.kind}{cost}", style="bold cyan")
@@ -180,6 +218,10 @@ def show_plan(campaign: Campaign) -> None:
     say(f"  kept back  {own.kept_back} ({kept}, {own.launch} for the launch)")
     exploit = max(0, campaign.total - own.explore - own.kept_back)
     say(f"  exploit    what is left, at least {exploit}")
+    if own.extend:
+        say(f"  extend     {own.extend} at full length, out of those kept back")
+    for line in skipped(campaign):
+        say(f"note: {words.printable(line)}")
     step = next_step(campaign)
     say(f"next: {step.kind}, {words.count(step.trials, 'trial')}: {words.printable(step.reason)}")
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 
 from tunewright import words
 from tunewright.autopilot.campaign import Campaign, Contender, kind_of
+from tunewright.autopilot.extending import ranks_alike
+from tunewright.autopilot.probing import skipped
 from tunewright.decision.ranges import hull
 from tunewright.decision.rewriting import searched_ranges, with_ranges
 from tunewright.plots.progress import progress
@@ -78,7 +80,13 @@ def found(campaign: Campaign) -> Iterator[str]:
         yield f"On the test set ({times}): {measured}."
     yield _spent(campaign)
     for probe in campaign.probes:
-        yield f"Probe {probe.get('probe', '')}: {probe.get('says', '')}"
+        if probe.get("says"):  # single rows of a probe say nothing
+            yield f"Probe {probe.get('probe', '')}: {probe['says']}"
+    alike = ranks_alike(campaign)
+    if alike is not None:
+        yield f"Short against long training: {alike.says}."
+    for line in skipped(campaign):
+        yield f"Not done by itself: {line}."
 
 
 def rows(campaign: Campaign) -> list[StepRow]:
