@@ -5,9 +5,9 @@ import json
 from pathlib import Path
 
 import pytest
-from recorded import results
 from small_project import ROUND, Tunewright
 
+from recorded import results
 from tunewright.cli.judging import judged_by, nearest_first
 from tunewright.cli.problems import Misuse
 from tunewright.design.objective import minimize
@@ -94,6 +94,29 @@ def test_plot_and_report_show_the_metric_asked_for(tunewright: Tunewright, ran: 
     assert "Best latency_ms" in answer.out
     page = (ran / "layers.html").read_text()
     assert "judged by minimize latency_ms (best) in place of minimize valid_error (best)" in page
+
+
+def test_what_trains_or_decides_goes_by_the_metric_asked_for(
+    tunewright: Tunewright, ran: Path
+) -> None:
+    slowest = shown(tunewright, "--minimize", "latency_ms")
+    page = tunewright("trial", "layers", str(slowest["best"]), "--minimize", "latency_ms")
+    assert "latency_ms" in page.out
+    again = tunewright(
+        "repeat", "layers", "--times", "1", "--minimize", "latency_ms", "--on", "inline"
+    )
+    assert again.out.startswith(f"trial {slowest['best']} was ")
+    assert "latency_ms; its repeats: " in again.out
+    proposed = tunewright("next", "layers", "--minimize", "latency_ms", "--json")
+    assert "judged by minimize latency_ms" in proposed.err
+    first = tunewright("launch", "layers", "--first", "--minimize", "latency_ms")
+    assert f"layers trial {slowest['best']} is the first baseline" in first.out
+    options = ("--times", "3", "--on", "inline", "--json")
+    by_error = json.loads(tunewright("launch", "layers", *options).out)
+    assert by_error["verdict"] == "launch", "by the error the other one is better"
+    by_time = json.loads(tunewright("launch", "layers", "--minimize", "latency_ms", *options).out)
+    assert by_time["verdict"] == "launch"
+    assert by_time["now"]["trial"] == slowest["best"], "and by the time that one again"
 
 
 @pytest.mark.parametrize("verb", ["show", "check", "plot", "report", "export"])

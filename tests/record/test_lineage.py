@@ -67,3 +67,12 @@ def test_how_often_a_pair_was_looked_at_and_how_many_were_tried(store):
 
 def test_a_place_says_where_it_is():
     assert str(NEW) == "depth trial 1"
+
+
+def test_splits_and_repeats_are_looks_at_different_runs(store):
+    runs = {"verdict": "keep", "candidate_values": [1.0], "baseline_values": [1.0]}
+    lineage.keep_launch(store, {**runs, "method": "pooled"}, NEW, OLD)
+    assert lineage.looked(store, NEW, OLD) == 1
+    assert lineage.looked(store, NEW, OLD, by_split=True) == 0
+    lineage.keep_launch(store, {**runs, "method": lineage.BY_SPLIT}, NEW, OLD)
+    assert lineage.looked(store, NEW, OLD, by_split=True) == 1

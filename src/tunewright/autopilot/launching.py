@@ -124,7 +124,7 @@ def _repeated(
     if ended >= times:
         return arm, Summary("finished", "they were there already")
     repeats, summary, _ = repeated(arm.of, workload, times, watch)
-    return repeats, summary
+    return repeats.judged_by(arm.objective), summary
 
 
 def _first(arm: Repeats, count: int, skip: int = 0) -> Repeats:

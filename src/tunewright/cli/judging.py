@@ -61,10 +61,7 @@ def judged_by(
     objective = objective_asked(results, minimize, maximize, at)
     if objective == results.objective:
         return results
-    note = (
-        f"judged by {objective} in place of {results.objective}, which commands that train or "
-        "decide keep to"
-    )
+    note = f"judged by {objective} in place of {results.objective}, which the round was tuned for"
     if aloud:
         sidelines().print(Text(f"note: {words.printable(note)}"), soft_wrap=True)
     return replace(results.with_objective(objective), notes=(*results.notes, note))

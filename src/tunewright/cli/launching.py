@@ -13,6 +13,7 @@ from tunewright.autopilot.launching import Settled, keep, settle
 from tunewright.autopilot.replicating import replicates, resplit
 from tunewright.checks.checklist import check
 from tunewright.cli import where
+from tunewright.cli.judging import AtOption, MaximizeOption, MinimizeOption, judged_by
 from tunewright.cli.launch_page import Intent, look_line, print_history, print_intent, print_launch
 from tunewright.cli.options import JsonOption, RoundName, StoreOption, WorkersOption, chosen
 from tunewright.cli.problems import FINE, INTERRUPTED, UNFINISHED, Misuse
@@ -117,6 +118,9 @@ def launch(
         typer.Option("--first", help="No comparison: make the trial the first baseline."),
     ] = False,
     why: Annotated[str, typer.Option(metavar="TEXT", help="A word for the history.")] = "",
+    minimize: MinimizeOption = None,
+    maximize: MaximizeOption = None,
+    at: AtOption = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would happen and what it costs, no more.")
     ] = False,
@@ -136,9 +140,10 @@ def launch(
     address = project.store(None if store is None else anchored(store, Path.cwd()))
     with Store.open(address, create=False) as opened:
         if first:
-            _make_first(opened, round, number, why)
+            results = judged_by(opened.results(round), minimize, maximize, at)
+            _make_first(opened, results, number, why)
             return
-        results = opened.results(round)
+        results = judged_by(opened.results(round), minimize, maximize, at)
         pair = rivals(opened, results, number, baseline)
         past = History.declared(sd) if sd is not None else _history(opened, pair)
         question = Question(
@@ -148,7 +153,7 @@ def launch(
             not_worse_by=not_worse_by,
             sd=sd,
             claim=None if claim is None else chosen(claim, KINDS, "--claim"),
-            looked=0 if splits else lineage.looked(opened, *pair.places),
+            looked=lineage.looked(opened, *pair.places, by_split=splits is not None),
             candidates=1 + lineage.tried(opened, *pair.places),
             history=past,
         )
@@ -195,15 +200,14 @@ def history(store: StoreOption = None, json: JsonOption = False) -> None:
         print_history(decided, made, screen())
 
 
-def _make_first(store: Store, round: str, number: int | None, why: str) -> None:
+def _make_first(store: Store, results: Results, number: int | None, why: str) -> None:
     """Record the first baseline, or refuse a second first one."""
-    now = lineage.baseline(store)
+    now, round = lineage.baseline(store), results.round.name
     if now is not None:
         raise Misuse(
             f"--first: {now.place} is the baseline already",
             remedy=f"tunewright launch {words.shell_word(round)}",
         )
-    results = store.results(round)
     trial = results.best() if number is None else results.trial(number)
     lineage.first_baseline(store, Place.of(results, trial), why)
     name = words.printable(f"{round} trial {trial.number}")

@@ -112,7 +112,8 @@ def store_address(instead: str | None) -> str:
     raise Misuse(
         f"no store: neither {FILE} nor {DEFAULT_STORE} is here or above",
         where=str(Path.cwd()),
-        remedy="name one with --store, or go to the project's folder",
+        remedy="go to the project's folder, or name one with --store; tunewright init makes a "
+        "project, tunewright demo a store to look at",
     )
 
 

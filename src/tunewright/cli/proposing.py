@@ -12,6 +12,7 @@ import typer
 
 from tunewright import words
 from tunewright.cli.earlier import read_joined
+from tunewright.cli.judging import AtOption, MaximizeOption, MinimizeOption, judged_by
 from tunewright.cli.options import JsonOption, RoundName, StoreOption
 from tunewright.cli.problems import Misuse
 from tunewright.cli.project_folder import ROUNDS, Project, find_project, need_project, open_store
@@ -35,11 +36,14 @@ def next_(
     take: Annotated[
         int, typer.Option(min=1, metavar="N", help="Which of the proposals --write writes.")
     ] = 1,
+    minimize: MinimizeOption = None,
+    maximize: MaximizeOption = None,
+    at: AtOption = None,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
     """Say what to do after a round: ranked proposals with their reasons, and rounds to run."""
-    results = read_joined(round, store)
+    results = judged_by(read_joined(round, store), minimize, maximize, at)
     taken = _taken(store)
     proposals = [
         renamed(one, next_name(results.round.name, taken)) if _is_new(results, one) else one

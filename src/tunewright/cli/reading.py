@@ -72,12 +72,15 @@ def show(
 def trial(
     round: RoundName,
     number: Annotated[int, typer.Argument(metavar="N", help="The trial's number in its round.")],
+    minimize: MinimizeOption = None,
+    maximize: MaximizeOption = None,
+    at: AtOption = None,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
     """Show one trial: configuration, curves, attempts, log, where it comes from."""
     with open_store(store) as opened:
-        results = with_earlier(opened, round)
+        results = judged_by(with_earlier(opened, round), minimize, maximize, at)
         chosen = results.trial(number)
         history = History(
             opened.attempts(chosen.identity),

@@ -45,7 +45,7 @@ def rivals(store: Store, results: Results, number: int | None, against: str | No
         return _pair(results, number, *_named(store, results, against), "as asked")
     now = lineage.baseline(store)
     if now is not None:
-        theirs = store.results(now.place.round)
+        theirs = _judged_alike(store, results, now.place.round)
         trial = theirs.trial(now.place.trial)
         return _pair(results, number, theirs, trial, "launched last", now.runs)
     start = _start(results)
@@ -81,6 +81,13 @@ def _pair(
     return Rivals(known(results, candidate), known(theirs, trial), why, won_with)
 
 
+def _judged_alike(store: Store, results: Results, name: str) -> Results:
+    """The baseline's round, by another objective where the candidate's is judged by another."""
+    theirs = store.results(name)
+    changed = store.round(results.round.name).objective != results.objective
+    return theirs.with_objective(results.objective) if changed else theirs
+
+
 def _named(store: Store, results: Results, text: str) -> tuple[Results, Trial]:
     """The trial that `7`, `ROUND` or `ROUND:7` stands for."""
     if text.isdigit():
@@ -96,7 +103,7 @@ def _named(store: Store, results: Results, text: str) -> tuple[Results, Trial]:
             cause=f"did you mean {near[0]!r}?" if near else f"there is: {', '.join(names)}",
             remedy="--baseline ROUND, --baseline ROUND:7, or --baseline 7 for one of this round",
         )
-    theirs = store.results(name)
+    theirs = _judged_alike(store, results, name)
     return theirs, theirs.trial(int(number)) if number else theirs.best()
 
 

@@ -13,6 +13,7 @@ import typer
 from tunewright import words
 from tunewright.cli import where
 from tunewright.cli.earlier import learning_from_earlier
+from tunewright.cli.judging import AtOption, MaximizeOption, MinimizeOption, judged_by
 from tunewright.cli.listing import NAME as LISTED, ListedOption, list_for, recorded_list
 from tunewright.cli.options import HoursOption, RoundName, StoreOption, WorkersOption
 from tunewright.cli.plan_page import plan, print_plan, recorded
@@ -256,6 +257,9 @@ def repeat(
         int | None,
         typer.Option("--trial", metavar="N", help="The trial to repeat; the best one by default."),
     ] = None,
+    minimize: MinimizeOption = None,
+    maximize: MaximizeOption = None,
+    at: AtOption = None,
     workers: WorkersOption = None,
     on: where.OnOption = "local",
     ray_address: where.AddressOption = None,
@@ -269,14 +273,14 @@ def repeat(
     project = need_project()
     store = None if store is None else anchored(store, Path.cwd())
     with Store.open(project.store(store), create=False) as opened:
-        results = opened.results(round)
+        results = judged_by(opened.results(round), minimize, maximize, at)
     trial = results.best() if number is None else results.trial(number)
     executor = where.executor(on, workers, ray_address, resources)
     watch = watcher(sidelines())
     with project.entered():
         workload = project.workload(store, executor)
         repeats, summary, _ = repeated(trial, workload, times, watch)
-    print_repeats(repeats)
+    print_repeats(repeats.judged_by(results.objective))
     raise typer.Exit(exit_code(repeats, summary))
 
 

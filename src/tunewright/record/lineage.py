@@ -20,6 +20,8 @@ from tunewright.record.results import Results
 from tunewright.record.store import Store
 from tunewright.record.trial import Trial
 
+BY_SPLIT = "paired by split"  # how `decision.decide` calls that way to compare
+
 
 @dataclass(frozen=True)
 class Place:
@@ -141,10 +143,14 @@ def baseline(store: Store) -> Baseline | None:
     return found[-1] if found else None
 
 
-def looked(store: Store, candidate: Place, against: Place) -> int:
-    """How often this pair was decided on before, from runs."""
+def looked(store: Store, candidate: Place, against: Place, by_split: bool = False) -> int:
+    """How often this pair was decided on before, from runs: on one data split, or split by split.
+
+    The two are other runs, so that the one is no look at the other.
+    """
     pair = ((candidate.round, candidate.trial), (against.round, against.trial))
-    return sum(one.pair == pair and one.compared for one in launches(store))
+    own = [one for one in launches(store) if one.pair == pair and one.compared]
+    return sum((one.decision.get("method") == BY_SPLIT) == by_split for one in own)
 
 
 def tried(store: Store, candidate: Place, against: Place) -> int:

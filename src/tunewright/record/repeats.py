@@ -28,6 +28,15 @@ class Repeats:
         """The objective of each repeat that completed."""
         return tuple(trial.value for trial in self.trials if trial.value is not None)
 
+    def judged_by(self, objective: Objective) -> Repeats:
+        """The same runs under another objective."""
+        if objective == self.objective:
+            return self
+        results = self.results.with_objective(objective)
+        alike = {own.identity: own for own in results.repeats(self.of)}
+        trials = tuple(alike.get(own.identity, own) for own in self.trials)
+        return Repeats(results.trial(self.of.number or 0), trials, results)
+
     def __len__(self) -> int:
         """How many there are, whatever became of them."""
         return len(self.trials)
