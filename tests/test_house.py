@@ -184,6 +184,14 @@ def test_a_file_is_one_idea(path: Path) -> None:
         assert first and first[0].endswith((".", "?", ":")), "the first line says what it is for"
 
 
+def test_files_beside_the_source_are_short_too() -> None:
+    for folder in ("tests", "bench", "docs", "examples"):
+        for path in (ROOT / folder).rglob("*.py"):
+            lines = len(path.read_text(encoding="utf-8").splitlines())
+            assert lines <= 400, f"{path.relative_to(ROOT)} has {lines} lines: split it by idea"
+
+
+@pytest.mark.beyond_core
 def test_import_is_light() -> None:
     script = "import sys, tunewright; print(' '.join(sys.modules))"
     loaded = subprocess.run(
