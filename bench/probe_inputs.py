@@ -1,7 +1,7 @@
 """Input pipelines with a planted fault each, and one without, for bench/probes.py.
 
-All feed the small ResNet of bench/probe_steps.py from a DataLoader of pinned batches, except the
-one whose whole batches of pictures are large and not pinned.
+All feed a small ResNet from a DataLoader of pinned batches, except the one whose whole batches of
+pictures are large and not pinned.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
-from pipeline_models import classification
-from probe_steps import CUDA, resnet
+from pipeline_models import ResNet, classification
+from probe_steps import CUDA
 from torch import Tensor, nn
 from torch.utils.data import DataLoader, Dataset
 
-BATCH = 512 if CUDA else 32
+BATCH = 256 if CUDA else 32
+WIDTH = 128 if CUDA else 4  # wide enough for the loader to keep up with
 WORKERS = 8 if CUDA else 0
 EXAMPLES = 16_384 if CUDA else 256
 DECODE_S = 1e-3  # planted, per example
@@ -100,8 +101,8 @@ def make_step(batch_size: int, pipeline: str) -> Callable[[], None]:
     """One whole step on the next batch of a pipeline."""
     torch.manual_seed(0)
     device = "cuda" if CUDA else "cpu"
-    net = _small() if pipeline == "copy" else resnet()
-    net = net.to(device)
+    net = _small() if pipeline == "copy" else ResNet(WIDTH)
+    net = net.to(device, memory_format=torch.channels_last)
     optimizer = torch.optim.AdamW(net.parameters(), lr=1e-4)
     source = loader(pipeline)
 

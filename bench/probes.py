@@ -5,29 +5,30 @@
 Everybody probes the same steps (bench/probe_steps.py). The brute-force sweep doubles until memory
 runs out, timing every size, and bisects to the largest that holds at most the memory our probe
 allows; the finders look for the largest that runs at all, as they do by default. Each contender
-runs in a process of its own. Their seconds count the search alone, without imports; ours count the
-whole call with all of its processes. The input probe watches pipelines with a planted fault each
-(bench/probe_inputs.py). Prints markdown, every row as soon as it is known.
+runs in a process of its own, one after the other. Their seconds count the search alone, without
+imports; ours count the whole call with all of its processes and what these import. The input probe
+watches pipelines with a planted fault each (bench/probe_inputs.py). Prints markdown, every row as
+soon as it is known; whoever would come after `--seconds` is left out.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
 import datetime
 import importlib.util
 import json
 import platform
 import subprocess
 import sys
+import time
 from typing import Any
 
-from probe_contenders import CONTENDERS, RIVALS
+from probe_contenders import CONTENDERS, RIVALS, imported
 
 import tunewright
 
 ALL = "brute,ours,accelerate,lightning"
-PATIENCE_S = 120.0  # for a contender
+UNTIL = [float("inf"), 60.0]  # when everybody must have ended; seconds that a finder may take
 ORDERS = {  # how the time of the probe's orders is told
     "start": "starting processes",
     "load": "importing torch and the step",
@@ -45,21 +46,63 @@ def main() -> None:
     parser.add_argument("--smallest", type=int, default=32)
     parser.add_argument("--contenders", default=ALL)
     parser.add_argument("--inputs", default="all", help="pipelines, all or none")
+    parser.add_argument("--seconds", type=float, default=900.0, help="for everybody together")
+    parser.add_argument("--patience", type=float, default=120.0, help="seconds for each finder")
     parser.add_argument("--contender", default="", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.contender:
-        found = CONTENDERS[arguments.contender](arguments.models, arguments.smallest)
-        print("ANSWER " + json.dumps(found))
+        took = imported(arguments.contender)
+        print("READY", flush=True)
+        if sys.stdin.readline():  # nothing: the bench has ended
+            found = CONTENDERS[arguments.contender](arguments.models, arguments.smallest)
+            print("ANSWER " + json.dumps({**took, **found}))
         return
-    header()
-    if arguments.inputs != "none":
-        compare_inputs(arguments.inputs)
-    for model in filter(None, arguments.models.split(",")):
-        compare(model, arguments.smallest, arguments.contenders.split(","))
+    UNTIL[:] = [time.monotonic() + arguments.seconds, arguments.patience]
+    contenders = arguments.contenders.split(",")
+    models = [model for model in arguments.models.split(",") if model]
+    pipelines = _pipelines(arguments.inputs)
+    started = start(models, contenders, pipelines, arguments.smallest)
+    header(started)
+    for model in models:
+        compare(model, contenders, started)
+    if pipelines:
+        compare_inputs(pipelines, started)
 
 
-def header() -> None:
-    facts = in_process("facts", "resnet", 1) or {}
+def _pipelines(asked: str) -> list[str]:
+    from probe_inputs import PIPELINES
+
+    if asked in ("all", "none"):
+        return list(PIPELINES) if asked == "all" else []
+    return asked.split(",")
+
+
+Key = tuple[str, str]  # a contender, and its model or pipeline
+
+
+def start(
+    models: list[str], contenders: list[str], pipelines: list[str], smallest: int
+) -> dict[Key, subprocess.Popen[str]]:
+    """Everybody's process: all import at once, and wait for their turn."""
+    there = [c for c in contenders if importlib.util.find_spec(RIVALS.get(c, "json"))]
+    keys = [("facts", ""), *((c, m) for m in models for c in there)]
+    keys += [("inputs", pipeline) for pipeline in pipelines]
+    command = [sys.executable, __file__, "--smallest", str(smallest)]
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    started = {
+        (contender, model): subprocess.Popen(
+            [*command, "--contender", contender, "--models", model], **pipes
+        )
+        for contender, model in keys
+    }
+    for process in started.values():
+        assert process.stdout is not None
+        process.stdout.readline()  # READY
+    return started
+
+
+def header(started: dict[Key, subprocess.Popen[str]]) -> None:
+    facts = asked("facts", "", started) or {}
     put("# bench/probes.py\n")
     put(
         f"{datetime.date.today()}, {facts.get('device', platform.machine())}, "
@@ -68,27 +111,32 @@ def header() -> None:
         + "".join(f", {name} {facts[name]}" for name in RIVALS.values() if name in facts)
         + f"\n\n`{' '.join(['python', *sys.argv])}`\n"
     )
+    put(
+        f"Importing torch took {facts.get('torch_s', 0.0):.1f} s, and its compiler, which comes "
+        f"with the first optimizer, {facts.get('compiler_s', 0.0):.1f} s more, "
+        f"{len(started)} processes at once.\n"
+    )
 
 
-def compare(model: str, smallest: int, contenders: list[str]) -> None:
+def compare(model: str, contenders: list[str], started: dict[Key, subprocess.Popen[str]]) -> None:
     from probe_steps import NAMES
 
     put(f"## {NAMES[model]}\n")
     put("| | largest | of the brute force | knee | seconds | out of memory |")
     put("|---|---|---|---|---|---|")
-    brute = in_process("brute", model, smallest) if "brute" in contenders else None
+    brute = asked("brute", model, started)
     if brute is not None:
         put(row("brute force: doubling, timing, bisection", brute, brute))
-    ours = in_process("ours", model, smallest) if "ours" in contenders else None
+    ours = asked("ours", model, started)
     if ours is not None:
         put(row("tunewright: largest, knee, verdict", ours, brute))
         to_largest = {**ours, "seconds": ours["largest_s"], "knee": None}
         put(row("tunewright: to the largest alone", to_largest, brute))
     for name in contenders:
-        if name in RIVALS and importlib.util.find_spec(RIVALS[name]):
-            found = in_process(name, model, smallest)
+        if name in RIVALS and (name, model) in started:
+            found = asked(name, model, started)
             if found is None:
-                put(f"| {RIVALS[name]} | none within {PATIENCE_S:.0f} s | | | | |")
+                put(f"| {RIVALS[name]} | none within the time it was given | | | | |")
             else:
                 put(row(f"{RIVALS[name]}: {found['how']}", found, brute))
     if ours is not None:
@@ -115,7 +163,7 @@ def compare_rates(ours: dict[str, Any], brute: dict[str, Any] | None) -> None:
     put(f"\nBeyond, by brute force: {beyond or 'nothing'} examples/s.\n")
 
 
-def compare_inputs(which: str) -> None:
+def compare_inputs(pipelines: list[str], started: dict[Key, subprocess.Popen[str]]) -> None:
     from probe_inputs import BATCH, PIPELINES, WORKERS
 
     put(f"## Input pipelines: batch size {BATCH}, {WORKERS} workers\n")
@@ -125,8 +173,8 @@ def compare_inputs(which: str) -> None:
     )
     put("|---|---|---|---|---|---|---|---|---|")
     said = []
-    for name in PIPELINES if which == "all" else which.split(","):
-        found = in_process("inputs", name, 1)
+    for name in pipelines:
+        found = asked("inputs", name, started)
         if found is None:
             put(f"| {PIPELINES[name]} | failed | | | | | | | |")
             continue
@@ -158,21 +206,25 @@ def put(text: str) -> None:
     print(text, flush=True)
 
 
-def in_process(contender: str, model: str, smallest: int) -> dict[str, Any] | None:
-    """A contender in a process of its own."""
-    command = [sys.executable, __file__, "--contender", contender, "--models", model]
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        done = subprocess.run(
-            [*command, "--smallest", str(smallest)],
-            stdout=subprocess.PIPE,
-            text=True,
-            check=False,
-            timeout=PATIENCE_S,
-        )
-        for line in done.stdout.splitlines():
-            if line.startswith("ANSWER "):
-                found: dict[str, Any] = json.loads(line.removeprefix("ANSWER "))
-                return found
+def asked(
+    contender: str, model: str, started: dict[Key, subprocess.Popen[str]]
+) -> dict[str, Any] | None:
+    """What a contender finds when it is its turn; None if it is not there, or fails."""
+    process = started.get((contender, model))
+    if process is None:
+        return None
+    try:
+        left = UNTIL[0] - time.monotonic()
+        patience = min(left, UNTIL[1]) if contender in RIVALS else left
+        printed, _ = process.communicate("go\n", timeout=max(patience, 0.0))
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        printed = ""
+    for line in printed.splitlines():
+        if line.startswith("ANSWER "):
+            found: dict[str, Any] = json.loads(line.removeprefix("ANSWER "))
+            return found
     print(f"{contender} failed on {model}", file=sys.stderr, flush=True)
     return None
 

@@ -84,7 +84,7 @@ def test_a_failure_ends_its_process_and_is_tried_again_alone() -> None:
         assert [rig.closed for rig in world.rigs] == [True, True] and rigs.out_of_memory == 2
         assert rigs.use(stepped(8)) == 516.0
         with pytest.raises(OutOfMemory):
-            rigs.fresh(stepped(500))
+            rigs.trial(stepped(500))
         assert rigs.out_of_memory == 3
     assert all(rig.closed for rig in world.rigs)
     refusing = World(most=4)
@@ -99,7 +99,7 @@ def test_one_is_started_ahead() -> None:
     rigs = Rigs(world.open, ahead=True)
     rigs.use(stepped(1))
     assert len(world.rigs) == 2
-    rigs.fresh(stepped(2))
+    rigs.trial(stepped(2))
     assert len(world.rigs) == 2 and world.rigs[1].sizes == [2]
     rigs.alone(stepped(4))
     assert [rig.closed for rig in world.rigs] == [True, True, True]

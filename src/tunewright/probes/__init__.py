@@ -9,29 +9,60 @@
     probes.input_bound(make_step)      does training wait for its data, and for which stage
 
 Every one returns an answer with `.says`, `.settings` and `.missing`, and keeps it in the store.
+
+Names are looked up when first used: the processes of a probe need next to none of them.
 """
 
 from __future__ import annotations
 
-from tunewright.probes.batch_size import batch_size as batch_size
-from tunewright.probes.clip import Clip as Clip, clip as clip
-from tunewright.probes.cost import Cost as Cost
-from tunewright.probes.critical_batch import (
-    CriticalBatch as CriticalBatch,
-    critical_batch as critical_batch,
-)
-from tunewright.probes.input_bound import InputBound as InputBound, input_bound as input_bound
-from tunewright.probes.noise_scale import (
-    NoiseScale as NoiseScale,
-    noise_scale as noise_scale,
-    squared_norms as squared_norms,
-)
-from tunewright.probes.size_answer import BatchSizes as BatchSizes
-from tunewright.probes.stability import Stability as Stability, stability as stability
-from tunewright.probes.tap import watched as watched
-from tunewright.probes.timing import TimingRule as TimingRule
-from tunewright.probes.train_steps import TrainSteps as TrainSteps, train_steps as train_steps
-from tunewright.probes.warmup import Warmup as Warmup, warmup as warmup
+import importlib
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tunewright.probes.batch_size import batch_size as batch_size
+    from tunewright.probes.clip import Clip as Clip, clip as clip
+    from tunewright.probes.cost import Cost as Cost
+    from tunewright.probes.critical_batch import (
+        CriticalBatch as CriticalBatch,
+        critical_batch as critical_batch,
+    )
+    from tunewright.probes.input_bound import InputBound as InputBound, input_bound as input_bound
+    from tunewright.probes.noise_scale import (
+        NoiseScale as NoiseScale,
+        noise_scale as noise_scale,
+        squared_norms as squared_norms,
+    )
+    from tunewright.probes.size_answer import BatchSizes as BatchSizes
+    from tunewright.probes.stability import Stability as Stability, stability as stability
+    from tunewright.probes.tap import watched as watched
+    from tunewright.probes.timing import TimingRule as TimingRule
+    from tunewright.probes.train_steps import TrainSteps as TrainSteps, train_steps as train_steps
+    from tunewright.probes.warmup import Warmup as Warmup, warmup as warmup
+
+_HOMES = {
+    "BatchSizes": "size_answer",
+    "Clip": "clip",
+    "Cost": "cost",
+    "CriticalBatch": "critical_batch",
+    "InputBound": "input_bound",
+    "NoiseScale": "noise_scale",
+    "Stability": "stability",
+    "TimingRule": "timing",
+    "TrainSteps": "train_steps",
+    "Warmup": "warmup",
+    "batch_size": "batch_size",
+    "clip": "clip",
+    "critical_batch": "critical_batch",
+    "input_bound": "input_bound",
+    "noise_scale": "noise_scale",
+    "squared_norms": "noise_scale",
+    "stability": "stability",
+    "train_steps": "train_steps",
+    "warmup": "warmup",
+    "watched": "tap",
+}
 
 __all__ = [
     "BatchSizes",
@@ -55,3 +86,25 @@ __all__ = [
     "warmup",
     "watched",
 ]
+
+
+class _Probes(ModuleType):
+    """A package in which `probes.clip` is the function, though a module of that name exists."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        found = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+        setattr(self, name, found)
+        return found
+
+    def __setattr__(self, name: str, value: object) -> None:
+        # Python's import puts every module that it has loaded into its package
+        if not (name in _HOMES and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *__all__})
+
+
+sys.modules[__name__].__class__ = _Probes

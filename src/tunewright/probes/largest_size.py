@@ -23,6 +23,7 @@ VISIBLE = 0.03  # growth, of the limit, that a slope is read from
 HALFWAY = 0.5  # of the room for examples, which the ladder does not pass
 CORRECTIONS = 4
 CLOSE = 0.03  # of the limit: a size that leaves no more than this free is the largest
+AIM = 0.99  # of the limit, for a prediction: a little too much would have to be tried again
 BISECTIONS = 6
 ROUND = 8  # sizes are multiples of this, from 64 on
 SETTLE = (1, 1, 1)  # windows: the first step allocates the optimizer's state
@@ -109,9 +110,12 @@ class _Search:
         return Largest(size, how, self.limit_mb, reserved, model, points, failures, reason)
 
     def fits(self, size: int) -> float | None:
-        """What a size holds after two real steps in a fresh process; None if it does not fit."""
+        """What a size holds after two real steps; None if it does not fit.
+
+        The process is a fresh one, or one that has done nothing but such steps and gave all back.
+        """
         try:
-            held = self.rigs.fresh(lambda rig: _stepped(rig, size, (1, 1))).reserved_mb or 0.0
+            held = self.rigs.trial(lambda rig: _stepped(rig, size, (1, 1))).reserved_mb or 0.0
         except OutOfMemory:
             self.say(f"batch size {size}: out of memory")
             return None
@@ -202,7 +206,7 @@ def _predicted(search: _Search, model: MemoryModel, last: MemoryPoint) -> Larges
     """Try what the line predicts; a line through what was found there predicts better."""
     good, held = last.batch_size, last.peak_mb
     bad: int | None = None
-    size = min(search.rounded(model.largest(search.limit_mb)), search.most)
+    size = min(search.rounded(model.largest(AIM * search.limit_mb)), search.most)
     for _ in range(CORRECTIONS):
         if size <= good or (bad is not None and size >= bad):
             break
@@ -219,7 +223,7 @@ def _predicted(search: _Search, model: MemoryModel, last: MemoryPoint) -> Larges
         else:
             bad = size
         model = model.through(MemoryPoint(size, found))
-        size = min(search.rounded(model.largest(search.limit_mb)), search.most)
+        size = min(search.rounded(model.largest(AIM * search.limit_mb)), search.most)
     return search.done(good, "memory model", held)
 
 

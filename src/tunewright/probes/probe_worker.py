@@ -24,7 +24,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NoReturn
 
-from tunewright.execution import memory
+from tunewright.execution import memory, process_tree
 from tunewright.execution.frames import Head, Receiver, Sender
 from tunewright.execution.shipping import Shipment, receive
 from tunewright.execution.worker import perish
@@ -36,6 +36,7 @@ from tunewright.probes.step_handle import ProbeHandle
 from tunewright.probes.synchronisations import Counting
 
 MEGABYTE = 2**20
+LITTLE = 0.002  # of a GPU's memory: workspaces of libraries
 THREADS = "OMP_NUM_THREADS"
 
 
@@ -104,6 +105,7 @@ class ProbeWorker:
         torch = importlib.import_module("torch")
         if self._orders.empty():  # started ahead: time to import what the first optimizer will
             torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0)
+        gc.freeze()  # torch's own objects, which would be looked through after every size
 
     def _load(self, head: Head, body: bytes) -> None:
         self._about = head
@@ -259,13 +261,16 @@ class ProbeWorker:
         torch: Any = sys.modules.get("torch")
         if "torch._dynamo" in sys.modules:
             torch.compiler.reset()  # else a second size is compiled for sizes of all kinds
-        gc.collect()
-        if _on_cuda():
+        if not _on_cuda():
+            gc.collect()
+            return _trim()
+        torch.cuda.empty_cache()
+        if _left_share() > LITTLE or process_tree.has_children():
+            gc.collect()  # seldom needed, and slow where much is imported
             torch.cuda.empty_cache()
-            for device in range(torch.cuda.device_count()):
-                torch.cuda.reset_peak_memory_stats(device)
-        else:
-            _trim()
+        for device in range(torch.cuda.device_count()):
+            torch.cuda.reset_peak_memory_stats(device)
+        return None
 
 
 def _on_cuda() -> bool:

@@ -4,7 +4,7 @@ A process of its own costs seconds: Python, torch, the device's context, the fir
 library. So sizes share one where nothing is at stake, and have one to themselves where it matters:
 
     the ladder, and the first timing of sizes that surely fit    one process
-    the largest size, tried                                      a fresh one
+    the largest size, tried and corrected                        a second one
     what is timed a second time                                  the one that tried the largest
     sizes that take much of the memory                           one each, with no other beside it
 
@@ -48,10 +48,13 @@ class Rigs:
             self._sharing = False
             return found
 
-    def fresh(self, work: Work[Found]) -> Found:
-        """Do some work in a fresh process, which then measures what is measured again."""
-        self._close(1)
-        return self._done(work, self._opened(), 1 if self._sharing else None)
+    def trial(self, work: Work[Found]) -> Found:
+        """Try a large size in a process of its own; a failure there is the size's.
+
+        The process then tries the next one, and later measures what is measured again.
+        """
+        rig = self._kept.pop(1, None) or self._opened()
+        return self._done(work, rig, 1 if self._sharing else None)
 
     def alone(self, work: Work[Found]) -> Found:
         """Do some work in a process of its own, while there is no other."""
