@@ -1,7 +1,8 @@
-"""Stores to test against: a SQLite file, and a place on a PostgreSQL server started for it."""
+"""Stores to test against, and which tests are beyond the quick core."""
 
 from __future__ import annotations
 
+import sys
 import tempfile
 import uuid
 import warnings
@@ -13,6 +14,47 @@ import pytest
 
 # they hold no doctests, and pytest cannot import three files of one name as modules
 collect_ignore_glob = ["conftest.py", "*/conftest.py"]
+
+# `scripts/test --core` is for while one works: nothing is killed, served or trained in it.
+BEYOND_CORE = "beyond_core"
+FOLDERS_BEYOND_CORE = {"autopilot", "demo", "faults", "pipeline", "probes", "stories"}
+MARKS_BEYOND_CORE = {BEYOND_CORE, "slow", "ray", "postgres", "torch"}
+started: list[str] = []  # processes of Python that the test under way has started
+
+
+def note_process(event: str, arguments: tuple[Any, ...]) -> None:
+    if event == "os.fork":
+        started.append("a fork")
+    elif event == "subprocess.Popen" and "python" in Path(str(arguments[0])).name:
+        started.append(" ".join(map(str, arguments[1]))[:200])
+
+
+sys.addaudithook(note_process)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers", f"{BEYOND_CORE}: starts Python processes or trains; not in scripts/test --core"
+    )
+
+
+@pytest.hookimpl(tryfirst=True)  # before -m chooses
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = Path(__file__).parent
+    beyond = {here / folder for folder in FOLDERS_BEYOND_CORE}
+    for item in items:
+        if beyond & set(item.path.parents):
+            item.add_marker(BEYOND_CORE)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Keep the marker honest: a test of the core starts no process of Python."""
+    started.clear()
+    yield
+    chosen = BEYOND_CORE in item.config.getoption("markexpr")
+    if chosen and started and not MARKS_BEYOND_CORE & {mark.name for mark in item.iter_markers()}:
+        pytest.fail(f"mark it {BEYOND_CORE}: it started {started[0]}", pytrace=False)
 
 
 @pytest.fixture(scope="session")

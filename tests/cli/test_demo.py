@@ -26,7 +26,7 @@ def test_the_demo_ends_in_a_choice_a_report_and_what_next(
     tunewright: Tunewright, tmp_path: Path
 ) -> None:
     shortened(tmp_path / "tunewright-demo")
-    answer = tunewright("demo", "--trials", "9")
+    answer = tunewright("demo", "--trials", "9", "--workers", "1")
     assert answer.code == 0, answer.err
     for expected in (
         "The demo's project is tunewright-demo/",
@@ -41,7 +41,7 @@ def test_the_demo_ends_in_a_choice_a_report_and_what_next(
         assert expected in answer.out
     page = (tmp_path / "tunewright-demo" / REPORT).read_text(encoding="utf-8")
     assert "How it came about" in page and "All its trials together" in page
-    again = tunewright("demo", "--trials", "9")
+    again = tunewright("demo", "--trials", "9", "--workers", "1")
     assert again.code == 0
     assert "begins" not in again.err
 

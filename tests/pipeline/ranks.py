@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import subprocess
@@ -12,13 +13,29 @@ from pathlib import Path
 
 import torch
 
+from tunewright.record.file_lock import FileLock
+
 HERE = Path(__file__).parent
 WORLDS = (2, 4)
 
 
 @cache
 def answers(world: int) -> tuple[dict, ...]:
-    """What each rank answered, by rank; `log` holds the lines that the ranks wrote."""
+    """What each rank answered, by rank; `log` holds the lines that the ranks wrote.
+
+    Processes of one run of the tests share it: it takes as long as the other tests together.
+    """
+    run = os.environ.get("PYTEST_XDIST_TESTRUNUID")
+    if run is None:
+        return _asked(world)
+    shared = Path(tempfile.gettempdir(), f"tunewright-ranks-{run}-{world}.pt")
+    with contextlib.closing(FileLock(shared.with_suffix(".lock"))) as lock, lock.held(600):
+        if not shared.exists():
+            torch.save(_asked(world), shared)
+    return torch.load(shared, weights_only=True)
+
+
+def _asked(world: int) -> tuple[dict, ...]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         _launch(world, folder)

@@ -65,7 +65,7 @@ def check_writing_together(url: str, processes: int, trials_per_study: int) -> N
         assert trial.curves["valid_error"].values.tolist() == [float(trial.number)] * 2
 
 
-@pytest.mark.parametrize("processes", [2, 4])
+@pytest.mark.parametrize("processes", [pytest.param(2, marks=pytest.mark.slow), 4])
 def test_writers_share_a_round(store_url: str, processes: int) -> None:
     check_writing_together(store_url, processes, trials_per_study=30)
 
