@@ -78,3 +78,15 @@ def train_nameless(run, rate=0.01):
     """A program of which nothing is known but its one hyperparameter."""
     luck = random.Random(run.seeds.trial)
     run.log(1, error=error_of(rate) + 0.001 * luck.gauss(0, 1))
+
+
+def train_overfits(run, learning_rate, width=1.0, dropout=0.0, max_train_steps=60):
+    """Training goes on falling, validation rises from the middle on, unless dropout holds it."""
+    luck = random.Random(run.seeds.trial)
+    reached = BEST + 0.05 * math.log10(learning_rate / 0.02) ** 2 + 0.001 * width
+    for step in run.steps(max_train_steps):
+        done = step / max_train_steps
+        excess = max(0.0, done - 0.4) * 0.3 * max(0.0, 1 - dropout / 0.3)
+        run.log(step, train_loss=1.2 - done + 0.001 * luck.gauss(0, 1))
+        error = reached + 0.5 * math.exp(-12 * done) + excess
+        run.log(step, valid_error=error + 0.0005 * luck.gauss(0, 1))

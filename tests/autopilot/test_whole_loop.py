@@ -10,6 +10,7 @@ from known_worlds import (
     error_of,
     train_longer,
     train_nameless,
+    train_overfits,
     train_unstable,
     workload,
 )
@@ -25,6 +26,9 @@ from tunewright.autopilot.steps import next_step, planned
 from tunewright.autopilot.tune import tune, tuned
 from tunewright.decision.proposal import Proposal
 from tunewright.errors import DesignError
+from tunewright.record.lineage import baseline
+from tunewright.record.rebuild import rebuild
+from tunewright.record.store import Store
 from tunewright.reports.campaign import found
 from tunewright.testing import Bowl, World, results
 
@@ -63,6 +67,16 @@ def test_an_unstable_world_is_repaired_by_warm_up(tmp_path):
     assert remedy_step(sick, proposed, most + 12).trials == most
     assert remedy_step(sick, proposed, most + 11) is None
     assert remedy_step(campaign, proposed, 1000) is None, "once"
+
+
+def test_overfitting_brings_in_the_regulariser_that_the_space_lacks(tmp_path):
+    own = workload(tmp_path, train_overfits)
+    space = {"learning_rate": tw.log(1e-3, 1.0), "width": tw.linear(1.0, 2.0)}
+    asked = replace(defined(own, space, 60, None, name="tune"), default=None)
+    campaign = tuned(asked, own, confirm=until("exploit", "repeat")).campaign
+    made = next(r for r in campaign.rounds if kind_of(r.round.name) == "regularise")
+    assert str(made.round.nuisance["dropout"]) == "linear(0, 0.5)"
+    assert "tune dropout in linear(0, 0.5) beside the rest" in made.round.goal
 
 
 def test_the_best_are_trained_longer_in_the_end(tmp_path):
@@ -174,3 +188,30 @@ def test_after_full_length_short_trainings_no_longer_count() -> None:
     )
     ranked = replace(own, rounds=both).ranked()
     assert {one.results.round.name for one in ranked} == {"tune_2_extend"}
+
+
+def saves(run, learning_rate):
+    run.log(1, valid_error=error_of(learning_rate))
+    run.save({"rate": learning_rate}, step=1)
+
+
+def seen(checkpoint):
+    return {"test_error": error_of(checkpoint.state["rate"])}
+
+
+def test_a_store_made_again_has_the_same_campaign(tmp_path):
+    own = workload(tmp_path, saves)
+    before = tune(own, RATES, trials=8, test=seen)
+    for old in tmp_path.glob("tuning.db*"):
+        if old.is_file():
+            old.unlink()
+    rebuild(own.store)
+    after = tune(own, RATES, trials=8, test=seen)
+    assert after.log == before.log, "nothing was left to do"
+    assert after.definition == before.definition
+    assert after.winner.place == before.winner.place
+    assert after.launched.candidate == before.launched.candidate
+    (look,), (was,) = after.looks, before.looks
+    assert (look.look, look.metrics, look.when) == (1, was.metrics, was.when)
+    with Store.open(own.store) as store:
+        assert baseline(store).place == before.winner.place

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, insert, select, update
 
 from tunewright.errors import Damaged, NotFound, StoreError
 from tunewright.record import backup, conclusions, migrations, plain_json
@@ -94,6 +94,9 @@ def _fill(database: Database, connection: Connection, files: list[Path], folder:
             folder=folder,
             directory=file.parent.name,
         )
+        if found.created:
+            when = update(round_table).where(round_table.c.id == record.id)
+            connection.execute(when.values(created=found.created))
         rounds += 1
         keys: dict[int, int] = {}  # number -> key, for the repeats, whose folders sort after
         for path in sorted(file.parent.glob(f"t*/{TRIAL_FILE}")):

@@ -104,6 +104,7 @@ class SpooledRound:
     meaning: Meaning
     search: str
     command: str
+    created: float = 0.0  # 0: not known
 
 
 def write_result(folder: Path, result: SpooledResult) -> Path:
@@ -186,6 +187,7 @@ def write_round(folder: Path, record: RoundRecord) -> Path:
         "meaning": meaning_data(record.meaning),
         "search": record.search,
         "command": record.command,
+        "created": record.created.timestamp(),
     }
     return write_checked(folder / ROUND_FILE, data)
 
@@ -200,6 +202,7 @@ def read_round(path: Path) -> SpooledRound:
             meaning_from(data["meaning"]),
             str(data["search"]),
             str(data["command"]),
+            float(data.get("created", 0.0)),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise Damaged(f"{path}: not a round ({error}).") from None
