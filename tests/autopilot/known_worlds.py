@@ -6,6 +6,8 @@ import math
 import random
 from pathlib import Path
 
+import numpy as np
+
 import tunewright as tw
 
 BEST = 0.05  # the error of the best configuration
@@ -90,3 +92,20 @@ def train_overfits(run, learning_rate, width=1.0, dropout=0.0, max_train_steps=6
         run.log(step, train_loss=1.2 - done + 0.001 * luck.gauss(0, 1))
         error = reached + 0.5 * math.exp(-12 * done) + excess
         run.log(step, valid_error=error + 0.0005 * luck.gauss(0, 1))
+
+
+def train_stepping(run, learning_rate, batch_size=16, max_train_steps=40):
+    """Steps that take time, more of it for larger batches."""
+    chance = np.random.default_rng(run.seeds.init)
+    weights = 0.1 * chance.normal(size=(64, 64))
+    for step in run.steps(max_train_steps):
+        images = chance.normal(size=(batch_size, 64))
+        for _ in range(8):
+            images = np.tanh(images @ weights)
+        run.log(step, train_loss=1 / step, valid_error=error_of(learning_rate) + 1 / step)
+
+
+def train_without_steps(run, learning_rate, batch_size=16, max_train_steps=40):
+    """It never asks the run for its steps, so that they cannot be timed."""
+    del batch_size
+    run.log(max_train_steps, train_loss=1.0, valid_error=error_of(learning_rate))

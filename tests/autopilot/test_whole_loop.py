@@ -11,7 +11,9 @@ from known_worlds import (
     train_longer,
     train_nameless,
     train_overfits,
+    train_stepping,
     train_unstable,
+    train_without_steps,
     workload,
 )
 
@@ -135,6 +137,23 @@ def test_a_workload_without_meanings_says_what_is_left_out(tmp_path):
     assert 'means={"batch_size"' in lines[0]
     assert all(line in " ".join(found(campaign)) for line in lines)
     assert campaign.winner is not None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("train", "probed"), [(train_stepping, True), (train_without_steps, False)]
+)
+def test_the_batch_size_is_probed_where_steps_can_be_timed(tmp_path, train, probed):
+    own = workload(tmp_path, train)
+    asked = replace(defined(own, RATES, 100, None, name="tune"), default=None)
+    assert asked.able["batch_size"] == ""
+    ending = tuned(asked, own, confirm=lambda step, campaign: step.probe == "batch_size")
+    (answer,) = [one for one in ending.campaign.probes if one["probe"] == "batch_size"]
+    size = ending.campaign.space.fixed["batch_size"]
+    if probed:
+        assert size == answer["settings"]["batch_size"] and size >= 1
+    else:
+        assert "cannot be probed" in answer["says"] and size == 16
 
 
 def asked_for(space, trials=120, **able: str) -> Campaign:

@@ -30,6 +30,7 @@ from tunewright.record.store import Store
 
 WORTH_IT = 100  # trials of a campaign from which a probe of a few dozen short ones pays
 QUICK = TimingRule(window_s=0.1, seconds=0.6)  # of each batch size; the command takes its time
+LARGEST = 2**14  # examples per step: what fits beyond is of no use to a campaign
 WARMUP, CLIP = "warm-up", "clipping"
 WHY = {
     BATCH_SIZE: "the batch size was left open: which sizes fit, and how fast is each?",
@@ -96,7 +97,13 @@ def settle(workload: Workload, space: Round, what: str, watch: Watcher | None) -
         return
     say = (lambda line: None) if watch is None else watch.message
     try:
-        own = batch_size(workload, fixed=_beside_batch_size(workload, space), rule=QUICK, say=say)
+        own = batch_size(
+            workload,
+            fixed=_beside_batch_size(workload, space),
+            largest=LARGEST,
+            rule=QUICK,
+            say=say,
+        )
         document = as_document(own) if own.from_record else None
     except WorkloadError as error:  # it cannot be stepped, or fits nowhere: leave it as it is
         document = {"probe": BATCH_SIZE, "settings": {}, "says": f"cannot be probed: {error}"}
