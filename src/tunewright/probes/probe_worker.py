@@ -36,7 +36,7 @@ from tunewright.probes.step_handle import ProbeHandle
 from tunewright.probes.synchronisations import Counting
 
 MEGABYTE = 2**20
-LITTLE = 0.002  # of a GPU's memory: workspaces of libraries
+LITTLE = 0.002  # of a GPU's memory, which need not be looked for
 THREADS = "OMP_NUM_THREADS"
 
 
@@ -264,10 +264,12 @@ class ProbeWorker:
         if not _on_cuda():
             gc.collect()
             return _trim()
-        torch.cuda.empty_cache()
+        clear = getattr(torch._C, "_cuda_clearCublasWorkspaces", None)
+        if clear is not None:
+            clear()  # a few megabytes that may lie in, and so keep, a segment of many gigabytes
         if _left_share() > LITTLE or process_tree.has_children():
             gc.collect()  # seldom needed, and slow where much is imported
-            torch.cuda.empty_cache()
+        torch.cuda.empty_cache()
         for device in range(torch.cuda.device_count()):
             torch.cuda.reset_peak_memory_stats(device)
         return None
@@ -305,12 +307,12 @@ def _memory() -> Head:
 
 
 def _left_share() -> float:
-    """What is still held of the fullest GPU's memory; on a CPU a heap never gives all back."""
+    """What is still in use of the fullest GPU's memory; on a CPU a heap never gives all back."""
     if not _on_cuda():
         return 0.0
     cuda = sys.modules["torch"].cuda
     shares = (
-        cuda.memory_reserved(device) / cuda.get_device_properties(device).total_memory
+        cuda.memory_allocated(device) / cuda.get_device_properties(device).total_memory
         for device in range(cuda.device_count())
     )
     return float(max(shares))
