@@ -18,6 +18,7 @@ from tunewright.search.gaussian_process import (
     fitted,
 )
 from tunewright.search.history import History
+from tunewright.search.plausible import Data, Plausible, plausible
 from tunewright.search.recipe import Recipe
 from tunewright.search.warping import Warp, warped
 
@@ -37,6 +38,8 @@ class Model:
     warp: Warp
     shift: float
     spread: float
+    data: Data  # what the process of the objective learnt from, all of it
+    prior: Prior
 
     def value(self, told: Array) -> Array:
         """The objective at these told values; smaller is better in both."""
@@ -70,19 +73,30 @@ def learned(history: History, recipe: Recipe, feasibility: bool = False) -> Mode
     shift, spread = float(values[learns].mean()), float(values[learns].std()) or 1.0
     values = (values - shift) / spread
     prior = Prior(length=recipe.length, least_noise=_least_noise(history, values))
-    own, fit = features[learns], values[learns]
-    doubt = np.where(feasible, 0.0, recipe.softness)[learns]
-    some = _some(fit, FIT_MOST)
-    parameters = fitted(kernel, encoding.group, columns, own[some], fit[some], prior, doubt[some])
-    some = _some(fit, KEEP_MOST)
-    process = conditioned(parameters, own[some], fit[some], doubt[some], recipe.mean == "fitted")
+    doubt = np.where(feasible, 0.0, recipe.softness)
+    data = Data(features[learns], values[learns], doubt[learns])
+    fit, keep = _few(data, FIT_MOST), _few(data, KEEP_MOST)
+    parameters = fitted(kernel, encoding.group, columns, fit.features, fit.values, prior, fit.doubt)
+    fit_mean = recipe.mean == "fitted"
+    process = conditioned(parameters, keep.features, keep.values, keep.doubt, fit_mean)
     second = None
     if (feasibility or recipe.diverged == "model") and not feasible.all():
         some = _some(values, FIT_MOST)
         second = learned_feasibility(
             kernel, encoding.group, columns, features[some], feasible[some], Prior()
         )
-    return Model(encoding, process, second, warp, shift, spread)
+    return Model(encoding, process, second, warp, shift, spread, data, prior)
+
+
+def others(model: Model) -> Plausible:
+    """All processes of the objective that the data leave plausible, the model's own among them."""
+    fit, keep = _few(model.data, FIT_MOST), _few(model.data, KEEP_MOST)
+    return plausible(model.process.parameters, model.prior, fit, keep)
+
+
+def _few(data: Data, most: int) -> Data:
+    some = _some(data.values, most)
+    return Data(data.features[some], data.values[some], data.doubt[some])
 
 
 def _some(values: Array, most: int) -> npt.NDArray[np.intp]:
