@@ -45,6 +45,7 @@ def test_most_of_them_is_a_warning_and_all_of_them_suspect_a_bug() -> None:
     most = asked(above(0.25), trials=40)
     assert most.verdict == "warn"
     assert "leave out learning_rate above" in most.advice[0]
+    assert most.advice[1].endswith("by warm-up: tunewright probe warmup")
     every = asked(above(-1.0))
     assert every.verdict == "warn"
     assert every.advice[0].startswith("suspect a bug")

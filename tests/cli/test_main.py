@@ -32,6 +32,13 @@ def test_version_and_nothing(tunewright: Tunewright) -> None:
     nothing = tunewright()
     assert nothing.code == 0
     assert "Usage: tunewright" in nothing.out
+    family = tunewright("probe")
+    assert family.code == 0
+    assert "Usage: tunewright probe" in family.out and not family.err
+
+
+def test_brackets_of_a_help_are_shown(tunewright: Tunewright) -> None:
+    assert "[[configuration]] tables" in " ".join(tunewright("run", "--help").out.split())
 
 
 def test_an_unforeseen_error_is_told_and_kept(

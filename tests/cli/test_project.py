@@ -56,9 +56,10 @@ def test_init_refuses_what_cannot_be_run(
 
 
 def test_init_says_what_a_command_lacks(tunewright: Tunewright) -> None:
-    answer = tunewright("init", "no-such-program --lr={learning_rate}", "--minimize", "a")
+    answer = tunewright("init", "no-such-program train.py --lr={learning_rate}", "--minimize", "a")
     assert answer.code == 0
     assert "no-such-program is not on the PATH" in answer.out
+    assert "there is no train.py here" in answer.out
     assert "without {run.seed}" in answer.out
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 from record_parts import OBJECTIVE, a_round, a_trial, some_results
 
-from tunewright.errors import StoreError
+from tunewright.errors import DesignError, StoreError
 from tunewright.record.export import FORMULA, quoted
 from tunewright.record.results import Results
 
@@ -60,7 +60,7 @@ def test_names_and_values_that_look_like_formulas_are_quoted(tmp_path: Path) -> 
 
 def test_other_endings_and_folders_that_are_not_there_are_refused(tmp_path: Path) -> None:
     results = some_results()
-    with pytest.raises(StoreError, match=r"\.csv, \.parquet or \.json"):
+    with pytest.raises(DesignError, match=r"\.csv, \.parquet or \.json"):
         results.export(tmp_path / "out.xlsx")
     with pytest.raises(StoreError, match="could not be written"):
         results.export(tmp_path / "no" / "out.csv")

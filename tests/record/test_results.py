@@ -52,7 +52,7 @@ def test_what_is_not_there_is_answered_with_what_is() -> None:
         results.best(layers=9)
     with pytest.raises(NotFound, match="Did you mean 'accuracy'"):
         results.curves(0, "acuracy")
-    with pytest.raises(NotFound, match="no trial 17"):
+    with pytest.raises(NotFound, match="no trial 17: its trials are 0 to "):
         results.trial(17)
     with pytest.raises(NotFound, match="studies 0 to 1"):
         results.of(2)

@@ -119,7 +119,10 @@ def _verdict(
             f"tunewright trial {name} {_first(results)}",
         )
     narrower = tuple(f"search only where it trains: leave out {own.words}" for own in clear)
-    stable = ("or make that region trainable: learning rate warm-up, gradient clipping",)
+    stable = (
+        "or make that region trainable, by warm-up: tunewright probe warmup",
+        "or by clipping gradients: tunewright probe clip",
+    )
     if low > MANY:
         return "warn", (*narrower, *stable, f"tunewright next {name}")
     if bad / count >= USUAL:

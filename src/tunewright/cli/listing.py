@@ -34,7 +34,7 @@ ListedOption = Annotated[
         "--listed",
         metavar="FILE",
         help="Train these configurations, in their order: a .json list, a .csv file with a column "
-        "per hyperparameter, or [[configuration]] tables in a .toml file. One that names no "
+        "per hyperparameter, or [\\[configuration]] tables in a .toml file. One that names no "
         "scientific value is for every study; what the round fixes may be left out.",
         show_default=False,
     ),

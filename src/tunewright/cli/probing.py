@@ -21,7 +21,17 @@ PROBES: tuple[Any, ...] = (
 probe = typer.Typer(
     name="probe",
     help="Short experiments that settle one setting: batch size, steps, warm-up, clipping, input.",
-    no_args_is_help=True,
+    invoke_without_command=True,
 )
+
+
+@probe.callback()
+def begin(context: typer.Context) -> None:
+    """Short experiments that settle one setting: batch size, steps, warm-up, clipping, input."""
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+        raise typer.Exit
+
+
 for verb in PROBES:
     probe.command()(verb)

@@ -109,6 +109,8 @@ def _next(error: TunewrightError) -> str:
     """The command that helps most often; the message itself may say more."""
     if isinstance(error, NotFound) and str(error).startswith("no store at"):
         return "tunewright run ROUND makes it; --store FILE names another"
+    if isinstance(error, NotFound) and " has no trial " in str(error):
+        return "tunewright show ROUND lists the best of each study; tunewright export has all"
     if isinstance(error, NotFound):
         return "tunewright ls"
     if isinstance(error, Busy):

@@ -111,6 +111,10 @@ def command_remarks(train: Command) -> list[str]:
     program = train.words[0].filled({}) if not train.words[0].fields else ""
     if program and shutil.which(program) is None:
         found.append(f"{program} is not on the PATH")
+    plain = [word.filled({}) for word in train.words[1:] if not word.fields]
+    script = next((word for word in plain if word.endswith(".py")), "")
+    if script and not Path(script).exists():
+        found.append(f"there is no {script} here")
     if not train.takes_seed:
         found.append("without {run.seed} in the command, repeats would repeat nothing")
     return found

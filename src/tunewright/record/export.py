@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tunewright.errors import StoreError
+from tunewright.errors import DesignError, StoreError
 from tunewright.record.plain_json import finite
 from tunewright.record.tables import Table, columns_of, polars_frame
 
@@ -22,7 +22,7 @@ def write_export(results: Results, path: Path, table: Table) -> Path:
     """Write the table to a file whose ending names the format; the old file is replaced whole."""
     ending = path.suffix.lower()
     if ending not in (".csv", ".parquet", ".json"):
-        raise StoreError(f"{path}: exports end in .csv, .parquet or .json")
+        raise DesignError(f"{path}: exports end in .csv, .parquet or .json")
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         if ending == ".parquet":

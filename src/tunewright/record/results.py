@@ -122,7 +122,9 @@ class Results:
         """The trial of this number."""
         found = self._by_number.get(number)
         if found is None:
-            raise NotFound(f"{self.round.name} has no trial {number}; it has {len(self.trials)}.")
+            numbers = [own.number for own in self.trials if own.number is not None]
+            known = f"its trials are {min(numbers)} to {max(numbers)}" if numbers else "it has none"
+            raise NotFound(f"{self.round.name} has no trial {number}: {known}.")
         return found
 
     def repeats(self, trial: Trial | int) -> tuple[Trial, ...]:
