@@ -247,6 +247,19 @@ def test_links_in_documents_lead_somewhere() -> None:
                 assert (page.parent / target).exists(), f"{page.name} points to {target}"
 
 
+def test_every_page_is_reached_from_the_readme() -> None:
+    reached, to_read = set(), [ROOT / "README.md"]
+    while to_read:
+        page = to_read.pop()
+        reached.add(page)
+        for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text(encoding="utf-8")):
+            found = (page.parent / target).resolve()
+            if "://" not in target and found.suffix == ".md" and found not in reached:
+                to_read.append(found)
+    unreached = set((ROOT / "docs").rglob("*.md")) - reached
+    assert not unreached, f"no page leads to {sorted(path.name for path in unreached)}"
+
+
 def test_capabilities_name_tests_that_exist() -> None:
     page = (ROOT / "docs" / "capabilities.md").read_text(encoding="utf-8")
     named = re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", page)
