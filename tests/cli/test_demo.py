@@ -22,6 +22,7 @@ def shortened(folder: Path) -> None:
     path.write_text(path.read_text().replace("width = 64", "width = 8\nmax_train_steps = 20"))
 
 
+@pytest.mark.beyond_core
 def test_the_demo_ends_in_a_choice_a_report_and_what_next(
     tunewright: Tunewright, tmp_path: Path
 ) -> None:

@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 from small_project import Tunewright
 
+pytestmark = pytest.mark.beyond_core
+
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "cli.md"
 FACTS = {  # of the machine the page was written on

@@ -62,6 +62,7 @@ def test_it_goes_on_without_its_file_and_with_a_longer_one(
     assert "the list this round began with: study layers=1 has 2 configurations" in short.err
 
 
+@pytest.mark.beyond_core
 @pytest.mark.parametrize(
     "goes_on", [("run", "layers", "--on", "inline"), ("worker", "layers", "--workers", "1")]
 )

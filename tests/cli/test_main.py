@@ -54,12 +54,14 @@ def test_an_unforeseen_error_is_told_and_kept(
     assert "Traceback" not in answer.err
 
 
+@pytest.mark.beyond_core
 def test_the_installed_command_answers() -> None:
     command = [sys.executable, "-c", "import sys; from tunewright.cli.main import main; main()"]
     done = subprocess.run([*command, "--version"], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("tunewright ")
 
 
+@pytest.mark.beyond_core
 def test_a_closed_pipe_is_no_error(tunewright: Tunewright) -> None:
     script = "import sys; from tunewright.cli.main import main; sys.exit(main(['--help']))"
     done = subprocess.run(

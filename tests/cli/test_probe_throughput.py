@@ -6,7 +6,10 @@ import json
 import sys
 from pathlib import Path
 
+import pytest
 from small_project import Tunewright
+
+pytestmark = pytest.mark.beyond_core  # most of them start processes
 
 STEPS = """
 import time

@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
-from recorded import results
 from small_project import Tunewright
 
+from recorded import results
 from tunewright.cli.project_folder import find_project
 from tunewright.cli.running import exit_code
 from tunewright.execution.inline import Inline
@@ -41,6 +41,7 @@ def test_progress_goes_to_standard_error_one_line_per_event(
     assert " best " in answer.err
 
 
+@pytest.mark.beyond_core
 def test_worker_processes_run_it_too(tunewright: Tunewright, project: Path) -> None:
     answer = tunewright("run", "layers", "--workers", "2")
     assert answer.code == 0
@@ -150,6 +151,7 @@ def test_a_program_that_always_fails_ends_with_3(tunewright: Tunewright, project
     assert f"where       {project / 'train.py'}:3" in shown.out
 
 
+@pytest.mark.beyond_core
 def test_repeats_are_counted_in_all(tunewright: Tunewright, ran: Path) -> None:
     first = tunewright("repeat", "layers", "--times", "2")
     assert first.code == 0
@@ -160,6 +162,7 @@ def test_repeats_are_counted_in_all(tunewright: Tunewright, ran: Path) -> None:
     assert again.err.count(" begins") == 1
 
 
+@pytest.mark.beyond_core
 def test_a_chosen_trial_is_repeated(tunewright: Tunewright, ran: Path) -> None:
     answer = tunewright("repeat", "layers", "--times", "1", "--trial", "1")
     assert answer.code == 0
@@ -172,6 +175,7 @@ def test_stop_asks_and_says_so(tunewright: Tunewright, ran: Path) -> None:
     assert tunewright("stop", "layers", "99").code == 2
 
 
+@pytest.mark.beyond_core
 def test_a_worker_joins_what_is_left(tunewright: Tunewright, project: Path) -> None:
     own = find_project(project)
     assert own is not None

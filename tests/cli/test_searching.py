@@ -27,6 +27,7 @@ def tune(project: Path) -> Path:
     return project
 
 
+@pytest.mark.beyond_core
 def test_a_bayesian_round_runs_goes_on_and_says_what_it_believes(
     tunewright: Tunewright, tune: Path
 ) -> None:
@@ -63,6 +64,7 @@ def test_auto_says_what_it_takes_and_why(tunewright: Tunewright, tune: Path) -> 
     assert "(halton)" in compared.out
 
 
+@pytest.mark.beyond_core
 def test_a_worker_and_what_is_believed_know_the_earlier_rounds(
     tunewright: Tunewright, tune: Path
 ) -> None:

@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 from small_project import ROUND
 
+pytestmark = pytest.mark.beyond_core
+
 pty = pytest.importorskip("pty")
 DEADLINE_S = 120.0
 SLOW = """

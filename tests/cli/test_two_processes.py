@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from small_project import ROUND, Tunewright
 
+pytestmark = pytest.mark.beyond_core  # most of them start processes
+
 DEADLINE_S = 120.0
 SLOW = """
 import time

@@ -129,6 +129,7 @@ def test_overrides_are_hydras() -> None:
     assert overrides({"q": "1e-3", "r": "null", "s": "{a}"}) == ["q='1e-3'", "r='null'", "s='{a}'"]
 
 
+@pytest.mark.beyond_core
 def test_no_shell_is_involved() -> None:
     program = "import sys; print(sys.argv[1])"
     words = command(f'{sys.executable} -c "{program}" {{x}}').filled({"x": "$(echo no) `no` *"}, {})

@@ -51,6 +51,7 @@ def test_else_the_driver_is_asked(
     assert devices.found() == expected
 
 
+@pytest.mark.beyond_core
 def test_torch_is_not_needed_to_find_them() -> None:
     source = "import sys; from tunewright.execution import local; local.Local().slots; "
     source += "print('torch' in sys.modules)"
@@ -88,6 +89,7 @@ def tells_its_devices(run: Run) -> None:
     run.log(1, valid_error=0.5)
 
 
+@pytest.mark.beyond_core
 def test_each_trial_sees_its_own_devices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     executor = Local(devices=["3", "4", "5", "7"], devices_per_trial=2)

@@ -215,6 +215,7 @@ def test_checkpoints_of_ones_own(workload):
     assert SnapshotError.__name__ in other.reason
 
 
+@pytest.mark.beyond_core
 def test_a_command_measures_in_a_process_of_its_own(workload, tmp_path):
     program = tmp_path / "full.py"
     program.write_text(
@@ -234,6 +235,7 @@ def test_a_command_measures_in_a_process_of_its_own(workload, tmp_path):
     assert curve.steps.tolist() == [9], "the checkpoint's step, whatever the program says"
 
 
+@pytest.mark.beyond_core
 def test_worker_processes_measure_several_at_a_time(workload):
     own = Workload(
         train, workload.objective, store=workload.store, executor=Local(workers=2, devices=[])

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tunewright.execution.inline import Inline
 from tunewright.execution.local import Local
 from tunewright.testing import check_executor
+
+pytestmark = pytest.mark.beyond_core  # most of them start processes
 
 
 def test_inline_keeps_the_contract() -> None:

@@ -26,6 +26,8 @@ from tunewright.execution.handle import FOLDER, Run
 from tunewright.execution.local import Local
 from tunewright.execution.workload import Workload
 
+pytestmark = pytest.mark.beyond_core  # most of them start processes
+
 
 def pids(told: list[Any]) -> list[int]:
     return [int((each.folder / "pid").read_text()) for each in told]

@@ -63,6 +63,7 @@ print(after[0].end.outcome)
 """
 
 
+@pytest.mark.beyond_core
 def test_31_an_oom_kill_by_the_control_group_is_infeasible(tmp_path: Path) -> None:
     group = _control_group("memory.limit_in_bytes", 400 * 2**20)
     try:

@@ -15,6 +15,8 @@ from tunewright.execution.executor import Executor
 from tunewright.execution.inline import Inline
 from tunewright.execution.local import Local
 
+pytestmark = pytest.mark.beyond_core
+
 linux = pytest.mark.skipif(sys.platform != "linux", reason="found by the marks in /proc")
 
 

@@ -35,6 +35,7 @@ def test_this_process_is_in_the_table() -> None:
     assert not own.zombie
 
 
+@pytest.mark.beyond_core
 def test_ps_tells_the_same(started: list[subprocess.Popen[bytes]]) -> None:
     started.append(subprocess.Popen([sys.executable, "-c", SLEEP]))
     by_proc = {p.pid: (p.parent, p.group) for p in process_tree._from_proc()}
@@ -43,6 +44,7 @@ def test_ps_tells_the_same(started: list[subprocess.Popen[bytes]]) -> None:
         assert by_proc[pid] == by_ps[pid]
 
 
+@pytest.mark.beyond_core
 def test_marks_survive_what_groups_do_not(
     started: list[subprocess.Popen[bytes]], tmp_path: Path
 ) -> None:
@@ -61,6 +63,7 @@ def test_marks_survive_what_groups_do_not(
     assert alive(other.pid)
 
 
+@pytest.mark.beyond_core
 def test_a_tree_ends_with_its_orphans(tmp_path: Path) -> None:
     """The root leaves a session behind and dies; the mark finds what has lost its parent."""
     mark = process_tree.new_mark()
@@ -84,6 +87,7 @@ print(left.pid, flush=True)
     assert gone([root.pid, left], within_s=0)
 
 
+@pytest.mark.beyond_core
 def test_whether_there_are_children() -> None:
     source = """
 import subprocess, sys

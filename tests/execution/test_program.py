@@ -20,6 +20,8 @@ from tunewright.execution.inline import Inline
 from tunewright.execution.local import Local
 from tunewright.execution.program import Lines, measurement
 
+pytestmark = pytest.mark.beyond_core  # most of them start processes
+
 
 @pytest.fixture(scope="module")
 def local() -> Iterator[Local]:

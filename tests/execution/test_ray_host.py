@@ -20,6 +20,8 @@ from tunewright.execution.pool import Load
 from tunewright.execution.ray_host import Host, Printed, at_home
 from tunewright.execution.workload import Workload
 
+pytestmark = pytest.mark.beyond_core  # most of them start processes
+
 DEADLINE_S = 120.0
 
 

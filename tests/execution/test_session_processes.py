@@ -16,6 +16,8 @@ from tunewright.execution.session import open_round
 from tunewright.execution.verbs import load
 from tunewright.record.store import Store
 
+pytestmark = pytest.mark.beyond_core
+
 DEADLINE_S = 120.0
 
 

@@ -127,6 +127,7 @@ def test_what_cannot_be_pickled_is_named() -> None:
         ship(Trainer().train)
 
 
+@pytest.mark.beyond_core
 def test_functions_by_value_train_in_workers(tmp_path: Path) -> None:
     factor = 3.0
 
@@ -141,6 +142,7 @@ def test_functions_by_value_train_in_workers(tmp_path: Path) -> None:
     assert [list(each.curves["valid_error"].values) for each in told] == [[3.0], [6.0]]
 
 
+@pytest.mark.beyond_core
 def test_a_module_that_cannot_be_loaded_fails_with_the_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -194,6 +196,7 @@ def unguarded(folder: Path) -> str:
     return textwrap.dedent(UNGUARDED).format(tests=tests, folder=str(folder / "trials"))
 
 
+@pytest.mark.beyond_core
 def test_a_script_needs_no_guard(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(unguarded(tmp_path))
@@ -210,6 +213,7 @@ def test_a_script_needs_no_guard(tmp_path: Path) -> None:
     assert answer.stdout.splitlines() == ["ends ['completed', 'completed']", "values [2.0, 4.0]"]
 
 
+@pytest.mark.beyond_core
 def test_a_notebook_needs_no_guard(tmp_path: Path) -> None:
     pytest.importorskip("ipykernel")
     source = f"""

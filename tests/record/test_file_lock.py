@@ -8,6 +8,8 @@ import threading
 import time
 from pathlib import Path
 
+import pytest
+
 from tunewright.record.file_lock import FileLock
 
 HOLDER = """
@@ -44,6 +46,7 @@ def test_one_holds_it_at_a_time_within_a_process_and_between_two(tmp_path: Path)
         lock.close()
 
 
+@pytest.mark.beyond_core
 def test_a_holder_that_does_not_let_go_is_waited_for_only_so_long(tmp_path: Path) -> None:
     path = tmp_path / "x.lock"
     with subprocess.Popen(

@@ -108,6 +108,7 @@ def test_an_observer_that_was_blind_begins_anew() -> None:
     assert looks(watch, clock, 5, (1, 7, 0.0)) == {1}
 
 
+@pytest.mark.beyond_core
 def test_a_second_supervisor_is_refused_with_the_owner_named(store_url: str) -> None:
     with Store.open(store_url) as store:
         record = begin(store)
@@ -119,6 +120,7 @@ def test_a_second_supervisor_is_refused_with_the_owner_named(store_url: str) -> 
             assert store.reclaim(record.id, LeaseWatch()) == [], "a live owner keeps its trials"
 
 
+@pytest.mark.beyond_core
 def test_a_dead_process_is_dead_at_once(store_url: str) -> None:
     with Store.open(store_url) as store:
         record = begin(store)
@@ -134,6 +136,7 @@ def test_a_dead_process_is_dead_at_once(store_url: str) -> None:
         assert lost.outcome == "lost" and "owner lost" in lost.cause
 
 
+@pytest.mark.beyond_core
 def test_a_silent_owner_loses_its_trials_and_its_writes_are_refused(store_url: str) -> None:
     with Store.open(store_url) as store:
         record = begin(store)
@@ -164,6 +167,7 @@ def test_a_worker_taken_for_dead_is_told_so(store_url: str) -> None:
             store.beat(worker)
 
 
+@pytest.mark.beyond_core
 def test_an_owner_that_only_the_wall_clock_calls_dead_is_watched_first(store_url: str) -> None:
     with Store.open(store_url) as store:
         record = begin(store)

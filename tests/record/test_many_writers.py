@@ -12,6 +12,8 @@ from record_parts import a_round, begin
 
 from tunewright.record.store import Store
 
+pytestmark = pytest.mark.beyond_core
+
 WRITER = """
 import json, sys
 sys.path.insert(0, sys.argv[2])

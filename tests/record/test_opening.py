@@ -169,6 +169,7 @@ def test_several_processes_may_make_the_store_at_once(store_url: str) -> None:
         store.close()
 
 
+@pytest.mark.beyond_core
 def test_a_store_killed_in_mid_write_opens_with_all_that_was_acknowledged(tmp_path: Path) -> None:
     path = tmp_path / "tuning.db"
     code = """

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from dataclasses import replace
 
+import pytest
+
 from tunewright.record.process import Process, gone, start_of, this_process
 
 
@@ -17,6 +19,7 @@ def test_this_process_is_alive_and_known_by_its_start() -> None:
     assert here.started == start_of(os.getpid())
 
 
+@pytest.mark.beyond_core
 def test_an_ended_process_is_gone_and_so_is_one_whose_pid_another_has() -> None:
     child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
     here = this_process()

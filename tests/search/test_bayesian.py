@@ -211,6 +211,7 @@ WORLDS: dict[str, tuple[dict[str, object], Objective]] = {
 LONG = pytest.mark.slow
 
 
+@pytest.mark.beyond_core
 @pytest.mark.parametrize(
     "world, batch",
     [
@@ -376,6 +377,7 @@ def test_a_round_is_run_and_resumed_with_the_same_suggestions(tmp_path: Path) ->
     assert configurations("parts", 5, 9, 14) == whole
 
 
+@pytest.mark.beyond_core
 def test_a_round_runs_in_parallel(tmp_path: Path) -> None:
     made = Round("tune", goal="?", nuisance=PLANE, trials_per_study=10)
     store = str(tmp_path / "tuning.db")
