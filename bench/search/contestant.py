@@ -37,6 +37,10 @@ class Session(Protocol):
         """A trial that was not asked for, with what it came to; it takes the next number."""
         ...
 
+    def recommended(self) -> Configuration | None:
+        """The configuration it would name now; None: that of the lowest value seen."""
+        ...
+
 
 # of the problem, the seed and the number of trials there will be
 Opening = Callable[[Problem, int, int], Session]
@@ -68,6 +72,13 @@ class Suggesting:
             reason="diverged" if value is None else "",
             value=value,
         )
+
+    def recommended(self) -> Configuration | None:
+        """Of the best predicted mean, where the search has a model."""
+        if not isinstance(self.search, Bayesian):
+            return None
+        named = self.search.recommend(self.study, self.trials)
+        return None if named is None else named.configuration
 
     def add(self, configuration: Configuration, value: float | None) -> None:
         """As if it had been suggested."""

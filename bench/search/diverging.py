@@ -146,6 +146,13 @@ def _luck(c: Configuration) -> float:
     return min(max(_recurrent_margin(c) / 0.7, 0.0), 0.5)
 
 
+def _sgd_luck(c: Configuration) -> float:
+    """The chance to diverge: from none at 0.4 decades under the edge to 0.6 at it."""
+    rate, momentum, decay = _numbers(c, "learning_rate", "momentum", "weight_decay")
+    margin = _decades(rate / (1 - momentum)) + 0.1 * _decades(decay / 1e-4) - 0.15
+    return min(max(1.5 * margin, 0.0), 0.6)
+
+
 def curved_ridge(c: Configuration) -> float | None:
     """A narrow curved valley along a curved edge."""
     rate, decay, scale = _numbers(c, "learning_rate", "weight_decay", "init_scale")
@@ -208,6 +215,14 @@ DIVERGING = (
         noise=0.01,
     ),
     Problem(
+        "lucky_momentum",
+        "diverging",
+        {**_SGD, "weight_decay": tw.log(1e-6, 1e-2), "label_smoothing": tw.linear(0.0, 0.3)},
+        momentum_sgd,
+        noise=0.03,
+        chance=_sgd_luck,
+    ),
+    Problem(
         "adam_warmup",
         "diverging",
         {
@@ -229,6 +244,16 @@ DIVERGING = (
         },
         optimizer_given,
         noise=0.01,
+    ),
+    Problem(
+        "noisy_optimizer_given",
+        "diverging",
+        {
+            "weight_decay": tw.log(1e-6, 1e-1),
+            "optimizer": tw.given({"adam": _ADAM, "nesterov": _SGD}),
+        },
+        optimizer_given,
+        noise=0.04,
     ),
     Problem(
         "memory_limit",

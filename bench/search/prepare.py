@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .real import ALEXNET, PREPARED, TASKSET, YAHPO
+from .real import ALEXNET, PREPARED, RESNET, SHORT, TASKSET, YAHPO
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 TREES, LEAF = 100, 3
@@ -30,6 +30,9 @@ def prepare(data: Path = SHARED, to: Path = PREPARED) -> list[str]:
         _table(data / "hpobench_mlp" / task, "val_acc", to / f"mlp_{task}.npz")
     for name, task in TASKSET.items():
         _forest(data / "taskset" / task, "final_valid_loss", to / f"{name}.npz")
+    for name, (task, step) in SHORT.items():
+        _forest(data / "taskset" / task, "valid/loss", to / f"{name}.npz", step)
+    _forest(data / "baker2018" / "deep_resnets_tinyimagenet", "final_value", to / f"{RESNET}.npz")
     _forest(data / "opda" / "alexnet_imagenet", "best_valid_top_1", to / f"{ALEXNET}.npz")
     for file in ("model.onnx", "surrogate.json"):
         shutil.copyfile(data / "yahpo_rbv2_rpart" / file, to / file)
@@ -62,7 +65,7 @@ def _table(folder: Path, metric: str, out: Path) -> None:
     np.savez_compressed(out, values=values.astype(np.float32))
 
 
-def _forest(folder: Path, metric: str, out: Path) -> None:
+def _forest(folder: Path, metric: str, out: Path, step: int | None = None) -> None:
     """Trees for the value and for the chance to diverge, and how well they do out of fold."""
     import polars as pl
     from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
@@ -74,10 +77,15 @@ def _forest(folder: Path, metric: str, out: Path) -> None:
     configs = pl.read_parquet(folder / "configs.parquet")
     runs = pl.read_parquet(folder / "runs.parquet")
     joined = configs.join(runs, on="config_id", how="inner", maintain_order="left")
+    if step is not None:
+        curves = pl.read_parquet(folder / "curves.parquet")
+        there = curves.filter((pl.col("metric") == metric) & (pl.col("step") == step))
+        values = there.select("config_id", pl.col("value").cast(pl.Float64).alias(metric))
+        joined = joined.join(values, on="config_id", how="left", maintain_order="left")
     unit = np.array([[f(row) for f in places.values()] for row in joined.iter_rows(named=True)])
     value = joined[metric].to_numpy().astype(float)
     feasible = (joined["status"] == "completed").to_numpy() & np.isfinite(value)
-    value = 1 - value if metric.endswith("top_1") else np.log(value)
+    value = np.log(value) if metric.endswith("loss") else 1 - value
     fitted = {"n_estimators": TREES, "random_state": 0, "max_features": 1.0}
     regressor = ExtraTreesRegressor(min_samples_leaf=LEAF, **fitted)
     classifier = ExtraTreesClassifier(min_samples_leaf=LEAF, **fitted)

@@ -16,8 +16,11 @@ from .standard import STANDARD
 
 BUILDING = (
     *("momentum_sgd", "adam_warmup", "optimizer_given", "memory_limit"),
+    *("lucky_momentum", "noisy_optimizer_given"),
     *("branin", "rosenbrock_4", "hartmann_6"),
+    *("hartmann_6_noisy", "rosenbrock_4_noisy", "rastrigin_3", "griewank_5", "michalewicz_5"),
     *("mlp_blood_transfusion", "rnn_gru64", "rpart_6", "rpart_42", "rpart_1457"),
+    *("rnn_gru64_short", "resnet_tinyimagenet", "rpart_23381", "rpart_6_noisy", "rpart_42_noisy"),
 )
 HELD_OUT = (
     *("two_learning_rates", "norm_given", "clipped_recurrent"),

@@ -30,9 +30,14 @@ TASKSET = {
     "rnn_lstm128": "FixedTextRNNClassification_imdb_patch128_LSTM128_avg_bs64",
     "rnn_vanilla64": "FixedTextRNNClassification_imdb_patch32_VRNN64_tanh_avg_bs128",
 }
+SHORT = {"rnn_gru64_short": (TASKSET["rnn_gru64"], 2000)}  # the validation loss at a step
+RESNET = "resnet_tinyimagenet"
 YAHPO = {
-    f"rpart_{task}": task for task in ("6", "42", "1457", "334", "1489", "40978", "41138", "41212")
+    f"rpart_{task}": task
+    for task in ("6", "42", "1457", "23381", "334", "1489", "40978", "41138", "41212")
 }
+# surrogates have no noise of their own: a second problem of two of them, with some
+NOISY = {"rpart_6_noisy": ("6", 0.06), "rpart_42_noisy": ("42", 0.12)}
 
 # what was searched, by the scale it was sampled on
 _TASKSET_SPACE = {
@@ -55,6 +60,12 @@ _ALEXNET_SPACE = {
     "label_smoothing": tw.linear(0.0, 0.5),
 }
 
+_RESNET_SPACE = {
+    "num_blocks": tw.integers(1, 17),
+    "num_filters": tw.integers(2, 32),
+    "filter_size": tw.choice(3, 5, 7),
+}
+
 Place = Callable[[Mapping[str, Any]], float]
 
 
@@ -68,11 +79,14 @@ def _place(name: str, range: Any) -> Place:
         return lambda row: _clipped(row["lr_peak_epoch"] / row["epochs"] / 0.8)
     if name == "batch":
         return lambda row: math.log2(row["batch_size"] / 128) / 3
+    if name == "filter_size":
+        return lambda row: range.unit(row[name])
     return lambda row: range.unit(min(max(row[name], range.low), range.high))
 
 
 PLACES: Mapping[str, Mapping[str, Place]] = {
-    **{n: {k: _place(k, r) for k, r in _TASKSET_SPACE.items()} for n in TASKSET},
+    **{n: {k: _place(k, r) for k, r in _TASKSET_SPACE.items()} for n in (*TASKSET, *SHORT)},
+    RESNET: {k: _place(k, r) for k, r in _RESNET_SPACE.items()},
     ALEXNET: {k: _place(k, r) for k, r in _ALEXNET_SPACE.items()},
 }
 
@@ -179,6 +193,15 @@ def _surrogates() -> list[Problem]:
     return [
         Problem(name, "real", {p["name"]: _range(p) for p in spaces[name]}, Surrogate(task))
         for name, task in YAHPO.items()
+    ] + [
+        Problem(
+            name,
+            "real",
+            {p["name"]: _range(p) for p in spaces[f"rpart_{task}"]},
+            Surrogate(task),
+            noise=noise,
+        )
+        for name, (task, noise) in NOISY.items()
     ]
 
 
@@ -219,14 +242,16 @@ def real() -> tuple[Problem, ...]:
     }
     forests = [
         Problem(n, "real", _TASKSET_SPACE, Forest(PREPARED / f"{n}.npz", _TASKSET_SPACE, True))
-        for n in TASKSET
+        for n in (*TASKSET, *SHORT)
     ]
+    resnet = Forest(PREPARED / f"{RESNET}.npz", _RESNET_SPACE, False)
     alexnet = Forest(PREPARED / f"{ALEXNET}.npz", _ALEXNET_SPACE, False)
     return (
         _table("mlp_blood_transfusion", mlp),
         _table("mlp_kc1", mlp),
         _table("fcnet_naval", fcnet, logarithmic=True),
         *forests,
+        Problem(RESNET, "real", _RESNET_SPACE, resnet),
         Problem(ALEXNET, "real", _ALEXNET_SPACE, alexnet),
         *_surrogates(),
     )

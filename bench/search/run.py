@@ -20,6 +20,7 @@ from .real import PREPARED
 
 RUNS = PREPARED / "runs.jsonl"
 TRIALS = {1: 100, 8: 96}  # by workers; quasi-random search gets twice as many
+AFTER = {1: (10, 25, 50, 100), 8: (48, 96)}  # trials that the tables are of, by workers
 FEWER = 20  # trials after which the infeasible ones are counted: a search should know by then
 
 
@@ -44,6 +45,8 @@ class Run:
     later: int  # how many those are
     seconds: float  # CPU, of all asks and tells
     error: str = ""  # why it stopped early
+    # what is recommended by a model rather than by its luck: trials and regret, where that differs
+    recommended: tuple[tuple[int, float], ...] = ()
 
 
 def play(task: Task) -> Run:
@@ -60,6 +63,7 @@ def play(task: Task) -> Run:
     best: float | None = None
     regret = 1.0
     error = ""
+    recommended: list[tuple[int, float]] = []
     while len(regrets) < trials:
         start = time.process_time()
         try:
@@ -81,9 +85,13 @@ def play(task: Task) -> Run:
         for i, value in enumerate(seen):
             session.tell(first + i, value)
         seconds += time.process_time() - start
+        named = session.recommended() if len(regrets) in AFTER[task.workers] else None
+        if named is not None:
+            recommended.append((len(regrets), problem.regret(named)))
     regrets += [regret] * (trials - len(regrets))
     later = diverged[FEWER:]
-    return Run(task, tuple(regrets), sum(later), len(later), round(seconds, 4), error)
+    counts = sum(later), len(later)
+    return Run(task, tuple(regrets), *counts, round(seconds, 4), error, tuple(recommended))
 
 
 def wanted(
@@ -142,7 +150,11 @@ def _played(todo: Sequence[Task], jobs: int, until: float) -> Iterator[Run]:
 
 
 def _rounded(run: Run) -> Run:
-    return dataclasses.replace(run, regret=tuple(float(f"{r:.4g}") for r in run.regret))
+    return dataclasses.replace(
+        run,
+        regret=tuple(float(f"{r:.4g}") for r in run.regret),
+        recommended=tuple((n, float(f"{r:.4g}")) for n, r in run.recommended),
+    )
 
 
 def read(out: Path = RUNS) -> list[Run]:
@@ -157,5 +169,7 @@ def read(out: Path = RUNS) -> list[Run]:
         except json.JSONDecodeError:
             continue
         task = Task(**fields.pop("task"))
-        runs.append(Run(task, tuple(fields.pop("regret")), **fields))
+        regret = tuple(fields.pop("regret"))
+        recommended = tuple((n, r) for n, r in fields.pop("recommended", ()))
+        runs.append(Run(task, regret, **fields, recommended=recommended))
     return runs

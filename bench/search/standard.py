@@ -47,6 +47,20 @@ def styblinski_tang(x: Sequence[float]) -> float:
     return sum(v**4 - 16 * v**2 + 5 * v for v in x) / 2
 
 
+def rastrigin(x: Sequence[float]) -> float:
+    return sum(v * v - 10 * math.cos(2 * math.pi * v) + 10 for v in x)
+
+
+def griewank(x: Sequence[float]) -> float:
+    waves = math.prod(math.cos(v / math.sqrt(i)) for i, v in enumerate(x, 1))
+    return sum(v * v for v in x) / 4000 - waves + 1
+
+
+def michalewicz(x: Sequence[float]) -> float:
+    """Valleys as steep as 2 * 3 makes them: the usual 2 * 10 leaves next to all of it flat."""
+    return -sum(math.sin(v) * math.sin(i * v * v / math.pi) ** 6 for i, v in enumerate(x, 1))
+
+
 _WEIGHTS = (1.0, 1.2, 3.0, 3.2)
 _HARTMANN_3 = (
     ((3, 10, 30), (0.3689, 0.1170, 0.2673)),
@@ -92,6 +106,13 @@ STANDARD = (
     _standard("branin", branin, (-5, 10), (0, 15)),
     _standard("rosenbrock_4", rosenbrock, *[(-2.048, 2.048)] * 4, best=1.0),
     _standard("hartmann_6", hartmann, *[(0, 1)] * 6),
+    _standard("hartmann_6_noisy", hartmann, *[(0, 1)] * 6, noise=0.05),
+    _standard("rosenbrock_4_noisy", rosenbrock, *[(-2.048, 2.048)] * 4, noise=0.02, best=1.0),
+    _standard("rastrigin_3", rastrigin, (-1.5, 3.0), (-3.5, 1.0), (-2.6, 1.9), best=0.0),
+    _standard(
+        "griewank_5", griewank, *[(-40, 25), (-20, 45), (-35, 30), (-28, 37), (-45, 20)], best=0.0
+    ),
+    _standard("michalewicz_5", michalewicz, *[(0, math.pi)] * 5),
     _standard("six_hump_camel", six_hump_camel, (-3, 3), (-2, 2)),
     _standard("hartmann_3_noisy", hartmann, *[(0, 1)] * 3, noise=0.02),
     _standard("ackley_5", ackley, (-10, 22), (-20, 12), (-12, 20), (-24, 8), (-6, 26), best=0.0),

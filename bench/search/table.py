@@ -18,9 +18,8 @@ import numpy.typing as npt
 from .entries import ALIKE, STATIC
 from .problem import KINDS, Kind
 from .problems import problems
-from .run import Run
+from .run import AFTER, Run
 
-AFTER = {1: (10, 25, 50, 100), 8: (48, 96)}  # trials, by workers
 HEADLINE = {1: 50, 8: 48}  # what the field's figures are of
 FLOOR = 1e-4
 OURS = "bayesian"
@@ -68,6 +67,12 @@ class Field:
         runs = sorted(self.runs[contestant][problem].items())
         return {s: max(run.regret[after - 1], FLOOR) for s, run in runs if len(run.regret) >= after}
 
+    def recommended(self, contestant: str, problem: str, after: int) -> dict[int, float]:
+        """By seed, at what is recommended then: by a model where it has one, else the lowest."""
+        seen = self.regrets(contestant, problem, after)
+        runs = self.runs[contestant][problem]
+        return {s: max(dict(runs[s].recommended).get(after, seen[s]), FLOOR) for s in seen}
+
     def seeds(self, contestant: str, after: int) -> int:
         """How many every problem was run with for at least so many trials."""
         return min(len(self.regrets(contestant, p, after)) for p in self.problems(contestant))
@@ -82,16 +87,17 @@ class Field:
 
     def beats(self, contestant: str, problem: str, after: int) -> dict[int, float]:
         """By seed: the share of Halton runs with twice the trials that this run beats."""
-        bar = np.array(list(self.regrets("halton", problem, 2 * after).values()))
-        return {
-            seed: float(np.mean((r < bar) + 0.5 * (r == bar)))
-            for seed, r in self.regrets(contestant, problem, after).items()
-        }
+        return self._shares(self.regrets(contestant, problem, after), problem, after)
 
-    def mean_beats(self, contestant: str, after: int) -> float:
-        """Every problem counting the same."""
+    def _shares(self, regrets: Mapping[int, float], problem: str, after: int) -> dict[int, float]:
+        bar = np.array(list(self.regrets("halton", problem, 2 * after).values()))
+        return {s: float(np.mean((r < bar) + 0.5 * (r == bar))) for s, r in regrets.items()}
+
+    def mean_beats(self, contestant: str, after: int, recommended: bool = False) -> float:
+        """Every problem counting the same; by what it saw, or by what it recommends."""
+        of = self.recommended if recommended else self.regrets
         each = [
-            np.mean(list(self.beats(contestant, p, after).values()))
+            np.mean(list(self._shares(of(contestant, p, after), p, after).values()))
             for p in self.problems(contestant)
         ]
         return float(np.mean(each))
@@ -186,8 +192,9 @@ def _table(field: Field, kind: Kind) -> str:
         "probability of beating Halton with twice as many.",
         "",
         f"| contestant | seeds | {' | '.join(f'regret {n}' for n in after)} | "
-        f"{' | '.join(f'beats {n}' for n in after)} | infeasible after 20 |",
-        f"|---|---|{'---|' * (2 * len(after) + 1)}",
+        f"{' | '.join(f'beats {n}' for n in after)} | recommended beats {HEADLINE[field.workers]} "
+        "| infeasible after 20 |",
+        f"|---|---|{'---|' * (2 * len(after) + 2)}",
     ]
     ranked = sorted(field.runs, key=lambda c: -field.mean_beats(c, HEADLINE[field.workers]))
     rows = [_row(field, c, after, count) for c in ranked]
@@ -203,6 +210,7 @@ def _row(field: Field, contestant: str, after: Sequence[int], count: int) -> str
         f"{first} ({last} at {after[-1]})" if 0 < last < first else f"{first}",
         *(f"{field.mean_regret(contestant, n):.4f}" if seeds[n] else "-" for n in after),
         *(f"{field.mean_beats(contestant, n):.2f}" if seeds[n] else "-" for n in after),
+        f"{field.mean_beats(contestant, HEADLINE[field.workers], recommended=True):.2f}",
         f"{field.infeasible(contestant):.2f}",
     ]
     return f"| {' | '.join(cells)} |"

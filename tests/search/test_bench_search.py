@@ -126,6 +126,7 @@ def test_our_search_and_a_variant_of_it_take_part(contestant: str) -> None:
         run = play(Task("norm_given", contestant, 0, workers, most))
         assert not run.error
         assert len(run.regret) == most and run.regret[-1] < 1
+        assert [n for n, _ in run.recommended] == ([10] if workers == 1 else [])
 
 
 def test_pending_trials_are_shown_to_a_search_of_ours() -> None:
@@ -179,6 +180,17 @@ def test_beats_counts_pairs_and_halves_ties() -> None:
     field = table.Field.of(runs, ["branin"], 1)
     assert list(field.beats("bayesian", "branin", 50).values()) == [1.0, 0.75, 0.5, 0.0]
     assert field.mean_regret("halton", 50) == pytest.approx(math.sqrt(0.03))
+
+
+def test_what_is_recommended_counts_where_a_contestant_has_a_model() -> None:
+    ours = [
+        dataclasses.replace(run, recommended=((50, 0.01),))
+        for run in _made_up("bayesian", [0.5, 0.2])
+    ]
+    field = table.Field.of([*_made_up("halton", [0.1]), *ours], ["branin"], 1)
+    assert field.mean_beats("bayesian", 50) == 0.0
+    assert field.mean_beats("bayesian", 50, recommended=True) == 1.0
+    assert field.recommended("halton", "branin", 50) == {0: 0.1}
 
 
 def test_paired_intervals_see_a_difference_and_leave_none_alone() -> None:

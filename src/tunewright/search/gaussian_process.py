@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
 LEAST_VARIANCE = 1e-12
+KNOWN = 1e-4  # variance of what is taken as known
 CLIMB = {"maxiter": 40, "ftol": 1e-5, "gtol": 1e-3}
 
 
@@ -103,49 +104,44 @@ class GaussianProcess:
 
     def predict(self, features: Array) -> tuple[Array, Array]:
         """Mean and standard deviation of the function at every row."""
-        from scipy.linalg import solve_triangular
-
         cross = self.parameters.covariance(self.features, features)
-        solved = solve_triangular(self.root, cross, lower=True, check_finite=False)
+        solved = _solved(self.root, cross)
         variance = self.parameters.scale - np.einsum("ij,ij->j", solved, solved)
         return self.mean + self.weights @ cross, np.sqrt(np.maximum(variance, LEAST_VARIANCE))
 
     def predict_jointly(self, features: Array) -> tuple[Array, Array]:
         """Mean of the function at every row, and the covariance between the rows."""
-        from scipy.linalg import solve_triangular
-
         cross = self.parameters.covariance(self.features, features)
-        solved = solve_triangular(self.root, cross, lower=True, check_finite=False)
+        solved = _solved(self.root, cross)
         own = self.parameters.covariance(features, features)
         return self.mean + self.weights @ cross, own - solved.T @ solved
 
     def predict_slopes(self, point: Array) -> tuple[float, float, Array, Array]:
         """Mean, standard deviation, and the slope of each along every feature, at one point."""
-        from scipy.linalg import solve_triangular
-
         own = self.parameters
         lengths = own.lengths[own.group]
         away = (point - self.features) / lengths
         correlation, slope = own.kernel.correlation_and_slope(np.einsum("ij,ij->i", away, away))
         cross = own.scale * correlation
         slopes = (2.0 * own.scale * slope)[:, None] * away / lengths
-        solved = solve_triangular(self.root, cross, lower=True, check_finite=False)
+        solved = _solved(self.root, cross)
         sd = math.sqrt(max(own.scale - float(solved @ solved), LEAST_VARIANCE))
-        inverse = solve_triangular(self.root, solved, lower=True, trans=1, check_finite=False)
+        inverse = _solved(self.root, solved, transposed=True)
         mean = self.mean + float(self.weights @ cross)
         return mean, sd, self.weights @ slopes, -(inverse @ slopes) / sd
 
     def believing(self, features: Array) -> GaussianProcess:
-        """The process as if each of these points had come out as predicted: only doubt shrinks."""
-        from scipy.linalg import solve_triangular
+        """The process as if the function were known, as predicted, at these points: doubt shrinks.
 
+        Known, not seen with noise: a batch would otherwise crowd where noise leaves some doubt.
+        """
         own = self
         for point in features:
             cross = own.parameters.covariance(own.features, point[None, :])[:, 0]
-            row = solve_triangular(own.root, cross, lower=True, check_finite=False)
-            left = own.parameters.scale + own.parameters.noise - float(row @ row)
+            row = _solved(own.root, cross)
+            left = own.parameters.scale + KNOWN - float(row @ row)
             size = len(row)
-            root = np.zeros((size + 1, size + 1))
+            root = np.zeros((size + 1, size + 1), order="F")
             root[:size, :size] = own.root
             root[size, :size] = row
             root[size, size] = math.sqrt(max(left, LEAST_VARIANCE))
@@ -169,14 +165,12 @@ def conditioned(
 
     `doubt` is a variance of each value beside the noise that they all have.
     """
-    from scipy.linalg import cho_solve
-
     root = _root(parameters.covariance(features, features), parameters.noise + doubt)
     mean = 0.0
     if fit_mean:
-        ones = cho_solve((root, True), np.ones(len(values)), check_finite=False)
+        ones = _solved(root, _solved(root, np.ones(len(values))), transposed=True)
         mean = float(ones @ values / ones.sum())
-    weights = cho_solve((root, True), values - mean, check_finite=False)
+    weights = _solved(root, _solved(root, values - mean), transposed=True)
     return GaussianProcess(parameters, features, mean, root, weights)
 
 
@@ -235,7 +229,7 @@ def loss_and_slope(
     doubt: Array | float = 0.0,
 ) -> tuple[float, Array]:
     """Minus the log posterior of the logarithms of lengths, scale and noise; and its slope."""
-    from scipy.linalg import cho_solve, lapack
+    from scipy.linalg import lapack
 
     columns, size = squares.shape[0], len(values)
     scale, noise = math.exp(logs[-2]), math.exp(logs[-1])
@@ -243,7 +237,7 @@ def loss_and_slope(
     flat = squares.reshape(columns, -1)
     correlation, fall = kernel.correlation_and_slope((shrink @ flat).reshape(size, size))
     root = _root(scale * correlation, noise + doubt)
-    weights = cho_solve((root, True), values, check_finite=False)
+    weights = _solved(root, _solved(root, values), transposed=True)
     inverse, _ = lapack.dpotri(root, lower=1)
     inverse = np.tril(inverse) + np.tril(inverse, -1).T
     excess = inverse - np.outer(weights, weights)  # twice the slope along the covariance
@@ -262,14 +256,23 @@ def _squares(a: Array, b: Array) -> Array:
     return np.asarray(np.maximum(squared, 0.0))
 
 
+def _solved(root: Array, right: Array, transposed: bool = False) -> Array:
+    """By a lower factor; LAPACK itself, since SciPy's checks take longer than 100 points do."""
+    from scipy.linalg import lapack
+
+    found, _ = lapack.dtrtrs(root, right, lower=1, trans=int(transposed))
+    return np.asarray(found)
+
+
 def _root(covariance: Array, noise: Array | float) -> Array:
     """The lower Cholesky factor with the noise on the diagonal, and as much more as it needs."""
-    from scipy.linalg import LinAlgError, cholesky
+    from scipy.linalg import lapack
 
     more = 0.0
     while True:
-        try:
-            noisy = covariance + np.diag(np.full(len(covariance), noise) + more)
-            return np.asarray(cholesky(noisy, lower=True, check_finite=False))
-        except LinAlgError:
-            more = max(10.0 * more, 1e-8)
+        noisy = np.array(covariance, order="F")
+        np.fill_diagonal(noisy, np.diag(covariance) + noise + more)
+        root, failed = lapack.dpotrf(noisy, lower=1, clean=1, overwrite_a=1)
+        if not failed:
+            return np.asarray(root)
+        more = max(10.0 * more, 1e-8)
