@@ -22,7 +22,7 @@ SAFE = 0.92  # of the device, as the probe allows
 MOST = 4096  # without a GPU
 STARTING = 2**17  # where a user who knows nothing lets Accelerate begin
 LIMIT = 2**20  # that Lightning is told
-TIMING_S = 0.6  # of each size by brute force
+TIMING_S = 0.5  # of each size by brute force
 RIVALS = {"lightning": "pytorch_lightning", "accelerate": "accelerate"}
 
 
@@ -130,9 +130,9 @@ def brute(model: str, smallest: int) -> dict[str, Any]:
             step = make_step(size, model)
             for _ in range(3):
                 step()
+                if CUDA and torch.cuda.max_memory_reserved() > limit:
+                    return False
             wait()
-            if CUDA and torch.cuda.max_memory_reserved() > limit:
-                return False
             began, count = time.perf_counter(), 0
             while timing_s and (time.perf_counter() - began < timing_s or count < 3):
                 for _ in range(3):

@@ -45,6 +45,7 @@ def main() -> None:
     parser.add_argument("--models", default="gpt,resnet")
     parser.add_argument("--smallest", type=int, default=32)
     parser.add_argument("--contenders", default=ALL)
+    parser.add_argument("--without", default="", help="a contender of one model: lightning:resnet")
     parser.add_argument("--inputs", default="all", help="pipelines, all or none")
     parser.add_argument("--seconds", type=float, default=900.0, help="for everybody together")
     parser.add_argument("--patience", type=float, default=120.0, help="seconds for each finder")
@@ -61,7 +62,8 @@ def main() -> None:
     contenders = arguments.contenders.split(",")
     models = [model for model in arguments.models.split(",") if model]
     pipelines = _pipelines(arguments.inputs)
-    started = start(models, contenders, pipelines, arguments.smallest)
+    wanted = [(c, m) for m in models for c in contenders if f"{c}:{m}" != arguments.without]
+    started = start(wanted, pipelines, arguments.smallest)
     header(started)
     for model in models:
         compare(model, contenders, started)
@@ -81,11 +83,10 @@ Key = tuple[str, str]  # a contender, and its model or pipeline
 
 
 def start(
-    models: list[str], contenders: list[str], pipelines: list[str], smallest: int
+    wanted: list[Key], pipelines: list[str], smallest: int
 ) -> dict[Key, subprocess.Popen[str]]:
     """Everybody's process: all import at once, and wait for their turn."""
-    there = [c for c in contenders if importlib.util.find_spec(RIVALS.get(c, "json"))]
-    keys = [("facts", ""), *((c, m) for m in models for c in there)]
+    keys = [("facts", ""), *(key for key in wanted if importlib.util.find_spec(needs(key)))]
     keys += [("inputs", pipeline) for pipeline in pipelines]
     command = [sys.executable, __file__, "--smallest", str(smallest)]
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
@@ -99,6 +100,11 @@ def start(
         assert process.stdout is not None
         process.stdout.readline()  # READY
     return started
+
+
+def needs(key: Key) -> str:
+    """The package that a contender is from."""
+    return RIVALS.get(key[0], "torch")
 
 
 def header(started: dict[Key, subprocess.Popen[str]]) -> None:

@@ -1,10 +1,11 @@
-"""Draw every figure of docs/figures/ from rounds whose answer is known: no training, no data."""
+"""Draw every figure of docs/figures/ from rounds and probes whose answer is known: no training."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,14 @@ from tunewright import plots
 from tunewright.design.meaning import Meaning
 from tunewright.plots.figure import Figure
 from tunewright.plots.palette import COLOURS, GRID
+from tunewright.probes.critical_batch import CriticalBatch
+from tunewright.probes.knee import knee
+from tunewright.probes.rate_sweep import SweptRate
+from tunewright.probes.scaling import fit_scaling, luck
+from tunewright.probes.size_row import SizeRow
+from tunewright.probes.steps_to_goal import SizePoint
+from tunewright.probes.timing import Timing
+from tunewright.probes.train_steps import TrainSteps
 from tunewright.record.curve import Batch, Curves, pack
 from tunewright.record.results import Results
 from tunewright.testing.curves import noise, rise, shape, wave
@@ -140,6 +149,67 @@ def questions() -> Figure[dict[str, dict[str, np.ndarray]]]:
     return Figure("questions", panels, says, (9.0, 4.2), drawing=draw)
 
 
+def constant_rates() -> TrainSteps:
+    """Learning rates of which 0.1 fits the training data first; the highest diverges."""
+    rates = []
+    for rate in (1e-3, 3.162e-3, 1e-2, 3.162e-2, 0.1, 0.3162, 1.0):
+        steps = 5.0 * round(68 * np.cosh(1.6 * np.log10(rate / 0.1)))
+        fits = SweptRate(rate, "fits", steps, steps - 2, 5.0, 0.0)
+        slow = SweptRate(rate, "does not fit", value=0.03)
+        rates.append(fits if steps <= 2000 else slow)
+    rates[-1] = SweptRate(1.0, "infeasible")
+    return TrainSteps(
+        "fits",
+        "",
+        {"max_train_steps": 340},
+        max_train_steps=340,
+        learning_rate=0.1,
+        criterion="train_error at most 0.001",
+        rates=tuple(rates),
+    )
+
+
+def critical_batches() -> CriticalBatch:
+    """Studies of 20 trials each whose steps fall as 400 (1 + 128 / B)."""
+    random, points, lucks = np.random.default_rng(4), [], []
+    for size in (16, 32, 64, 128, 256, 512, 1024):
+        away = random.exponential(1.2, 20)
+        steps = 400 * (1 + 128 / size) * np.exp(away)
+        one = luck(steps.tolist())
+        points.append(
+            SizePoint(size, steps.min(), one.low, one.high, 20, 20, 20, 5.0, {}, (), (), "")
+        )
+        lucks.append(one)
+    fitted = fit_scaling([point.batch_size for point in points], lucks)
+    assert fitted is not None
+    return CriticalBatch(
+        "inside",
+        "",
+        {},
+        metric="valid_error",
+        goal=0.05,
+        critical_batch_size=fitted.critical_batch_size,
+        low=fitted.low,
+        high=fitted.high,
+        smallest_steps=fitted.smallest_steps,
+        sizes=tuple(points),
+    )
+
+
+def batch_sizes() -> Any:
+    """Steps of 4 ms and 12 microseconds per example, which wait for 3 microseconds of input."""
+    random, rows = np.random.default_rng(5), []
+    for size in (2**k for k in range(4, 13)):
+        times = [
+            Timing(50, tuple(50 * step * random.normal(1, 0.02, 6)), steady=True)
+            for step in (4e-3 + 15e-6 * size, 4e-3 + 12e-6 * size)
+        ]
+        rows.append(SizeRow(size, times[0], None, None, 0.1, times[1]))
+    best = knee([row.rate for row in rows])
+    rows = [row for row in rows if row.batch_size <= 4 * best]
+    return SimpleNamespace(rows=rows, knee=best, largest=SimpleNamespace(batch_size=9_024))
+
+
 def figures() -> Iterator[tuple[str, Figure]]:
     """Every figure with the name of its file."""
     asked, conditional = depth(), optimizer()
@@ -154,6 +224,9 @@ def figures() -> Iterator[tuple[str, Figure]]:
     yield "best_of_k", plots.best_of_k(asked)
     yield "gradient_norm", plots.gradient_norm(asked)
     yield "sensitivity", plots.sensitivity(asked)
+    yield "steps_to_fit", plots.steps_to_fit(constant_rates())
+    yield "batch_scaling", plots.batch_scaling(critical_batches())
+    yield "throughput", plots.throughput(batch_sizes())
     yield "questions", questions()
 
 

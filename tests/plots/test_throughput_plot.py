@@ -34,6 +34,6 @@ def test_data_first() -> None:
 
 def test_it_says_and_draws(tmp_path: Path) -> None:
     figure = plots.throughput(answer(cached=True))
-    assert "to 190 at the knee, 16" in figure.says and "4096" in figure.says
+    assert "to 190 at the knee, 16" in figure.says and "4,096" in figure.says
     assert figure.save(tmp_path / "throughput.png").stat().st_size > 5_000
     assert "on one cached batch" in figure.svg()

@@ -95,9 +95,9 @@ def _says(data: StepsToFitData) -> str:
     tried = len(data.fits) + len(data.too_slow) + len(data.infeasible)
     text = f"Steps to a perfect fit ({data.criterion}) of {tried} constant learning rates: "
     if not data.fits:
-        return f"{text}none fits, {len(data.infeasible)} are infeasible."
+        return f"{text}none fits, {len(data.infeasible)} infeasible."
     fewest = min(steps for _, steps in data.fits)
-    text += f"{len(data.fits)} fit, {len(data.infeasible)} are infeasible"
+    text += f"{len(data.fits)} fit, {len(data.infeasible)} infeasible"
     if data.fastest is not None:
         text += f"; the fastest is {number(data.fastest)} with {number(fewest)}"
     return text + "."
@@ -150,4 +150,4 @@ def draw_steps_to_fit(canvas: Canvas, data: StepsToFitData) -> None:
     axes.set_xlabel("constant learning rate")
     axes.set_ylabel("steps to a perfect fit")
     axes.set_title(label_of(data.criterion, 60), loc="left")
-    axes.legend(loc="lower right")
+    canvas.legend(loc="outside upper right", ncols=3)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from tunewright.plots.figure import Figure
 from tunewright.plots.palette import EDGE, FAINT, GRID, colour
-from tunewright.plots.ticks import number, on_axis
+from tunewright.plots.ticks import on_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -83,10 +83,20 @@ def throughput_data(answer: ThroughputAnswer) -> ThroughputData:
 def _says(data: ThroughputData) -> str:
     first, best = data.points[0], next(p for p in data.points if p.batch_size == data.knee)
     return (
-        f"Throughput of {len(data.points)} batch sizes: from {number(first.examples_per_s)} "
-        f"examples/s at {first.batch_size} to {number(best.examples_per_s)} at the knee, "
-        f"{data.knee}. The largest batch size that fits is {data.largest}."
+        f"Throughput of {len(data.points)} batch sizes: from {_shown(first.examples_per_s)} "
+        f"examples/s at {first.batch_size:,} to {_shown(best.examples_per_s)} at the knee, "
+        f"{data.knee:,}. The largest batch size that fits is {data.largest:,}."
     )
+
+
+def _shown(examples_per_s: float) -> str:
+    """Four significant digits.
+
+    >>> _shown(54012.3), _shown(3.14159)
+    ('54,010', '3.142')
+    """
+    digits = float(f"{examples_per_s:.4g}")
+    return f"{digits:,.0f}" if digits >= 1000 else f"{digits:g}"
 
 
 def draw_throughput(canvas: Canvas, data: ThroughputData) -> None:
