@@ -329,9 +329,10 @@ class Supervisor:
 
     def _abandon(self) -> None:
         """End what still runs and put it back to pending; what has just ended counts as ended."""
-        with contextlib.suppress(Exception):  # something else is being raised already
-            for event in self._own.executor.events(LAST_WORDS_S):
-                self._take(event)
+        if self._accounts:
+            with contextlib.suppress(Exception):  # something else is being raised already
+                for event in self._own.executor.events(LAST_WORDS_S):
+                    self._take(event)
         for trial in tuple(self._accounts):
             self._own.executor.stop(trial, 0.0)
         self._own.executor.close()
