@@ -36,7 +36,12 @@ WHY = {
     BATCH_SIZE: "the batch size was left open: which sizes fit, and how fast is each?",
     TRAIN_STEPS: "how long to train was left open: the steps of the fastest perfect fit",
 }
-WORDS = {BATCH_SIZE: "the batch size", TRAIN_STEPS: "the length of training"}
+WORDS = {
+    BATCH_SIZE: "the batch size is not probed",
+    TRAIN_STEPS: "the length of training is not probed",
+    WARMUP: "warm-up is no remedy here",
+    CLIP: "clipping is no remedy here",
+}
 
 
 def abilities(workload: Workload, space: Round, given: Collection[str]) -> dict[str, str]:
@@ -67,12 +72,9 @@ def skipped(campaign: Campaign) -> Iterator[str]:
     for what, why in asked.able.items():
         done = answer(campaign.probes, what) if what in SETTLING else None
         if why:
-            yield f"{WORDS.get(what, what)} is left as it is: {why}"
-        elif what in WORDS and campaign.total < WORTH_IT and done is None:
-            yield (
-                f"{WORDS[what]} is left as it is: probing it pays from {WORTH_IT} trials on, and "
-                f"there are {campaign.total}"
-            )
+            yield f"{WORDS.get(what, what)}: {why.removesuffix('.')}"
+        elif what in WHY and campaign.total < WORTH_IT and done is None:
+            yield f"{WORDS[what]}: that pays from {WORTH_IT} trials on, of {campaign.total}"
 
 
 def next_probe(campaign: Campaign) -> Step | None:

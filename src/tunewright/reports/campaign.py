@@ -86,7 +86,7 @@ def found(campaign: Campaign) -> Iterator[str]:
     if alike is not None:
         yield f"Short against long training: {alike.says}."
     for line in skipped(campaign):
-        yield f"Not done by itself: {line}."
+        yield f"Left out: {line}."
 
 
 def rows(campaign: Campaign) -> list[StepRow]:
