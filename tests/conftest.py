@@ -52,8 +52,7 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     """Keep the marker honest: a test of the core starts no process of Python."""
     started.clear()
     yield
-    chosen = BEYOND_CORE in item.config.getoption("markexpr")
-    if chosen and started and not MARKS_BEYOND_CORE & {mark.name for mark in item.iter_markers()}:
+    if started and not MARKS_BEYOND_CORE & {mark.name for mark in item.iter_markers()}:
         pytest.fail(f"mark it {BEYOND_CORE}: it started {started[0]}", pytrace=False)
 
 

@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -130,6 +131,7 @@ def folder_of(path: Path) -> str:
     return parts[0] if len(parts) > 1 else path.stem
 
 
+@cache
 def imports(path: Path) -> list[tuple[str, bool]]:
     """Every imported module of a file, with whether it is imported at the top."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -245,19 +247,6 @@ def test_links_in_documents_lead_somewhere() -> None:
         for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text(encoding="utf-8")):
             if "://" not in target:
                 assert (page.parent / target).exists(), f"{page.name} points to {target}"
-
-
-def test_every_page_is_reached_from_the_readme() -> None:
-    reached, to_read = set(), [ROOT / "README.md"]
-    while to_read:
-        page = to_read.pop()
-        reached.add(page)
-        for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text(encoding="utf-8")):
-            found = (page.parent / target).resolve()
-            if "://" not in target and found.suffix == ".md" and found not in reached:
-                to_read.append(found)
-    unreached = set((ROOT / "docs").rglob("*.md")) - reached
-    assert not unreached, f"no page leads to {sorted(path.name for path in unreached)}"
 
 
 def test_capabilities_name_tests_that_exist() -> None:

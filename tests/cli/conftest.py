@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
+import shutil
 import sys
 from pathlib import Path
 
@@ -40,9 +43,27 @@ def project(tunewright: Tunewright, tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.fixture(scope="session")
+def ran_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project that has run, for `ran` to copy."""
+    folder = tmp_path_factory.mktemp("ran_once")
+    (folder / "train.py").write_text(TRAIN)
+    (folder / "rounds").mkdir()
+    (folder / "rounds" / "layers.toml").write_text(ROUND)
+    with (
+        contextlib.chdir(folder),
+        contextlib.redirect_stdout(io.StringIO()),
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setattr(sys, "path", [*sys.path])
+        assert main(["init", "train.py:train", "--minimize", "valid_error"]) == 0
+        assert main(["run", "layers", "--on", "inline"]) == 0
+    sys.modules.pop("train", None)
+    return folder
+
+
 @pytest.fixture
-def ran(project: Path, tunewright: Tunewright) -> Path:
+def ran(tunewright: Tunewright, tmp_path: Path, ran_once: Path) -> Path:
     """The project after its round was run."""
-    answer = tunewright("run", "layers", "--on", "inline")
-    assert answer.code == 0, answer.err
-    return project
+    shutil.copytree(ran_once, tmp_path, dirs_exist_ok=True)
+    return tmp_path

@@ -15,7 +15,7 @@ from known_rounds import HOSTILE, depth, one_study
 import tunewright as tw
 from tunewright import plots
 from tunewright.errors import DesignError, MissingExtra
-from tunewright.plots.figure import Figure
+from tunewright.plots.figure import Figure, inline
 from tunewright.record.results import Results
 from tunewright.testing.worlds import results
 
@@ -33,7 +33,7 @@ def drawn(figure: Figure[Any], tmp_path: Path) -> str:
     assert figure.png().startswith(b"\x89PNG")
     written = figure.save(tmp_path / "figure.svg")
     ElementTree.parse(written)
-    markup = figure.svg()
+    markup = inline(written.read_text(encoding="utf-8"), figure.says)
     ElementTree.fromstring(markup.replace("xlink:href", "href"))
     return markup
 

@@ -41,6 +41,11 @@ def usual() -> Report:
     return report(decay())
 
 
+@pytest.fixture(scope="module")
+def page(usual: Report) -> str:
+    return usual.html
+
+
 class Reader(HTMLParser):
     """Collects tags and text, and checks that tags close in order."""
 
@@ -108,8 +113,8 @@ def test_the_verdict_comes_first_and_every_part_follows(usual: Report) -> None:
     assert "none of the best trials logged 'gradient_norm'" in text
 
 
-def test_it_can_be_read_without_seeing_it(usual: Report) -> None:
-    read = Reader(usual.html)
+def test_it_can_be_read_without_seeing_it(page: str) -> None:
+    read = Reader(page)
     figures = [attributes for tag, attributes in read.tags if tag == "svg"]
     assert len(figures) >= 6
     assert all(a.get("role") == "img" and a.get("aria-label") for a in figures)
@@ -119,8 +124,7 @@ def test_it_can_be_read_without_seeing_it(usual: Report) -> None:
     assert ("html", {"lang": "en"}) in read.tags
 
 
-def test_names_used_twice_in_markup_mean_the_same(usual: Report) -> None:
-    page = usual.html
+def test_names_used_twice_in_markup_mean_the_same(page: str) -> None:
     names = re.findall(r' id="([^"]+)"', page)
     shared = {name for name in names if names.count(name) > 1}
     for name in shared:  # equal definitions of equal content do no harm
