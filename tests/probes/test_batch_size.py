@@ -141,6 +141,20 @@ def test_communication_is_the_bottleneck_of_slow_networks() -> None:
     assert probed(fast, processes=2, smallest=2, alone=one.open)[0].bottleneck.kind == "none"
 
 
+def test_it_says_what_the_next_size_would_bring() -> None:
+    calm = World(mb_per_example=0.1)
+    answer, _ = probed(calm)
+    beyond = answer.rows[-2]
+    more = beyond.rate.examples_per_s / answer.row(answer.knee).rate.examples_per_s - 1
+    assert f"; {beyond.batch_size:,} would add only {more:.0%}. " in answer.says
+    slower = World(mb_per_example=0.1)
+    slower.step_s = lambda size: 1e-3 if size <= 64 else 1e-3 * (size / 64) ** 1.2  # type: ignore
+    assert "; 128 would be 13% slower. " in probed(slower)[0].says
+    restless = World(mb_per_example=0.1, noise=0.3, seed=2)
+    answer, _ = probed(restless)
+    assert "seems to add" in answer.says and "but not surely" in answer.says and answer.missing
+
+
 def test_a_step_that_ignores_the_batch_size_is_noticed() -> None:
     answer, _ = probed(World(per_example_s=0.0, mb_per_example=0.0), most=64)
     assert any("use the batch size at all" in note for note in answer.notes)

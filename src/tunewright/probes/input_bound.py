@@ -39,7 +39,7 @@ BOUND, WATCH = 0.10, 0.03  # shares of waiting
 TOO_OFTEN = 1.0  # host waits per step
 PROFILED = 10  # steps
 LADDER = (0, 1, 2, 4, 8, 16)
-LADDER_S, STAGES_S = 1.0, 1.0
+ALONE = 2  # windows that the loader is watched alone for, at each number of workers and in stages
 ENOUGH = 0.95  # of the best rung: the fewest workers that reach it
 NO_BATCHES = (
     "batches that a probe can see: iterate a DataLoader, use pipeline.fit, or say "
@@ -172,13 +172,14 @@ def input_bound(
     ladder = LADDER if workers is None else tuple(workers)
     if any(count < 0 for count in ladder):
         raise DesignError(f"workers={list(ladder)}: a loader has 0 workers or more.")
+    timing = rule or TimingRule()
     rungs: list[tuple[int, float]] = []
     stages: list[tuple[str, float]] = []
     with closing(ProcessRig(subject, processes)) as rig:
         assert isinstance(rig, ProcessRig)
         try:
             rig.build(size)
-            settled(lambda windows: rig.run(windows).seconds, rule or TimingRule())
+            settled(lambda windows: rig.run(windows).seconds, timing)
             real, cached = _compared(rig, steps, say)
             waits = rig.run([PROFILED], count_waits=True).host_waits or Waits(0.0)
         except OutOfMemory as error:
@@ -190,8 +191,8 @@ def input_bound(
         if own is not None:
             usable = sorted({own, *(n for n in ladder if n <= max(_cores(), own))})
             say(f"the loader alone with {', '.join(map(str, usable))} workers ...")
-            rungs = rig.climb(usable, LADDER_S)
-            stages = rig.stages(STAGES_S)
+            rungs = rig.climb(usable, ALONE * timing.window_s)
+            stages = rig.stages(ALONE * timing.window_s)
     answer = concluded(
         subject.name,
         size,

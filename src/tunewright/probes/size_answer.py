@@ -55,8 +55,7 @@ class BatchSizes:
         if self.chosen < self.knee:
             words += f", and larger ones, though faster up to {self.knee:,}, end no sooner"
         elif (following := self._beyond) is not None:
-            more = following.rate.examples_per_s / self.row(self.knee).rate.examples_per_s - 1
-            words += f"; {following.batch_size:,} would change that by {more:+.0%}"
+            words += f"; {following.batch_size:,} {_changed(self.row(self.knee), following)}"
         fits, longest = f"{self.largest.batch_size:,}", ""
         if self.largest.longest:
             longest = f", with {self.largest.longest} as well"
@@ -130,6 +129,15 @@ def concluded(
         tuple(_notes(rows, best, largest, cost, priced)),
         0.0,
     )
+
+
+def _changed(before: SizeRow, after: SizeRow) -> str:
+    """What a larger size would bring, in words."""
+    more = after.rate.examples_per_s / before.rate.examples_per_s - 1
+    if more < 0:
+        return f"would be {-more:.0%} slower"
+    unsure = gain(before.rate, after.rate)[0] >= GAIN
+    return f"seems to add {more:.0%}, but not surely" if unsure else f"would add only {more:.0%}"
 
 
 def _notes(

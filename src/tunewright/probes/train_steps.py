@@ -256,7 +256,7 @@ def _says(found: Sweep, plan: Plan, name: str) -> str:
     if best.steps is not None:
         fits = (
             f"A constant {at} fits the training data first ({wanted}), after "
-            f"{best.steps:g} {unit}, known to {best.spacing:.3g}"
+            f"{best.steps:g} {unit}, to within {best.spacing:.3g}"
         )
         if found.verdict == "at_edge":
             return (
