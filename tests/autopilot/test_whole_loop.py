@@ -81,9 +81,24 @@ def test_overfitting_brings_in_the_regulariser_that_the_space_lacks(tmp_path):
     assert "tune dropout in linear(0, 0.5) beside the rest" in made.round.goal
 
 
+_long = {"trained": 0}
+
+
+def breaks_off_once(run, learning_rate, dropout=0.0, max_train_steps=100, schedule="cosine"):
+    """Interrupted in the third training of full length, the first time."""
+    _long["trained"] += max_train_steps == 1000
+    if _long["trained"] == 3:
+        _long["trained"] += 1
+        raise KeyboardInterrupt
+    train_longer(run, learning_rate, dropout, max_train_steps, schedule)
+
+
 def test_the_best_are_trained_longer_in_the_end(tmp_path):
-    own = workload(tmp_path, train_longer)
-    campaign = tune(own, SPACE, trials=30, extend_to=1000, baseline={"learning_rate": 1e-4})
+    own = workload(tmp_path, breaks_off_once)
+    asked = {"trials": 30, "extend_to": 1000, "baseline": {"learning_rate": 1e-4}}
+    with pytest.raises(KeyboardInterrupt):
+        tune(own, SPACE, **asked)
+    campaign = tune(own, SPACE, **asked)
     short = campaign.rounds[0]
     assert short.round.fixed["max_train_steps"] == 100, "about a tenth of production"
     long = campaign.extended

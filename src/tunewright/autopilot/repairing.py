@@ -26,7 +26,7 @@ from tunewright.execution.watcher import Watcher
 from tunewright.execution.workload import Workload
 from tunewright.probes.clip import HALVINGS, SEEDS, clip
 from tunewright.probes.probe import Answer
-from tunewright.probes.stability import FACTORS, STEPS, Stability, stability
+from tunewright.probes.stability import FACTORS, STEPS, stability
 from tunewright.probes.warmup import TIMES, Warmup, warmup
 from tunewright.probes.warmup_ladder import lengths
 from tunewright.record.store import Store
@@ -70,7 +70,7 @@ def repaired_step(campaign: Campaign, trials: int) -> Step | None:
 def repair(workload: Workload, campaign: Campaign, watch: Watcher | None) -> None:
     """Look for a remedy at the best trial, and keep what was found in the store."""
     best = together(campaign).top(1)[0]
-    steps = _short(campaign)
+    steps = min(STEPS, _steps(campaign))
     seen = stability(workload, trial=best, steps=steps, watch=watch)
     found: Answer = seen
     if not seen.missing and seen.first_unstable is not None:
@@ -104,7 +104,7 @@ def _document(workload: Workload, found: Answer) -> dict[str, Any]:
     peak = found.base_learning_rate if isinstance(found, Warmup) else None
     return {
         "probe": REPAIR,
-        "by": found.probe if not isinstance(found, Stability) else "stability",
+        "by": found.probe,
         "settings": settings,
         "says": f"{says} ({lack})" if lack else says,
         "learning_rate": meaning.name("learning_rate"),
@@ -126,7 +126,3 @@ def _steps(campaign: Campaign) -> int:
     name = campaign.rounds[-1].meaning.name("max_train_steps")
     value = campaign.space.fixed.get(name)
     return int(value) if is_number(value) else STEPS  # type: ignore[arg-type]
-
-
-def _short(campaign: Campaign) -> int:
-    return min(STEPS, _steps(campaign))
