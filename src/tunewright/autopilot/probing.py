@@ -62,7 +62,11 @@ def abilities(workload: Workload, space: Round, given: Collection[str]) -> dict[
     for what, meant in ((WARMUP, "warmup_steps"), (CLIP, "clip_norm")):
         if meaning.name(meant) not in given:
             needs = ("learning_rate", "max_train_steps", meant)
+            lacking = next((n for n in needs if not middle.takes(n)), None)
             found[what] = "; ".join(middle.lacks(needs))
+            if lacking is not None:
+                name = meaning.name(lacking)
+                found[what] = f'the program takes no {name} (or means={{"{lacking}": "..."}})'
     return found
 
 
