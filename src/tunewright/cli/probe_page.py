@@ -13,7 +13,7 @@ def show_answer(answer: Answer, json: bool) -> None:
         show_json(as_document(answer))
         return
     say()
-    say(words.printable(answer.says), style="bold")
+    say(words.printable(answer.says[:1].upper() + answer.says[1:]), style="bold")
     for text in answer.missing:
         say(f"  missing: {words.printable(text)}")
     if answer.settings:
