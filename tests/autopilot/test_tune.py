@@ -209,6 +209,7 @@ def test_hours_are_turned_into_trials_once_some_have_ended(tmp_path):
     assert Campaign(asked, (ended,)).total == 360
     assert Campaign(replace(asked, trials=100), (ended,)).total == 100
     assert Campaign(replace(asked, slots=2), (ended,)).total == 720
+    assert Campaign(asked, (ended,), probe_seconds=1800.0).total == 180, "probes take time too"
     assert Campaign(replace(asked, hours=0.01), (ended,)).left == 0
 
 

@@ -20,6 +20,7 @@ from tunewright.design.objective import Objective
 from tunewright.design.round import Round
 from tunewright.record.evaluations import Evaluation
 from tunewright.record.lineage import Launched, Place, baseline, launches
+from tunewright.record.notes import Document
 from tunewright.record.repeats import Repeats
 from tunewright.record.results import Results
 from tunewright.record.store import Store
@@ -81,6 +82,7 @@ class Campaign:
     looks: tuple[Evaluation, ...] = ()  # at the test set
     probes: tuple[Mapping[str, Any], ...] = ()  # answers given since it began
     probe_trials: int = 0  # that they took
+    probe_seconds: float = 0.0  # of one slot
     log: tuple[LoggedStep, ...] = ()
 
     @property
@@ -124,7 +126,8 @@ class Campaign:
         seconds = [t.seconds for t in self.all_trials() if t.ended and t.seconds > 0]
         if not seconds:
             return min(asked.trials or BEGINNING, BEGINNING)
-        room = asked.hours * SECONDS_PER_HOUR * asked.slots - sum(seconds)
+        used = sum(seconds) + self.probe_seconds
+        room = asked.hours * SECONDS_PER_HOUR * asked.slots - used
         fits = len(seconds) + max(0, int(room / statistics.fmean(seconds)))
         return fits if asked.trials is None else min(asked.trials, fits)
 
@@ -249,8 +252,20 @@ def read_campaign(store: Store, definition: Definition) -> Campaign:
         tuple(one for one in store.evaluations() if one.look and one.trial in identities),
         tuple(answer.payload for answer in answers),
         sum(sum(record.counts.values()) for record in probes),
+        _probe_seconds(store, definition, [record.name for record in probes], answers),
         tuple(_logged(store, name)),
     )
+
+
+def _probe_seconds(
+    store: Store, definition: Definition, rounds: Sequence[str], answers: Sequence[Document]
+) -> float:
+    """What probes have cost of one slot; those that time steps have the machine to themselves."""
+    if definition.hours is None:
+        return 0.0
+    trained = sum(t.seconds for name in rounds for t in store.results(name).trials)
+    timed = sum(float(d.payload.get("seconds") or 0.0) for d in answers)
+    return trained + definition.slots * timed
 
 
 def _incumbent(store: Store, definition: Definition) -> Contender | None:

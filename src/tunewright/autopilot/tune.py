@@ -230,7 +230,8 @@ def _hours_left(campaign: Campaign) -> float | None:
     asked = campaign.definition
     if asked.hours is None:
         return None
-    used = sum(t.seconds for t in campaign.all_trials()) / asked.slots / SECONDS_PER_HOUR
+    seconds = sum(t.seconds for t in campaign.all_trials()) + campaign.probe_seconds
+    used = seconds / asked.slots / SECONDS_PER_HOUR
     return max(asked.hours - used, 1 / SECONDS_PER_HOUR)
 
 
