@@ -272,6 +272,27 @@ def test_real_steps_within_a_memory_limit(tmp_path: Path) -> None:
     assert answer.identity["example"] == "(64,) float32"
 
 
+def make_long_step(batch_size: int, length: int = 16):
+    import torch
+
+    def step() -> None:
+        (torch.ones(batch_size, length, 256) * 2.0).sum()
+
+    return step
+
+
+@pytest.mark.slow
+def test_real_steps_hold_for_the_longest_examples() -> None:
+    """About 0.03 MB per example, and 0.5 MB at the longest: 0.7 GB hold some 800 of those."""
+    asked = {"smallest": 64, "largest": 8192, "memory_gb": 0.7, "rule": QUICK, "store": None}
+    answer = tw.probes.batch_size(make_long_step, longest={"length": 256}, **asked)
+    assert answer.largest.longest == "length=256" and answer.largest.out_of_memory == 0
+    assert 64 < answer.largest.batch_size < 1600
+    assert answer.rows[-1].batch_size <= answer.largest.batch_size
+    with pytest.raises(DesignError, match=r"takes no 'lenght'.*Did you mean 'length'"):
+        tw.probes.batch_size(make_long_step, longest={"lenght": 256}, **asked)
+
+
 @pytest.mark.parametrize(
     "wrong, said",
     [
