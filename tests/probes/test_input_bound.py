@@ -90,6 +90,19 @@ def test_regular_stalls_are_found_and_irregular_ones_are_not() -> None:
     assert find_stalls([0.0] * 200) is None and find_stalls([]) is None
 
 
+def test_stalls_are_told_with_their_likely_cause() -> None:
+    waits = tuple([1e-4] * 31 + [0.05]) * 10
+    real = Ran((1.0,) * 6, tuple(waits[50 * k : 50 * k + 50] for k in range(6)), 0.0, 0.0)
+    cached = ran(0.010, 0.0, 6)
+
+    def notes(epoch: int | None) -> str:
+        found = concluded("f", 8, real, cached, Waits(0.0), [], [], 8, epoch=epoch)
+        return " ".join(found.notes)
+
+    assert "stalls every 32 steps, for 50 ms, which is where an epoch of its loader" in notes(32)
+    assert "stalls every 32 steps, for 50 ms (the loader has 8 workers)." in notes(100)
+
+
 # ---- real processes
 
 

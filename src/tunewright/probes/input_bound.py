@@ -187,7 +187,7 @@ def input_bound(
                 f"{subject.name} runs out of memory at batch size {size} ({error}): give a smaller "
                 "batch_size, or ask probes.batch_size which ones fit."
             ) from None
-        own = rig.workers()
+        own, epoch = rig.workers()
         if own is not None:
             usable = sorted({own, *(n for n in ladder if n <= max(_cores(), own))})
             say(f"the loader alone with {', '.join(map(str, usable))} workers ...")
@@ -203,6 +203,7 @@ def input_bound(
         [Stage(name, spent) for name, spent in stages],
         own,
         pinned="pin" in dict(stages),
+        epoch=epoch,
     )
     kept_in = what.store if isinstance(what, Workload) else store
     if kept_in is not None:
@@ -221,6 +222,7 @@ def concluded(
     stages: Sequence[Stage],
     workers: int | None,
     pinned: bool = False,
+    epoch: int | None = None,
 ) -> InputBound:
     """The verdict from windows of 50 steps on real input and as many on a cached batch."""
     from tunewright.pipeline.throughput import Throughput
@@ -262,7 +264,8 @@ def concluded(
         min(keeps_up) if keeps_up else _best(ladder),
         stalls,
         (
-            *_notes(ladder, keeps_up, needed, stalls, workers, verdict),
+            *_notes(ladder, keeps_up, needed, verdict),
+            *_stall_notes(stalls, workers, epoch),
             *_copy_notes(copy_s, seconds / steps, pinned),
         ),
     )
@@ -306,8 +309,6 @@ def _notes(
     ladder: Sequence[Rung],
     keeps_up: Sequence[int],
     needed: float,
-    stalls: Stalls | None,
-    workers: int | None,
     verdict: Verdict,
 ) -> list[str]:
     notes = []
@@ -318,13 +319,18 @@ def _notes(
             f"workers load {best:,.0f} at most. Make the slow stage faster, or do it once, ahead "
             "of training."
         )
-    if stalls is not None:
-        round_of = f" (the loader has {workers} workers)" if workers else ""
-        notes.append(
-            f"The input stalls every {stalls.every} steps, for {stalls.seconds * 1e3:.3g} ms"
-            f"{round_of}."
-        )
     return notes
+
+
+def _stall_notes(stalls: Stalls | None, workers: int | None, epoch: int | None) -> list[str]:
+    if stalls is None:
+        return []
+    why = ""
+    if epoch is not None and stalls.every == epoch:
+        why = ", which is where an epoch of its loader ends (persistent_workers=True keeps workers)"
+    elif workers:
+        why = f" (the loader has {workers} workers)"
+    return [f"The input stalls every {stalls.every} steps, for {stalls.seconds * 1e3:.3g} ms{why}."]
 
 
 def _copy_notes(copy_s: float, step_s: float, pinned: bool) -> list[str]:

@@ -35,6 +35,16 @@ class Stage:
     seconds_per_batch: float
 
 
+def workers_of(loader: Any) -> tuple[int | None, int | None]:
+    """How many workers a loader has, and the batches of its epoch; None where there is none."""
+    if loader is None:
+        return None, None
+    try:
+        return int(loader.num_workers), len(loader)
+    except TypeError:  # without an end
+        return int(loader.num_workers), None
+
+
 def climb(loader: Any, workers: Sequence[int], seconds: float) -> list[tuple[int, float]]:
     """Batches per second of the loader alone at each number of workers; none without a loader."""
     if loader is None:

@@ -30,7 +30,7 @@ from tunewright.execution.shipping import Shipment, receive
 from tunewright.execution.worker import perish
 from tunewright.probes import tap
 from tunewright.probes.identity import Looking, identity
-from tunewright.probes.loader_ladder import climb, stages_of
+from tunewright.probes.loader_ladder import climb, stages_of, workers_of
 from tunewright.probes.machine_memory import available_mb
 from tunewright.probes.step_handle import ProbeHandle
 from tunewright.probes.synchronisations import Counting
@@ -194,9 +194,8 @@ class ProbeWorker:
                 seen = identity(self._looking, int(os.environ.get("WORLD_SIZE", "1")))
                 self._sender.send({"kind": "identified", "identity": seen})
             case "workers":
-                loader = self._tap.loader
-                found = None if loader is None else loader.num_workers
-                self._sender.send({"kind": "workers", "workers": found})
+                found, epoch = workers_of(self._tap.loader)
+                self._sender.send({"kind": "workers", "workers": found, "epoch": epoch})
             case "climb":
                 rates = climb(self._tap.loader, order["workers"], order["seconds"])
                 self._sender.send({"kind": "climbed", "rates": rates})

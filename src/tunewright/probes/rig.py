@@ -164,10 +164,10 @@ class ProcessRig:
         found: dict[str, str] = self._order({"kind": "identify"})[0]["identity"]
         return found
 
-    def workers(self) -> int | None:
-        """How many workers the DataLoader has that the training iterates; None: there is none."""
-        found = self._order({"kind": "workers"})[0]["workers"]
-        return None if found is None else int(found)
+    def workers(self) -> tuple[int | None, int | None]:
+        """Of the DataLoader that the training iterates, the workers and the batches of an epoch."""
+        told = self._order({"kind": "workers"})[0]
+        return told["workers"], told["epoch"]
 
     def climb(self, workers: Sequence[int], seconds: float) -> list[tuple[int, float]]:
         """Batches per second of the input pipeline alone at each number of workers."""
