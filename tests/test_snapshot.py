@@ -209,6 +209,7 @@ def test_a_newer_version_is_refused(tmp_path: Path) -> None:
         snapshot.load(made)
 
 
+@pytest.mark.beyond_core
 def test_a_full_disk_is_reported_and_leaves_the_previous_one(tmp_path: Path) -> None:
     snapshot.save(tmp_path, "first", step=1)
     limited = (
@@ -249,6 +250,7 @@ def check_kills(folder: Path, kills: int, seed: int) -> None:
     assert len(list(folder.iterdir())) == 2  # what the killed writers left is gone
 
 
+@pytest.mark.beyond_core
 def test_killed_while_writing_the_previous_one_still_loads(tmp_path: Path) -> None:
     check_kills(tmp_path, kills=4, seed=0)  # case 21
 

@@ -100,9 +100,9 @@ def save(
         }
         (partial / MANIFEST).write_bytes(typed_tree.to_json(manifest, indent=1))
         for name in (TENSORS, TREE, MANIFEST, "."):
-            _flush(partial / name)
+            flush(partial / name)
         path = _publish(partial, folder, step, attempt)
-        _flush(folder)
+        flush(folder)
     except OSError as error:
         raise SnapshotError(
             f"the snapshot of step {step} could not be written in {folder}: {error}. "
@@ -207,7 +207,8 @@ def _tidy(
         shutil.rmtree(path, ignore_errors=True)
 
 
-def _flush(path: Path) -> None:
+def flush(path: Path) -> None:
+    """Bring a file, or the names in a folder, to the disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -11,6 +11,7 @@ from tunewright.execution.local import Local
 from tunewright.testing import check_executor
 
 
+@pytest.mark.beyond_core
 @pytest.mark.parametrize("make", [Inline, lambda: Local(workers=2, devices=[])], ids=["I", "L"])
 def test_our_executors_keep_the_contract(make: Callable) -> None:
     check_executor(make())

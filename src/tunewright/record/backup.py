@@ -16,6 +16,7 @@ from pathlib import Path
 from tunewright.errors import Damaged, NotFound, StoreError
 from tunewright.record.database import Database, beside
 from tunewright.record.reserve import RESERVE_MB
+from tunewright.snapshot import flush
 
 KEPT = 3
 EVERY_S = 600.0
@@ -80,9 +81,9 @@ def _copy(path: Path) -> Path:
             check(copy, path)
             if copy.execute("SELECT value FROM about WHERE key = 'identity'").fetchone() is None:
                 raise Damaged(f"{path} is not a whole store; no backup of it is kept.")
-        _flush(unfinished)
+        flush(unfinished)
         os.replace(unfinished, target)
-        _flush(folder)
+        flush(folder)
     finally:
         for left in folder.glob(f"{unfinished.name}*"):
             left.unlink(missing_ok=True)
@@ -132,10 +133,10 @@ def _put_in_place(source: Path, path: Path) -> None:
             # whoever was at work then works on the file that goes; its trials are free again
             copy.execute("UPDATE worker SET retired = ? WHERE retired IS NULL", (time.time(),))
             copy.commit()
-        _flush(unfinished)
+        flush(unfinished)
         set_aside(path)
         os.replace(unfinished, path)
-        _flush(path.parent)
+        flush(path.parent)
     finally:
         unfinished.unlink(missing_ok=True)
 
@@ -153,11 +154,3 @@ def check(connection: sqlite3.Connection, path: Path) -> None:
     (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     if found != "ok":
         raise Damaged(f"{path} is damaged ({found}); it is kept as it is.")
-
-
-def _flush(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -27,6 +27,7 @@ from tunewright.errors import Damaged, StoreError
 from tunewright.record.address import INSTEAD, Address
 from tunewright.record.file_lock import FileLock
 from tunewright.record.schema import clock
+from tunewright.snapshot import flush
 
 WAIT_S = 60.0  # for SQLite's write lock, and for PostgreSQL's row locks
 _TICK = update(clock).values(revision=clock.c.revision + 1).returning(clock.c.revision)
@@ -116,7 +117,7 @@ class Database:
         try:
             os.fdatasync(log) if hasattr(os, "fdatasync") else os.fsync(log)
             if (inode := os.fstat(log).st_ino) != self._log:  # a new log: its name must last too
-                _flush_folder(self.address.path.parent)
+                flush(self.address.path.parent)
                 self._log = inode
         except OSError as error:
             raise StoreError(
@@ -183,14 +184,6 @@ class Database:
             yield
         except exc.SQLAlchemyError as error:
             raise translated(error, self.address) from error
-
-
-def _flush_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def beside(path: Path, ending: str) -> Path:

@@ -15,8 +15,9 @@ from tunewright.errors import NotFound, RoundChanged
 from tunewright.record import plain_json
 from tunewright.record.curve import pack
 from tunewright.record.database import Database
+from tunewright.record.leases import add_retired
 from tunewright.record.rounds import create_round, trial_folder
-from tunewright.record.schema import attempt, curve, note, round_table, trial as table, worker
+from tunewright.record.schema import attempt, curve, note, round_table, trial as table
 from tunewright.record.text import LONGEST_TEXT, storable
 from tunewright.record.trial import Trial
 
@@ -47,8 +48,8 @@ def keep(database: Database, results: Results, command: str) -> str:
             command,
             folder="",
         )
-        keeper = connection.execute(insert(worker).values(_keeper())).inserted_primary_key or (0,)
-        writing = _Writing(database.revision(), record.id, record.directory, int(keeper[0]))
+        keeper = add_retired(connection, "elsewhere")
+        writing = _Writing(database.revision(), record.id, record.directory, keeper)
         numbers = writing.write(connection, trials, {})
         writing.write(connection, repeats, numbers)
         for text in results.notes:
@@ -125,19 +126,3 @@ class _Writing:
             "seconds": own.seconds,
             "revision": self.revision,
         }
-
-
-def _keeper() -> dict[str, Any]:
-    """A worker that ended before it began, to stand for whoever trained these."""
-    return {
-        "kind": "worker",
-        "exclusive": False,
-        "host": "elsewhere",
-        "boot": "",
-        "pid": 0,
-        "started": "",
-        "registered": time.time(),
-        "beat": 0,
-        "beaten": 0.0,
-        "retired": time.time(),
-    }

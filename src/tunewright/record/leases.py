@@ -269,3 +269,21 @@ def _duration(seconds: float) -> str:
     if seconds < 120:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
+def add_retired(connection: Connection, host: str) -> int:
+    """A worker that ended before it began, to stand for those who trained elsewhere; its id."""
+    values = {
+        "kind": "worker",
+        "exclusive": False,
+        "host": host,
+        "boot": "",
+        "pid": 0,
+        "started": "",
+        "registered": time.time(),
+        "beat": 0,
+        "beaten": 0.0,
+        "retired": time.time(),
+    }
+    made = connection.execute(insert(worker_table).values(values)).inserted_primary_key
+    return int((made or (0,))[0])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,10 +14,11 @@ from tunewright.record import backup, conclusions, migrations, plain_json
 from tunewright.record.address import parse
 from tunewright.record.claims import ADDED
 from tunewright.record.database import Database
+from tunewright.record.leases import add_retired
 from tunewright.record.opening import MARK, default_root
 from tunewright.record.recovery import keep_batches
 from tunewright.record.rounds import create_round
-from tunewright.record.schema import attempt, round_table, trial, worker
+from tunewright.record.schema import attempt, round_table, trial
 from tunewright.record.spool import (
     ROUND_FILE,
     TRIAL_FILE,
@@ -77,7 +77,7 @@ def _identity(folder: Path) -> str | None:
 def _fill(database: Database, connection: Connection, files: list[Path], folder: str) -> Rebuilt:
     unreadable: list[Path] = []
     rounds = trials = ended = 0
-    keeper = connection.execute(insert(worker).values(_keeper())).inserted_primary_key or (0,)
+    keeper = add_retired(connection, "rebuilt")
     for file in files:
         try:
             found = read_round(file)
@@ -115,7 +115,7 @@ def _fill(database: Database, connection: Connection, files: list[Path], folder:
             (key,) = connection.execute(insert(trial).values(row)).inserted_primary_key or (0,)
             if own.repeat is None:
                 keys[own.number] = key
-            _add_attempts(database, connection, key, int(keeper[0]), own, results)
+            _add_attempts(database, connection, key, keeper, own, results)
             trials += 1
             ended += row["status"] in ENDED
     return Rebuilt(rounds, trials, ended, tuple(unreadable))
@@ -139,22 +139,6 @@ def _with_conclusions(
         {row.folder: row.id for row in trials},
     )
     return replace(made, unreadable=(*made.unreadable, *torn), conclusions=len(found))
-
-
-def _keeper() -> dict[str, Any]:
-    """A worker that ended long ago, to stand for those that ran the attempts."""
-    return {
-        "kind": "worker",
-        "exclusive": False,
-        "host": "rebuilt",
-        "boot": "",
-        "pid": 0,
-        "started": "",
-        "registered": time.time(),
-        "beat": 0,
-        "beaten": 0.0,
-        "retired": time.time(),
-    }
 
 
 def _row(

@@ -32,6 +32,7 @@ from tunewright.record.definition import meaning_data, meaning_from, objective_d
 from tunewright.record.plain_json import read_object
 from tunewright.record.rounds import RoundRecord
 from tunewright.record.trial import ENDED, Status
+from tunewright.snapshot import flush
 
 ROUND_FILE = "round.json"
 TRIAL_FILE = "trial.json"
@@ -240,11 +241,7 @@ def write_checked(path: Path, data: Mapping[str, Any]) -> Path:
             file.flush()
             os.fsync(file.fileno())
         os.replace(unfinished, path)
-        descriptor = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        flush(path.parent)
     except OSError as error:
         with contextlib.suppress(OSError):
             unfinished.unlink(missing_ok=True)
