@@ -22,7 +22,7 @@ from tunewright.design.space import Value
 from tunewright.errors import DesignError, WorkloadError
 from tunewright.execution.workload import Workload
 from tunewright.probes.cost import Cost
-from tunewright.probes.kept_rows import KeptRows
+from tunewright.probes.kept_rows import KeptRows, has_answer
 from tunewright.probes.knee import knee
 from tunewright.probes.largest_size import (
     SETTLE,
@@ -102,7 +102,7 @@ def batch_size(
         subject,
         asked,
         cost or Cost(),
-        None if kept_in is None else kept_in,
+        kept_in,
         again=again,
         say=say,
         started=started,
@@ -110,7 +110,7 @@ def batch_size(
         longest=opener(subject_of(what, {**(fixed or {}), **longest}), processes, memory_gb)
         if longest
         else None,
-        ahead=processes == 1 and subject.kind != "command",
+        ahead=_second_needed(subject, asked) and (again or not has_answer(kept_in, subject.name)),
     )
 
 
@@ -248,6 +248,11 @@ def probe_rig(
         kept = KeptRows(store, subject.name, found, asdict(asked))
     kept.conclude(as_document(answer))
     return answer
+
+
+def _second_needed(subject: Subject, asked: Asked) -> bool:
+    """Whether a second process will surely be needed, so that it may be started with the first."""
+    return subject.kind != "command" and asked.processes == 1 and asked.most > asked.smallest
 
 
 def _smallest(smallest: int | None, sizes: Sequence[int] | None, processes: int) -> int:

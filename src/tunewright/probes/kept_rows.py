@@ -20,6 +20,15 @@ ROW = "batch_size_row"
 ANSWER = "batch_size"
 
 
+def has_answer(store: str | Path | None, subject: str) -> bool:
+    """Whether a store has an answer about a subject, out of date or not."""
+    if store is None:
+        return False
+    with Store.open(store) as opened:
+        found = [document.payload for document in opened.documents("probe")]
+    return any(each["probe"] == ANSWER and each.get("subject") == subject for each in found)
+
+
 class KeptRows:
     """The rows and answers of one subject in a store; without a store, of this call alone."""
 
