@@ -40,11 +40,16 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)  # before -m chooses
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark whole folders, and put the longest files first, so that no process is left with one."""
     here = Path(__file__).parent
     beyond = {here / folder for folder in FOLDERS_BEYOND_CORE}
+    rank: dict[Path, list[bool]] = {}
     for item in items:
         if beyond & set(item.path.parents):
             item.add_marker(BEYOND_CORE)
+        own = [item.get_closest_marker(mark) is None for mark in ("ray", BEYOND_CORE)]
+        rank[item.path] = min(own, rank.get(item.path, own))
+    items.sort(key=lambda item: rank[item.path])
 
 
 @pytest.hookimpl(wrapper=True)
