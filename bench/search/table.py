@@ -24,6 +24,7 @@ from .run import AFTER, Run
 HEADLINE = {1: 50, 8: 48}  # what the field's figures are of
 FLOOR = 1e-4
 LEAST_PAIRS = 10  # for a difference to be shown
+MANY_SEEDS = 5  # below, a rival's place is luck: the best of the others is shown beside it
 OURS = "bayesian"
 _NOT_RIVALS = ("halton", "random")
 _TITLES: Mapping[Kind, str] = {
@@ -155,15 +156,15 @@ def compare(field: Field, one: str, other: str, after: int) -> tuple[Paired, Pai
     return (paired(shares), paired(decades)) if shares else None
 
 
-def best_rival(field: Field) -> str | None:
-    """The one of the others that is ahead by share of Halton runs beaten."""
+def best_rival(field: Field, least_seeds: int = 1) -> str | None:
+    """The one of the others that is ahead by share of Halton runs beaten, of so many seeds."""
     rivals = [
         c
         for c in field.runs
         if not c.startswith(OURS)
         and c not in _NOT_RIVALS
         and ".py:" not in c
-        and field.seeds(c, HEADLINE[field.workers])
+        and field.seeds(c, HEADLINE[field.workers]) >= least_seeds
     ]
     widest = max((len(field.runs[c]) for c in rivals), default=0)
     full = [c for c in rivals if len(field.runs[c]) == widest]  # not one that lacks the hard ones
@@ -200,7 +201,7 @@ def _table(field: Field, kind: Kind) -> str:
     ]
     ranked = sorted(field.runs, key=lambda c: -field.mean_beats(c, HEADLINE[field.workers]))
     rows = [_row(field, c, after, count) for c in ranked]
-    return "\n".join([*head, *rows, "", *_differences(field)])
+    return "\n".join([*head, *rows, "", *_differences(field)]).rstrip()
 
 
 def _row(field: Field, contestant: str, after: Sequence[int], count: int) -> str:
@@ -219,25 +220,33 @@ def _row(field: Field, contestant: str, after: Sequence[int], count: int) -> str
 
 
 def _differences(field: Field) -> list[str]:
-    rival = best_rival(field)
-    if rival is None or OURS not in field.runs:
+    """To the best rival, and if that was run with few seeds to the best of those with more too."""
+    rivals = dict.fromkeys((best_rival(field), best_rival(field, MANY_SEEDS)))
+    if OURS not in field.runs:
         return []
+    return [line for rival in rivals if rival is not None for line in _difference(field, rival)]
+
+
+def _difference(field: Field, rival: str) -> list[str]:
+    seeds = field.seeds(rival, HEADLINE[field.workers])
+    few = "" if seeds >= MANY_SEEDS else f", {seeds} seed{'s' * (seeds > 1)} only"
     lines = [
-        f"bayesian less {rival}, the best rival here (positive: ours is ahead):",
+        f"bayesian less {rival}, the best rival here{few} (positive: ours is ahead):",
         "",
         "| after | pairs | beats | 95 %, seeds | 95 %, problems too | decades of regret "
         "| 95 %, seeds | 95 %, problems too |",
         "|---|---|---|---|---|---|---|---|",
     ]
-    for n in AFTER[field.workers]:
-        found = compare(field, OURS, rival, n)
-        if found is None or found[0].pairs < LEAST_PAIRS:
+    found = {n: compare(field, OURS, rival, n) for n in AFTER[field.workers]}
+    most = max((one[0].pairs for one in found.values() if one is not None), default=0)
+    for n, one in found.items():
+        if one is None or one[0].pairs < min(LEAST_PAIRS, most):
             continue  # hardly anybody has run so long
         cells = [
-            f"{p.difference:+.3f} | {_interval(p.seeds)} | {_interval(p.problems)}" for p in found
+            f"{p.difference:+.3f} | {_interval(p.seeds)} | {_interval(p.problems)}" for p in one
         ]
-        lines.append(f"| {n} | {found[0].pairs} | {' | '.join(cells)} |")
-    return lines
+        lines.append(f"| {n} | {one[0].pairs} | {' | '.join(cells)} |")
+    return [*lines, ""]
 
 
 def _interval(ends: tuple[float, float]) -> str:

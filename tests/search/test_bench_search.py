@@ -214,6 +214,20 @@ def test_paired_intervals_see_a_difference_and_leave_none_alone() -> None:
     assert none is not None and none[1].seeds[0] < 0 < none[1].seeds[1]
 
 
+def test_the_best_of_many_seeds_is_shown_beside_a_better_one_of_few() -> None:
+    ends = [0.1, 0.2, 0.3, 0.2, 0.1, 0.2]
+    runs = [
+        *_made_up("halton", ends),
+        *_made_up("bayesian", ends),
+        *_made_up("optuna_gp", ends),
+        *_made_up("hebo_worst", [0.01]),
+    ]
+    made = table.tables(runs, ["branin"])
+    assert "bayesian less hebo_worst, the best rival here, 1 seed only (" in made
+    assert "bayesian less optuna_gp, the best rival here (" in made
+    assert made.count("| 50 | 6 |") == 1 and made.count("| 50 | 1 |") == 1
+
+
 def test_who_is_alike_where_nothing_diverges_fills_in() -> None:
     runs = [
         *_made_up("halton", [0.1]),
