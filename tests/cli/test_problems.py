@@ -31,6 +31,7 @@ def told(error: BaseException) -> tuple[str, int]:
         (WorkloadError("train takes no handle"), 2, ""),
         (MissingExtra("pip install 'tunewright[demo]'"), 2, ""),
         (NotFound("no round 'dept'"), 2, "tunewright ls"),
+        (NotFound("no Optuna storage at nope.db."), 2, ""),
         (Busy("owned by host, pid 3"), 3, "tunewright worker"),
         (Damaged("torn"), 3, "tunewright restore"),
         (StoreError("disk full"), 3, "tunewright doctor"),
@@ -43,6 +44,7 @@ def test_every_error_has_an_exit_code_and_a_next_step(
     assert found == code
     assert text.startswith(f"error: {error}")
     assert remedy in text
+    assert ("  try" in text) == bool(remedy)
 
 
 def test_place_cause_and_remedy_stand_below() -> None:

@@ -73,3 +73,13 @@ def test_a_name_of_the_standard_library_is_refused(tmp_path: Path) -> None:
     project(tmp_path, "def train(run): ...\n", "queue.py")
     with pytest.raises(Misuse, match=r"queue\.py cannot be imported by that name"):
         find_function("queue.py:train", tmp_path)
+
+
+def test_a_script_that_asks_for_arguments_is_told_where_and_why(tmp_path: Path) -> None:
+    script = "import argparse\nparser = argparse.ArgumentParser()\nparser.parse_args(['--lr'])\n"
+    (tmp_path / "asks_for_arguments.py").write_text(script)
+    with pytest.raises(Misuse) as refused:
+        find_function("asks_for_arguments.py:train", tmp_path)
+    problem = refused.value.problem
+    assert problem.where.endswith("asks_for_arguments.py:3")
+    assert 'if __name__ == "__main__"' in problem.cause

@@ -35,6 +35,15 @@ WRONG_USE = 2  # a misspelt option, round file, name or workload
 UNFINISHED = 3  # the round could not be finished, or every trial failed
 INTERRUPTED = 130  # Ctrl-C, SIGTERM, or `tunewright stop`
 
+# what helps when something is not there, by words of the message
+NOT_THERE = {
+    "no store at": "tunewright run ROUND makes it; --store FILE names another",
+    " has no trial ": "tunewright show ROUND lists the best of each study; tunewright export all",
+    "holds no rounds yet": "tunewright run ROUND, or --store FILE for another store",
+    "It has none yet": "tunewright run ROUND, or --store FILE for another store",
+    "no round": "tunewright ls",
+    "is not in": "tunewright ls",
+}
 WRONG = (DesignError, WorkloadError, NotFound, MissingExtra, PipelineError)
 
 
@@ -86,7 +95,7 @@ def tell(error: BaseException, console: Console) -> int:
     problem = explain(error)
     first, *more = [line for line in problem.what.splitlines() if line.strip()] or ["no reason"]
     lines = [Text.assemble(("error: ", "bold red"), words.printable(first))]
-    lines += [Text(f"       {words.printable(line)}") for line in more]
+    lines += [Text(f"       {words.printable(line.strip())}") for line in more]
     kept = "" if _foreseen(error) else str(_keep(error))
     for label, text in (
         ("where", problem.where),
@@ -107,12 +116,8 @@ def _foreseen(error: BaseException) -> bool:
 
 def _next(error: TunewrightError) -> str:
     """The command that helps most often; the message itself may say more."""
-    if isinstance(error, NotFound) and str(error).startswith("no store at"):
-        return "tunewright run ROUND makes it; --store FILE names another"
-    if isinstance(error, NotFound) and " has no trial " in str(error):
-        return "tunewright show ROUND lists the best of each study; tunewright export has all"
     if isinstance(error, NotFound):
-        return "tunewright ls"
+        return next((remedy for words, remedy in NOT_THERE.items() if words in str(error)), "")
     if isinstance(error, Busy):
         return "tunewright worker ROUND to join it, or tunewright stop ROUND"
     if isinstance(error, Damaged):

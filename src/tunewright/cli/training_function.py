@@ -86,11 +86,17 @@ def _imported(name: str) -> ModuleType:
         return importlib.import_module(name)
     except (Exception, SystemExit) as error:  # whatever the file does when it is imported
         frames = traceback.extract_tb(error.__traceback__)
-        own = [f for f in frames if "importlib" not in f.filename] or frames
-        last = own[-1]
+        theirs = [f for f in frames if "importlib" not in f.filename and f.filename != __file__]
+        own = theirs or frames
+        ends = isinstance(error, SystemExit)  # where it asks for its arguments, not in argparse
+        last = own[0 if ends else -1]
         missing = isinstance(error, ModuleNotFoundError) and error.name == name
         raise Misuse(
             f"{name} cannot be imported: {type(error).__name__}: {error}",
             where="" if missing else f"{last.filename}:{last.lineno}",
+            cause="it is a program that runs, and ends, when it is imported: put that below "
+            'if __name__ == "__main__"'
+            if ends
+            else "",
             remedy="check the name, and run from the project's folder" if missing else "",
         ) from error
