@@ -166,13 +166,23 @@ def test_a_batch_does_not_crowd() -> None:
     trials = played(Halton(), study, Bowl({"rate": 0.4, "decay": 0.6}), 10, 10)
     batch = Bayesian().suggest(study, trials, 8)
     crowd = Bayesian(recipe=Recipe(waiting="ignored")).suggest(study, trials, 8)
-
-    def nearest(points: list[Suggestion]) -> float:
-        rows = np.array([[s.unit["rate"], s.unit["decay"]] for s in points])
-        away = np.abs(rows[:, None, :] - rows[None, :, :]).max(axis=2) + np.eye(len(rows))
-        return float(away.min(axis=1).mean())
-
     assert nearest(batch) > 2 * nearest(crowd)
+
+
+def nearest(points: list[Suggestion]) -> float:
+    """How far the next of them is, on average, in ranges."""
+    rows = np.array([[s.unit["rate"], s.unit["decay"]] for s in points])
+    away = np.abs(rows[:, None, :] - rows[None, :, :]).max(axis=2) + np.eye(len(rows))
+    return float(away.min(axis=1).mean())
+
+
+@pytest.mark.parametrize(("noise", "seed"), [(0.15, 1), (0.4, 2), (0.4, 3)])
+def test_nor_does_it_in_noise(noise: float, seed: int) -> None:
+    """Where noise leaves doubt about a place, a batch must not be spent on that place."""
+    study, bowl = study_of(seed=seed), Bowl({"rate": 0.4, "decay": 0.6})
+    luck = np.random.default_rng(seed)
+    trials = played(Halton(), study, lambda unit: bowl(unit) + noise * luck.normal(), 24, 24)
+    assert nearest(Bayesian().suggest(study, trials, 8)) > 0.025  # seen with noise: 0.01 to 0.02
 
 
 def test_running_trials_are_kept_away_from() -> None:
