@@ -13,6 +13,7 @@ import tunewright as tw
 from tunewright.cli.main import app
 from tunewright.cli.problems import Misuse
 from tunewright.errors import DesignError, TunewrightError
+from tunewright.record import conclusions
 
 NAMES = {
     "traversal": "../../x",
@@ -53,8 +54,11 @@ def test_case_24_round(tmp_path, kind):
     check(tw.run(round, workload(store)), journal, 2)
     check(tw.load(store, name), journal, 2)
     assert tree(tmp_path) - tree(project) == outside | {str(journal)}, "never outside the root"
-    made = {path.name for path in (project / "tuning.db.trials").iterdir()} - {"store.json"}
+    trials = project / "tuning.db.trials"
+    made = {path.name for path in trials.iterdir()} - {"store.json", conclusions.FOLDER}
     assert all(re.fullmatch(r"r\d+-[0-9a-f]+", entry) for entry in made), "made of ids"
+    told = [path.name for path in (trials / conclusions.FOLDER).glob("*")]
+    assert all(re.fullmatch(r"[a-z]+-[0-9.]+\.json", entry) for entry in told), "kind and time"
 
 
 @pytest.mark.parametrize("kind", NAMES)
