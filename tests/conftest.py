@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import tempfile
 import uuid
@@ -17,7 +18,8 @@ collect_ignore_glob = ["conftest.py", "*/conftest.py"]
 
 # `scripts/test --core` is for while one works: nothing is killed, served or trained in it.
 BEYOND_CORE = "beyond_core"
-FOLDERS_BEYOND_CORE = {"autopilot", "demo", "faults", "pipeline", "probes", "stories"}
+FOLDERS_BEYOND_CORE = ("autopilot", "demo", "faults", "pipeline", "probes", "stories")
+BEYOND = {Path(__file__).parent / folder for folder in FOLDERS_BEYOND_CORE}
 MARKS_BEYOND_CORE = {BEYOND_CORE, "slow", "ray", "postgres", "torch"}
 started: list[str] = []  # processes of Python that the test under way has started
 
@@ -38,14 +40,18 @@ def pytest_configure(config: pytest.Config) -> None:
     )
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not even import the folders that the core leaves out."""
+    left_out = re.search(rf"\bnot\b.*\b{BEYOND_CORE}\b", config.getoption("markexpr"))
+    return True if left_out and collection_path in BEYOND else None
+
+
 @pytest.hookimpl(tryfirst=True)  # before -m chooses
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark whole folders, and put the longest files first, so that no process is left with one."""
-    here = Path(__file__).parent
-    beyond = {here / folder for folder in FOLDERS_BEYOND_CORE}
     rank: dict[Path, list[bool]] = {}
     for item in items:
-        if beyond & set(item.path.parents):
+        if BEYOND & set(item.path.parents):
             item.add_marker(BEYOND_CORE)
         own = [item.get_closest_marker(mark) is None for mark in ("ray", BEYOND_CORE)]
         rank[item.path] = min(own, rank.get(item.path, own))

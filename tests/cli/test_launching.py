@@ -11,6 +11,8 @@ from small_project import Tunewright
 from tunewright.record import lineage
 from tunewright.record.store import Store
 
+pytestmark = pytest.mark.beyond_core  # whole rounds, again and again
+
 TRAIN = '''
 import math
 import random

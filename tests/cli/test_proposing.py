@@ -14,6 +14,8 @@ from tunewright.design.round_file import read_round
 from tunewright.search.bayesian import Bayesian
 from tunewright.search.halton import Halton
 
+pytestmark = pytest.mark.beyond_core  # whole rounds, again and again
+
 TRAIN = """\
 import math
 

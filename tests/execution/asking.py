@@ -5,6 +5,7 @@ from __future__ import annotations
 from tunewright.design.objective import minimize
 from tunewright.design.round import Round
 from tunewright.design.space import log
+from tunewright.search.listed import Listed
 
 OBJECTIVE = minimize("valid_error")
 
@@ -17,6 +18,11 @@ def rounds(trials=3, **changes):
         **changes,
     }
     return Round("depth", goal="Do more layers help?", trials_per_study=trials, **roles)
+
+
+def rates(trials):
+    """As many learning rates; a search of its own would cost every process its import."""
+    return Listed([{"learning_rate": 1e-4 * 1000 ** (n / trials)} for n in range(trials)])
 
 
 def finish(trial, value=0.5):

@@ -29,9 +29,9 @@ def store(tmp_path):
 PROGRAM = """
     import sys
     import tunewright as tw
-    from asking import OBJECTIVE, rounds
+    from asking import OBJECTIVE, rates, rounds
 
-    with tw.open_round(rounds(20), OBJECTIVE, sys.argv[1]) as session:
+    with tw.open_round(rounds(20), OBJECTIVE, sys.argv[1], search=rates(20)) as session:
         while (trial := session.ask()) is not None:
             with open(sys.argv[2], "a") as journal:
                 journal.write(f"{trial.number}\\n")
@@ -94,14 +94,14 @@ RANKS = """
     import json, sys
     import torch.distributed as group
     import tunewright as tw
-    from asking import OBJECTIVE, rounds
+    from asking import OBJECTIVE, rates, rounds
     from tunewright.errors import TunewrightError
 
     store, meeting, rank, out = sys.argv[1:]
     group.init_process_group(
         "gloo", init_method=f"file://{meeting}", rank=int(rank), world_size=2)
     told = []
-    with tw.open_round(rounds(), OBJECTIVE, store) as session:
+    with tw.open_round(rounds(), OBJECTIVE, store, search=rates(3)) as session:
         while (trial := session.ask()) is not None:
             told.append([trial.number, dict(trial.configuration), trial.seeds.init,
                          trial.seeds.data, str(trial.folder)])

@@ -189,10 +189,12 @@ def kill(*pids: int) -> None:
 def main() -> None:
     store, folder, journal, trials, sleep_s, *more = sys.argv[1:]
     round = asked(Path(journal), int(trials), float(sleep_s))
+    # listed, not drawn: every start would pay for the import of a search that is not tested here
+    rates = [{"learning_rate": 1e-4 * 1000 ** (n / int(trials))} for n in range(int(trials))]
     if "join" in more:
-        supervise(round, workload(store, folder), join=True)
+        supervise(round, workload(store, folder), search=tw.Listed(rates), join=True)
     else:
-        tw.run(round, workload(store, folder))
+        tw.run(round, workload(store, folder), search=tw.Listed(rates))
 
 
 if __name__ == "__main__":

@@ -52,6 +52,11 @@ def asked(journal: Path | str, trials: int, name: str = NAME, sleep_s: float = 0
     )
 
 
+def rates(trials: int) -> tw.Listed:
+    """As many learning rates; a search of its own would cost every asker its import."""
+    return tw.Listed([{"learning_rate": 1e-4 * 1000 ** (n / trials)} for n in range(trials)])
+
+
 def workload(store: Path | str, folder: Path | None = None, executor=None) -> tw.Workload:
     return tw.Workload(
         train, OBJECTIVE, store=store, folder=folder, executor=executor or tw.Inline()
@@ -129,7 +134,7 @@ class Askers:
 def main() -> None:
     store, journal, trials, sleep_s = sys.argv[1:]
     round = asked(journal, int(trials), sleep_s=float(sleep_s))
-    with tw.open_round(round, OBJECTIVE, store) as session:
+    with tw.open_round(round, OBJECTIVE, store, search=rates(int(trials))) as session:
         print("ready", flush=True)
         sys.stdin.readline()
         while (trial := session.ask()) is not None:

@@ -7,7 +7,7 @@ import time
 import psycopg
 import pytest
 from endurance import kill
-from quick_rounds import LEASES_S, OBJECTIVE, Askers, asked, lines
+from quick_rounds import LEASES_S, OBJECTIVE, Askers, asked, lines, rates
 
 import tunewright as tw
 
@@ -28,7 +28,9 @@ def test_case_02_lost_host(new_postgres_url, tmp_path, monkeypatch, lease_s):
         askers.close()
     with psycopg.connect(store) as raw:  # its process cannot be looked at from here
         raw.execute("UPDATE worker SET host = 'lost', boot = 'another machine'")
-    with tw.open_round(asked(journal, 2, sleep_s=30.0), OBJECTIVE, store) as session:
+    with tw.open_round(
+        asked(journal, 2, sleep_s=30.0), OBJECTIVE, store, search=rates(2)
+    ) as session:
         numbers = []
         while (trial := session.ask()) is not None:
             numbers.append((trial.number, trial.attempt))
