@@ -3,9 +3,9 @@ from __future__ import annotations
 import io
 from datetime import UTC, datetime
 
-from recorded import results
 from rich.console import Console
 
+from recorded import results
 from tunewright.cli.trial_page import History, print_trial
 from tunewright.record.provenance import Provenance
 from tunewright.record.reading import Attempt, Snapshot
