@@ -67,6 +67,8 @@ def table(
     for task, trials, method in sorted({(r["task"], r["trials"], r["method"]) for r in kept}):
         same = (task, trials, method)
         own = [r["losses"] for r in kept if (r["task"], r["trials"], r["method"]) == same]
+        if len(own) < 2:
+            continue
         means = " | ".join(f"{statistics.fmean(line[way] for line in own):.4f}" for way in WAYS)
         gaps = [line["chosen"] - line["oracle"] for line in own]
         low, high = interval(gaps)
