@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from told import concluded, started
-
 from tunewright.cli.tally import Tally
 
 

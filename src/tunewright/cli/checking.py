@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import typer
 
 from tunewright.checks.checklist import check as check_results
+from tunewright.checks.finding import Finding
 from tunewright.cli.earlier import read_joined
 from tunewright.cli.judging import AtOption, MaximizeOption, MinimizeOption, judged_by
 from tunewright.cli.options import JsonOption, RoundName, StoreOption
 from tunewright.cli.problems import WARNED
 from tunewright.cli.screen import screen, show_json
+from tunewright.cli.toml_words import as_toml
 from tunewright.reports.checklist_page import print_checklist
 
 
@@ -27,6 +31,11 @@ def check(
     if json:
         show_json(findings)
     else:
-        print_checklist(results, findings, screen())
+        print_checklist(results, [_for_a_shell(f) for f in findings], screen())
     if any(finding.verdict == "warn" for finding in findings):
         raise typer.Exit(WARNED)
+
+
+def _for_a_shell(finding: Finding) -> Finding:
+    advice = tuple(as_toml(line) for line in finding.advice)
+    return replace(finding, says=as_toml(finding.says), advice=advice)

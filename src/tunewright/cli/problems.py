@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.text import Text
 
 from tunewright import words
+from tunewright.cli.toml_words import as_toml
 from tunewright.errors import (
     Busy,
     Damaged,
@@ -93,7 +94,8 @@ def explain(error: BaseException) -> Problem:
 def tell(error: BaseException, console: Console) -> int:
     """Print the problem behind an exception, and return the exit code."""
     problem = explain(error)
-    first, *more = [line for line in problem.what.splitlines() if line.strip()] or ["no reason"]
+    what = as_toml(problem.what)
+    first, *more = [line for line in what.splitlines() if line.strip()] or ["no reason"]
     lines = [Text.assemble(("error: ", "bold red"), words.printable(first))]
     lines += [Text(f"       {words.printable(line.strip())}") for line in more]
     kept = "" if _foreseen(error) else str(_keep(error))

@@ -47,8 +47,7 @@ def switched_off(
         else:
             example = '"constant"' if key == "schedule" else "..."
             missing.append(
-                f"the value that switches {name} off: Workload(off={{{name!r}: {example}}}), or "
-                f"{name} = {example} under [workload.off] of tunewright.toml"
+                f'the value that switches {name} off: Workload(off={{"{name}": {example}}})'
             )
     return off, missing
 
