@@ -1,4 +1,4 @@
-"""Draw docs/worked_example/progress.png and write report.txt from the store of the example.
+"""Draw progress.png and axis.png and write report.txt and report.html from the example's store.
 
 python docs/worked_example/make.py STORE
 """
@@ -25,6 +25,7 @@ def main(address: str) -> None:
     tw.plots.progress(campaign.rounds).save(HERE / "progress.png")
     made = tw.report(campaign)
     made.save(HERE / "report.txt")
+    made.save(HERE / "report.html")
     together = made.results
     tw.plots.axis(together).save(HERE / "axis.png")
 
