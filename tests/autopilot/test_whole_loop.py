@@ -146,8 +146,8 @@ def test_a_workload_without_meanings_says_what_is_left_out(tmp_path):
     assert [line.partition(":")[0] for line in lines] == [
         "the batch size is not probed",
         "the length of training is not probed",
-        "warm-up is no remedy here",
-        "clipping is no remedy here",
+        "should training be unstable, warm-up is not tried",
+        "should training be unstable, clipping is not tried",
     ]
     assert 'means={"batch_size"' in lines[0]
     assert all(line in " ".join(found(campaign)) for line in lines)

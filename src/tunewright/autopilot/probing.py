@@ -39,8 +39,8 @@ WHY = {
 WORDS = {
     BATCH_SIZE: "the batch size is not probed",
     TRAIN_STEPS: "the length of training is not probed",
-    WARMUP: "warm-up is no remedy here",
-    CLIP: "clipping is no remedy here",
+    WARMUP: "should training be unstable, warm-up is not tried",
+    CLIP: "should training be unstable, clipping is not tried",
 }
 
 
