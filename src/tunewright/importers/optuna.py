@@ -116,7 +116,10 @@ def _file(url: str) -> tuple[Path | None, bool]:
         return None, False
     path = Path(url.split(":///", 1)[-1]).expanduser()
     if not path.is_file():
-        raise NotFound(f"no Optuna storage at {path}.")
+        raise NotFound(
+            f"no Optuna storage at {path}. Give the file that optuna.create_study(storage=...) "
+            "names, or its address: sqlite:///study.db."
+        )
     with path.open("rb") as file:
         if file.read(15) != b"SQLite format 3":
             return path, True
