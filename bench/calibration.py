@@ -23,9 +23,9 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "decision"))
 
 import numpy as np
-import real_seeds
 import scipy
-from launch_worlds import (
+from tests.decision import real_seeds
+from tests.decision.launch_worlds import (
     HISTORIES,
     NOISES,
     any_of,

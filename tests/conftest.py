@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import tempfile
@@ -13,8 +14,13 @@ from typing import Any
 
 import pytest
 
-# they hold no doctests, and pytest cannot import three files of one name as modules
-collect_ignore_glob = ["conftest.py", "*/conftest.py"]
+collect_ignore_glob = ["conftest.py", "*/conftest.py", "*/*/conftest.py"]  # no doctests in them
+
+# Processes that tests start import training programs by their module names, `tests.execution.…`.
+ROOT = Path(__file__).parents[1]
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    filter(None, (str(ROOT), os.environ.get("PYTHONPATH", "")))
+)
 
 # `scripts/test --core` is for while one works: nothing is killed, served or trained in it.
 BEYOND_CORE = "beyond_core"

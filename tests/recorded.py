@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from told import ROUND
+from tests.told import ROUND
+
 from tunewright.design.objective import minimize
 from tunewright.record.curve import Batch, Curves, pack
 from tunewright.record.results import Results

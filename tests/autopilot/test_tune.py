@@ -7,7 +7,15 @@ from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
-from known_worlds import BEST, SPACE, WALL, error_of, train, train_from_today, workload
+from tests.autopilot.known_worlds import (
+    BEST,
+    SPACE,
+    WALL,
+    error_of,
+    train,
+    train_from_today,
+    workload,
+)
 
 import tunewright as tw
 from tunewright.autopilot.campaign import Campaign, kind_of, read_campaign

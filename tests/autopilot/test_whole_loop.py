@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from known_worlds import (
+from tests.autopilot.known_worlds import (
     UNSTABLE,
     error_of,
     train_longer,

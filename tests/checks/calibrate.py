@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Mapping
 
 import numpy as np
-from curve_worlds import FALLING, NOISES, noise, results_of, rise, shape
+from tests.checks.curve_worlds import FALLING, NOISES, noise, results_of, rise, shape
 
 from tunewright.checks.instability import instability
 from tunewright.checks.noise import NoisyCurves, noisy_curves

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from functools import partial
 
-from space_worlds import (
+from tests.checks.space_worlds import (
     OPTIMA,
     calls,
     covers,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from real_curves import DATA
+from tests.checks.real_curves import DATA
 
 from tunewright.design.meaning import Meaning
 from tunewright.design.objective import Objective, maximize, minimize

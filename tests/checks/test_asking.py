@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
-from curve_worlds import results_of, shape
+from tests.checks.curve_worlds import results_of, shape
 
 from tunewright.checks.asking import (
     SHOWN,

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from curve_worlds import noise, results_of
+from tests.checks.curve_worlds import noise, results_of
 
 from tunewright.checks.baseline import baseline
 from tunewright.checks.finding import Finding

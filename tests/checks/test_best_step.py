@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
-from curve_worlds import results_of
+from tests.checks.curve_worlds import results_of
 
 from tunewright.checks.best_step import BestSteps, best_steps
 from tunewright.design.objective import maximize, minimize

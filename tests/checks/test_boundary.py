@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from real_space import SWEEPS, sweep
+from tests.checks.real_space import SWEEPS, sweep
 
 from tunewright.checks.boundary import boundary, edges_of
 from tunewright.checks.finding import Finding

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
-from rates import at_most
+from tests.checks.rates import at_most
 
 from tunewright.checks.buckets import contrast
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from calibrate import CORRELATIONS, healthy_warnings, median_rates, null_rates
-from rates import at_most
+from tests.checks.calibrate import CORRELATIONS, healthy_warnings, median_rates, null_rates
+from tests.checks.rates import at_most
 
 # per cent of curves flagged, on average over all worlds (the published rates; the last is ours)
 PUBLISHED = {

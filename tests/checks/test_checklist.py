@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from rates import at_most
-from space_worlds import healthy, warnings
+from tests.checks.rates import at_most
+from tests.checks.space_worlds import healthy, warnings
 
 from tunewright.checks.checklist import QUESTIONS, by_chance, check
 from tunewright.checks.finding import Finding

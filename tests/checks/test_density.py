@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from space_worlds import speaks
+from tests.checks.space_worlds import speaks
 
 from tunewright.checks.density import density, sampling
 from tunewright.checks.finding import Finding

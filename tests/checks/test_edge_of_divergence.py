@@ -3,9 +3,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from rates import at_most
-from real_space import SWEEPS, sweep
-from space_worlds import near_edge
+from tests.checks.rates import at_most
+from tests.checks.real_space import SWEEPS, sweep
+from tests.checks.space_worlds import near_edge
 
 from tunewright.checks.edge_of_divergence import edge_of_divergence
 from tunewright.checks.instability import FIXES

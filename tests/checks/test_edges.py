@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from rates import agrees, at_most
-from space_worlds import edge_flags, list_flags, pooled_flags
+from tests.checks.rates import agrees, at_most
+from tests.checks.space_worlds import edge_flags, list_flags, pooled_flags
 
 from tunewright.checks.edges import look, pooled_look
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
-from curve_worlds import noise, results_of
+from tests.checks.curve_worlds import noise, results_of
 
 from tunewright.checks.far_above import far_above
 

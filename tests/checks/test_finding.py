@@ -4,7 +4,7 @@ import json
 from dataclasses import asdict
 
 import numpy as np
-from curve_worlds import noise, results_of, rise, shape
+from tests.checks.curve_worlds import noise, results_of, rise, shape
 
 from tunewright.checks.finding import Finding, said_once
 from tunewright.checks.instability import instability

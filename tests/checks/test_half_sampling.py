@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
-from rates import at_most
-from space_worlds import calls
+from tests.checks.rates import at_most
+from tests.checks.space_worlds import calls
 
 from tunewright.checks.half_sampling import (
     same_place,

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from real_space import SWEEPS, alexnet, sweep
+from tests.checks.real_space import SWEEPS, alexnet, sweep
 
 from tunewright.checks.finding import Finding
 from tunewright.checks.infeasible import infeasible, wilson

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from curve_worlds import noise, results_of, shape
+from tests.checks.curve_worlds import noise, results_of, shape
 
 from tunewright.checks.better_half import better_halves
 from tunewright.checks.instability import FIXES, instability, just_above

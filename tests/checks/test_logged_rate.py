@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
-from curve_worlds import results_of
+from tests.checks.curve_worlds import results_of
 
 from tunewright.checks.logged_rate import (
     decayed,

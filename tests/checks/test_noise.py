@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from curve_worlds import known_curves, noise, rise, shape
 from hypothesis import given, settings, strategies as st
+from tests.checks.curve_worlds import known_curves, noise, rise, shape
 
 from tunewright.checks.noise import (
     FEWEST,

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from curve_worlds import FALLING, NOISES, known_curves, noise, results_of, rise, shape
-from rates import agrees, at_most
+from tests.checks.curve_worlds import FALLING, NOISES, known_curves, noise, results_of, rise, shape
+from tests.checks.rates import agrees, at_most
 
 from tunewright.checks.noise import noisy_curves
 from tunewright.checks.overfitting import MEDIAN_LIMIT, got_worse, overfitting

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from curve_worlds import FALLING, NOISES, known_curves, noise, results_of, shape
-from rates import agrees, at_most
+from tests.checks.curve_worlds import FALLING, NOISES, known_curves, noise, results_of, shape
+from tests.checks.rates import agrees, at_most
 
 from tunewright.checks.periodicity import (
     fisher_chance,

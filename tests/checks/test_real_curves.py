@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from real_curves import IMDB, read
+from tests.checks.real_curves import IMDB, read
 
 from tunewright.checks.better_half import better_halves
 from tunewright.checks.finding import Finding

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from rates import agrees, at_most
-from space_worlds import regions
+from tests.checks.rates import agrees, at_most
+from tests.checks.space_worlds import regions
 
 from tunewright.checks.positions import settled
 from tunewright.checks.region import Feature, features_of, region

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from curve_worlds import known_curves, noise, results_of, rise, shape
-from rates import agrees, at_most
+from tests.checks.curve_worlds import known_curves, noise, results_of, rise, shape
+from tests.checks.rates import agrees, at_most
 
 from tunewright.checks.noise import noisy_curves
 from tunewright.checks.saturated import MEDIAN_LIMIT, saturated, saturation

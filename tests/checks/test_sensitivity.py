@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rates import at_most
-from real_space import alexnet
-from space_worlds import halton
+from tests.checks.rates import at_most
+from tests.checks.real_space import alexnet
+from tests.checks.space_worlds import halton
 
 from tunewright.checks.finding import Finding
 from tunewright.checks.positions import Axis

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 import numpy as np
-from curve_worlds import results_of, shape
 from hypothesis import given, strategies as st
+from tests.checks.curve_worlds import results_of, shape
 
 from tunewright.checks.spacing import averaged, spaced, tables, unreadable
 from tunewright.record.curve import Curve

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from curve_worlds import noise, results_of, shape
-from rates import agrees
+from tests.checks.curve_worlds import noise, results_of, shape
+from tests.checks.rates import agrees
 
 from tunewright.checks.noise import noisy_curves
 from tunewright.checks.step_variance import luck, step_variance

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from curve_worlds import NOISES, known_curves, noise, results_of, rise, shape
-from rates import agrees, at_most
+from tests.checks.curve_worlds import NOISES, known_curves, noise, results_of, rise, shape
+from tests.checks.rates import agrees, at_most
 
 from tunewright.checks.noise import noisy_curves
 from tunewright.checks.still_improving import MEDIAN_LIMIT, improving, still_improving

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from curve_worlds import FALLING, NOISES, known_curves, noise, results_of, rise, shape
-from rates import at_most
+from tests.checks.curve_worlds import FALLING, NOISES, known_curves, noise, results_of, rise, shape
+from tests.checks.rates import at_most
 
 from tunewright.checks.noise import noisy_curves
 from tunewright.checks.training_bug import rising, training_bug

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from curve_worlds import results_of
+from tests.checks.curve_worlds import results_of
 
 from tunewright.checks.trial_sd import trial_sd
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
-from curve_worlds import noise, results_of, shape
+from tests.checks.curve_worlds import noise, results_of, shape
 
 from tunewright.checks.spacing import tables
 from tunewright.checks.spikes import LONGEST

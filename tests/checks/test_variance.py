@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from space_worlds import covers
+from tests.checks.space_worlds import covers
 
 from tunewright.checks.variance import optimism, spread, variance
 from tunewright.design.round import Round

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from small_project import ROUND, TRAIN, Answer, Tunewright
+from tests.cli.small_project import ROUND, TRAIN, Answer, Tunewright
 
 from tunewright.cli.main import main
 

@@ -6,7 +6,7 @@ from importlib.machinery import ModuleSpec
 from pathlib import Path
 
 import pytest
-from small_project import Tunewright
+from tests.cli.small_project import Tunewright
 
 from tunewright.cli.demo import CAMPAIGN, REPORT, ROUND, write_project
 from tunewright.cli.project_folder import find_project

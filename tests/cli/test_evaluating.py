@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from small_project import ROUND, TRAIN, Tunewright
+from tests.cli.small_project import ROUND, TRAIN, Tunewright
 
 SAVING = TRAIN.replace(
     "def train(run, learning_rate, layers=1, max_train_steps=20):",

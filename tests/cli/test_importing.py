@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from small_project import Tunewright
+from tests.cli.small_project import Tunewright
 
 TABLE = """lr,optimizer,dropout,val_loss
 0.001,adam,0.1,0.9

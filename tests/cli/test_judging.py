@@ -5,9 +5,9 @@ import json
 from pathlib import Path
 
 import pytest
-from small_project import ROUND, Tunewright
+from tests.cli.small_project import ROUND, Tunewright
+from tests.recorded import results
 
-from recorded import results
 from tunewright.cli.judging import judged_by, nearest_first
 from tunewright.cli.problems import Misuse
 from tunewright.design.objective import minimize

@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from small_project import Tunewright
+from tests.cli.small_project import Tunewright
 
 
 def counts(tunewright: Tunewright) -> dict[str, int]:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from small_project import Tunewright
+from tests.cli.small_project import Tunewright
 
 from tunewright.record import lineage
 from tunewright.record.store import Store

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from small_project import Tunewright
+from tests.cli.small_project import Tunewright
 
 from tunewright.cli.listing import read_list
 from tunewright.cli.problems import Misuse

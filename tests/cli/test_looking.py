@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from small_project import Tunewright
+from tests.cli.small_project import Tunewright
 
 
 def test_report_prints_the_verdict_and_writes_the_page(tunewright: Tunewright, ran: Path) -> None:

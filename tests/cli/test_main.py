@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 import pytest
-from small_project import Tunewright
+from tests.cli.small_project import Tunewright
 from typer.testing import CliRunner
 
 from tunewright import __version__

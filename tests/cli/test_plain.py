@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 from hypothesis import given, strategies as st
+from tests.recorded import results
+from tests.told import ROUND
 
-from recorded import results
-from told import ROUND
 from tunewright.cli.plain import as_json, plain
 
 

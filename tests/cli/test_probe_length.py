@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from small_project import Tunewright
+from tests.cli.small_project import Tunewright
 
 WORLDS = Path(__file__).parents[1] / "probes"
 ROUND = """

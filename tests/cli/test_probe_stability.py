@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from small_project import Tunewright
+from tests.cli.small_project import Tunewright
 
 ROOT = Path(__file__).parents[2]
 WORLD = (ROOT / "tests" / "probes" / "sharpness_world.py").read_text(encoding="utf-8")

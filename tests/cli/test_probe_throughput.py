@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from small_project import Tunewright
+from tests.cli.small_project import Tunewright
 
 pytestmark = pytest.mark.beyond_core  # most of them start processes
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 import io
 
 from rich.console import Console
+from tests.told import Record, concluded, started
 
-from told import Record, concluded, started
 from tunewright.cli.progress import Lines, LiveRegion, region, watcher
 from tunewright.cli.tally import Tally
 from tunewright.execution.watcher import Summary

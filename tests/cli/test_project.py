@@ -5,7 +5,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from small_project import TRAIN, Tunewright
+from tests.cli.small_project import TRAIN, Tunewright
 
 from tunewright.cli.problems import Misuse
 from tunewright.cli.project_folder import anchored, find_project, plain_name

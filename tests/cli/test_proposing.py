@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from small_project import Tunewright
+from tests.cli.small_project import Tunewright
 
 from tunewright.cli.earlier import learning_from_earlier
 from tunewright.cli.proposal_page import comment

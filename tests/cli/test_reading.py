@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
-from small_project import Tunewright
+from tests.cli.small_project import Tunewright
 
 
 def test_ls_is_the_tracking_table(tunewright: Tunewright, ran: Path) -> None:

@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
-from small_project import Tunewright
+from tests.cli.small_project import Tunewright
+from tests.recorded import results
 
-from recorded import results
 from tunewright.cli.project_folder import find_project
 from tunewright.cli.running import exit_code
 from tunewright.execution.inline import Inline

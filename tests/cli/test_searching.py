@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from small_project import Tunewright
+from tests.cli.small_project import Tunewright
 
 from tunewright.execution.verbs import load
 from tunewright.search.bayesian import Bayesian

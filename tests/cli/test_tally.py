@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from told import concluded, started
+from tests.told import concluded, started
+
 from tunewright.cli.tally import Tally
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from small_project import ROUND
+from tests.cli.small_project import ROUND
 
 pytestmark = pytest.mark.beyond_core
 

@@ -4,8 +4,8 @@ import io
 from datetime import UTC, datetime
 
 from rich.console import Console
+from tests.recorded import results
 
-from recorded import results
 from tunewright.cli.trial_page import History, print_trial
 from tunewright.record.provenance import Provenance
 from tunewright.record.reading import Attempt, Snapshot

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import typer
-from small_project import Tunewright
+from tests.cli.small_project import Tunewright
 
 TRAIN = '''
 import math

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from small_project import ROUND, Tunewright
+from tests.cli.small_project import ROUND, Tunewright
 
 pytestmark = pytest.mark.beyond_core  # most of them start processes
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from small_project import Tunewright
+from tests.cli.small_project import Tunewright
 
 from tunewright.cli.where import amounts, executor
 from tunewright.execution.inline import Inline

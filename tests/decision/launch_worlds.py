@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from arms import noise
+from tests.decision.arms import noise
 
 from tunewright.decision.gain import NOTHING, History, gain, paired_gain
 from tunewright.decision.plan import FIVE_LOOKS, FUTILE, Claim, Plan, fixed

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from arms import ROUND, arm, repeats_of, round_results
 from hypothesis import given, settings, strategies as st
+from tests.decision.arms import ROUND, arm, repeats_of, round_results
 
 from tunewright.checks.finding import Finding
 from tunewright.decision.arm import Arm

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from rounds_of_worlds import REFERENCE, asked, ran
+from tests.decision.rounds_of_worlds import REFERENCE, asked, ran
 
 import tunewright as tw
 from tunewright.decision.extend import extend, extension, trained_steps

@@ -9,9 +9,9 @@ import math
 
 import numpy as np
 import pytest
-import real_seeds
-from arms import arm
-from launch_worlds import (
+from tests.decision import real_seeds
+from tests.decision.arms import arm
+from tests.decision.launch_worlds import (
     CLAIMS,
     HISTORIES,
     NOISES,

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from rounds_of_worlds import REFERENCE, asked, ran
+from tests.decision.rounds_of_worlds import REFERENCE, asked, ran
 
 from tunewright.decision.narrow import around_the_best, cut, narrow, size
 from tunewright.design.space import Choice, Range, integers, linear, log, log_from_one

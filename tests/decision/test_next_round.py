@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rounds_of_worlds import REFERENCE, asked, ran, with_added
+from tests.decision.rounds_of_worlds import REFERENCE, asked, ran, with_added
 
 import tunewright as tw
 from tunewright.checks.checklist import check

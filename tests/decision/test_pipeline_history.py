@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
-from arms import round_results
+from tests.decision.arms import round_results
 
 from tunewright.decision.pipeline_history import (
     Group,

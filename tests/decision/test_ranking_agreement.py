@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from rounds_of_worlds import asked, ran
+from tests.decision.rounds_of_worlds import asked, ran
 
 from tunewright.decision.agreement import agreement, compared, truncated
 from tunewright.design.objective import maximize

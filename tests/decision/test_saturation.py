@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from rounds_of_worlds import asked, ran
+from tests.decision.rounds_of_worlds import asked, ran
 
 from tunewright.decision.saturation import saturation
 from tunewright.record.results import Results

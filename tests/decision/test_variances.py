@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from arms import arm, repeats_of, round_results
+from tests.decision.arms import arm, repeats_of, round_results
 
 from tunewright.checks.best_of_k import best_of
 from tunewright.decision.arm import Arm

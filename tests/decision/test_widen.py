@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from rounds_of_worlds import REFERENCE, asked, ran
+from tests.decision.rounds_of_worlds import REFERENCE, asked, ran
 
 from tunewright.checks.boundary import boundary
 from tunewright.checks.checklist import check

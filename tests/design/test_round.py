@@ -4,8 +4,8 @@ import dataclasses
 
 import pytest
 from hypothesis import given as forall
+from tests.strategies import rounds
 
-from strategies import rounds
 from tunewright.design.condition import given
 from tunewright.design.round import Round
 from tunewright.design.space import choice, linear, log

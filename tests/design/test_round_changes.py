@@ -3,8 +3,8 @@ from __future__ import annotations
 import dataclasses
 
 from hypothesis import given as forall
+from tests.strategies import rounds
 
-from strategies import rounds
 from tunewright.design.condition import given
 from tunewright.design.round import Round
 from tunewright.design.round_changes import differences

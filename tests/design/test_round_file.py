@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given as forall, settings
+from tests.strategies import rounds
 
-from strategies import rounds
 from tunewright.design.condition import given
 from tunewright.design.meaning import Meaning
 from tunewright.design.round import Round

@@ -6,8 +6,8 @@ from collections import Counter
 import numpy as np
 import pytest
 from hypothesis import assume, given
+from tests.strategies import ranges, units, values
 
-from strategies import ranges, units, values
 from tunewright.design.space import (
     Choice,
     Integers,

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given as forall, strategies as st
+from tests.strategies import rounds
 
-from strategies import rounds
 from tunewright.design.condition import given
 from tunewright.design.round import Round
 from tunewright.design.space import linear, log

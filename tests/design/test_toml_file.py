@@ -3,8 +3,8 @@ from __future__ import annotations
 import tomllib
 
 from hypothesis import given
+from tests.strategies import names, values
 
-from strategies import names, values
 from tunewright.design.toml_file import toml_key, toml_value
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-import cluster_programs as programs
+from tests.execution import cluster_programs as programs
 
 import tunewright as tw
 

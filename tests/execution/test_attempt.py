@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from driving import OBJECTIVE, assignment
 from hypothesis import given, strategies as st
+from tests.execution.driving import OBJECTIVE, assignment
 
 from tunewright.design.meaning import Meaning
 from tunewright.errors import Infeasible

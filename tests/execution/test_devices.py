@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from driving import drive
 from hypothesis import given, strategies as st
+from tests.execution.driving import drive
 
 from tunewright.errors import WorkloadError
 from tunewright.execution import devices

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from driving import OBJECTIVE, assignment, handle
 from hypothesis import HealthCheck, given, settings, strategies as st
+from tests.execution.driving import OBJECTIVE, assignment, handle
 
 from tunewright.design.meaning import Meaning
 from tunewright.errors import BadValue, Diverged, Stopped, WorkloadError

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from driving import handle
+from tests.execution.driving import handle
 
 from tunewright import snapshot
 from tunewright.errors import BadValue, WorkloadError

@@ -7,9 +7,9 @@ import threading
 import time
 from pathlib import Path
 
-import misbehaving as bad
 import pytest
-from driving import OBJECTIVE, assignment, drive
+from tests.execution import misbehaving as bad
+from tests.execution.driving import OBJECTIVE, assignment, drive
 
 from tunewright.execution.executor import Ended, Executor
 from tunewright.execution.handle import Run

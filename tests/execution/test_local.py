@@ -13,9 +13,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import misbehaving as bad
 import pytest
-from driving import DEADLINE_S, alive, assignment, drive, gone, open_descriptors
+from tests.execution import misbehaving as bad
+from tests.execution.driving import DEADLINE_S, alive, assignment, drive, gone, open_descriptors
 
 from tunewright import snapshot
 from tunewright.design.objective import minimize
@@ -314,8 +314,8 @@ SUPERVISOR = """
 import sys
 sys.path.insert(0, {tests!r})
 from pathlib import Path
-from driving import drive
-from misbehaving import leaves_processes
+from tests.execution.driving import drive
+from tests.execution.misbehaving import leaves_processes
 from tunewright.execution.command import command
 from tunewright.execution.local import Local
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from driving import DEADLINE_S
+from tests.execution.driving import DEADLINE_S
 
 from tunewright.execution import memory, process_tree
 
@@ -50,8 +50,8 @@ sys.path.insert(0, {tests!r})
 from pathlib import Path
 group = Path({group!r})
 (group / "cgroup.procs").write_text(str(os.getpid()))
-from driving import drive
-from misbehaving import eats_memory, fine
+from tests.execution.driving import drive
+from tests.execution.misbehaving import eats_memory, fine
 from tunewright.execution.local import Local
 
 executor = Local(workers=1, devices=[])

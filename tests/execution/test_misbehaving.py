@@ -7,9 +7,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import misbehaving as bad
 import pytest
-from driving import drive, gone
+from tests.execution import misbehaving as bad
+from tests.execution.driving import drive, gone
 
 from tunewright.execution.executor import Executor
 from tunewright.execution.inline import Inline

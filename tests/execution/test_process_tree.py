@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from driving import alive, gone
+from tests.execution.driving import alive, gone
 
 from tunewright.execution import process_tree
 

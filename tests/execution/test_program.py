@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from driving import Told, drive, gone
 from hypothesis import given, strategies as st
+from tests.execution.driving import Told, drive, gone
 
 from tunewright.errors import WorkloadError
 from tunewright.execution.command import Command, command

@@ -16,11 +16,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import cluster_programs as programs
 import pytest
-from cluster_nodes import cluster_of_nodes, node_of
-from driving import DEADLINE_S, OBJECTIVE, alive, assignment, drive, gone
-from watching import Kept
+from tests.execution import cluster_programs as programs
+from tests.execution.cluster_nodes import cluster_of_nodes, node_of
+from tests.execution.driving import DEADLINE_S, OBJECTIVE, alive, assignment, drive, gone
+from tests.execution.watching import Kept
 
 import tunewright as tw
 from tunewright.cli.main import main

@@ -8,8 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import cluster_programs as programs
 import pytest
+from tests.execution import cluster_programs as programs
 
 import tunewright as tw
 
@@ -31,7 +31,7 @@ time.sleep(600)
 """
 DRIVER = """
 import sys
-import cluster_programs as programs
+from tests.execution import cluster_programs as programs
 import tunewright as tw
 from tunewright.execution.ray import Ray
 

@@ -8,9 +8,9 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import cluster_programs as programs
 import pytest
-from driving import OBJECTIVE, assignment
+from tests.execution import cluster_programs as programs
+from tests.execution.driving import OBJECTIVE, assignment
 
 import tunewright
 from tunewright.execution.executor import Began, Ended, Logged, Saved

@@ -3,7 +3,7 @@ from __future__ import annotations
 import threading
 
 import pytest
-from cluster_programs import wait_for
+from tests.execution.cluster_programs import wait_for
 
 from tunewright.errors import TunewrightError
 from tunewright.execution import ray_room

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 import pytest
-from watching import Kept, Scripted, completed
+from tests.execution.watching import Kept, Scripted, completed
 
 from tunewright.design.objective import minimize
 from tunewright.design.round import Round

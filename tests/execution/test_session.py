@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from asking import OBJECTIVE, finish, rounds
-from supervised import Halving
+from tests.execution.asking import OBJECTIVE, finish, rounds
+from tests.execution.supervised import Halving
 
 from tunewright.errors import DesignError, RoundChanged, TunewrightError, WorkloadError
 from tunewright.execution.session import open_round

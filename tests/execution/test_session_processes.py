@@ -10,7 +10,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from asking import OBJECTIVE, finish, rounds
+from tests.execution.asking import OBJECTIVE, finish, rounds
 
 from tunewright.execution.session import open_round
 from tunewright.execution.verbs import load
@@ -29,7 +29,7 @@ def store(tmp_path):
 PROGRAM = """
     import sys
     import tunewright as tw
-    from asking import OBJECTIVE, rates, rounds
+    from tests.execution.asking import OBJECTIVE, rates, rounds
 
     with tw.open_round(rounds(20), OBJECTIVE, sys.argv[1], search=rates(20)) as session:
         while (trial := session.ask()) is not None:
@@ -61,7 +61,7 @@ def test_several_processes_share_a_round(store, tmp_path):
 DIES = """
     import os, sys
     import tunewright as tw
-    from asking import OBJECTIVE, rounds
+    from tests.execution.asking import OBJECTIVE, rounds
 
     session = tw.open_round(rounds(), OBJECTIVE, sys.argv[1])
     trial = session.ask()
@@ -94,7 +94,7 @@ RANKS = """
     import json, sys
     import torch.distributed as group
     import tunewright as tw
-    from asking import OBJECTIVE, rates, rounds
+    from tests.execution.asking import OBJECTIVE, rates, rounds
     from tunewright.errors import TunewrightError
 
     store, meeting, rank, out = sys.argv[1:]

@@ -12,10 +12,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import misbehaving
 import numpy as np
 import pytest
-from driving import DEADLINE_S, drive
+from tests.execution import misbehaving
+from tests.execution.driving import DEADLINE_S, drive
 
 from tunewright.errors import WorkloadError
 from tunewright.execution.local import Local
@@ -170,7 +170,7 @@ UNGUARDED = """
 import sys
 sys.path.insert(0, {tests!r})
 from pathlib import Path
-from driving import drive
+from tests.execution.driving import drive
 from tunewright.execution.local import Local
 
 SCALE = 2.0

@@ -6,7 +6,7 @@ import logging
 import signal
 
 import pytest
-from watching import Kept
+from tests.execution.watching import Kept
 
 from tunewright.design.objective import minimize
 from tunewright.design.round import Round

@@ -7,8 +7,8 @@ import time
 from dataclasses import replace
 
 import pytest
-from supervised import Halving, rounds, train, workloads_in
-from watching import Kept, Scripted, completed
+from tests.execution.supervised import Halving, rounds, train, workloads_in
+from tests.execution.watching import Kept, Scripted, completed
 
 from tunewright.design.objective import maximize, minimize
 from tunewright.design.space import log

@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 
 import pytest
-from supervised import broken, rounds, workloads_in
-from watching import Kept, Scripted, completed
+from tests.execution.supervised import broken, rounds, workloads_in
+from tests.execution.watching import Kept, Scripted, completed
 
 from tunewright.design.objective import minimize
 from tunewright.errors import Busy

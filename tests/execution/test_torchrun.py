@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from driving import drive, gone
+from tests.execution.driving import drive, gone
 
 from tunewright.execution.command import command
 from tunewright.execution.local import Local

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import misbehaving
-from watching import Kept
+from tests.execution import misbehaving
+from tests.execution.watching import Kept
 
 from tunewright.design.objective import minimize
 from tunewright.design.round import Round

@@ -1,17 +1,11 @@
-"""Lets the fault tests use the misbehaving training programs and drivers of tests/execution."""
+"""Repetitions of every fault in the long tier, and the round that survives them."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-
-for folder in (Path(__file__).parent, Path(__file__).parents[1] / "execution"):
-    if str(folder) not in sys.path:
-        sys.path.insert(0, str(folder))
-
 
 REPETITIONS = 3  # of every case in the long tier
 
@@ -27,7 +21,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.fixture
 def endurance(store_url: str, tmp_path: Path) -> Iterator[Callable]:
     """Makes a round that can be killed and started again, on each kind of store."""
-    from endurance import Endurance
+    from tests.faults.endurance import Endurance
 
     made = []
 

@@ -14,7 +14,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from endurance import note
+from tests.faults.endurance import note
 
 import tunewright as tw
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from endurance import kill
+from tests.faults.endurance import kill
 
 
 def test_case_01(endurance):

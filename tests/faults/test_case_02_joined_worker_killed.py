@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bad_days import wait_until
-from endurance import is_alive, kill
+from tests.faults.bad_days import wait_until
+from tests.faults.endurance import is_alive, kill
 
 
 def test_case_02(endurance):

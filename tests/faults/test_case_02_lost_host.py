@@ -6,8 +6,8 @@ import time
 
 import psycopg
 import pytest
-from endurance import kill
-from quick_rounds import LEASES_S, OBJECTIVE, Askers, asked, lines, rates
+from tests.faults.endurance import kill
+from tests.faults.quick_rounds import LEASES_S, OBJECTIVE, Askers, asked, lines, rates
 
 import tunewright as tw
 

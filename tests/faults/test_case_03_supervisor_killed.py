@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from bad_days import wait_until
-from endurance import is_alive, kill
+from tests.faults.bad_days import wait_until
+from tests.faults.endurance import is_alive, kill
 
 
 @pytest.mark.parametrize("everything", [False, True], ids=["supervisor", "everything"])

@@ -6,7 +6,7 @@ import random
 import time
 
 import pytest
-from endurance import kill
+from tests.faults.endurance import kill
 
 
 def check_kills(round, kills: int, longest_s: float, seed: int) -> int:

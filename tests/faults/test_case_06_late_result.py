@@ -9,7 +9,7 @@ import sys
 import time
 
 import pytest
-from quick_rounds import LEASES_S
+from tests.faults.quick_rounds import LEASES_S
 
 import tunewright as tw
 
@@ -17,7 +17,7 @@ ROUND = tw.Round("late", goal="Who wins?", nuisance={"x": tw.log(0.1, 1.0)}, tri
 SLEEPER = """
 import logging, os, sys, time
 import tunewright as tw
-from test_case_06_late_result import ROUND
+from tests.faults.test_case_06_late_result import ROUND
 
 logging.basicConfig()
 with tw.open_round(ROUND, tw.minimize("error"), sys.argv[1]) as session:

@@ -6,8 +6,8 @@ import os
 import signal
 
 import pytest
-from bad_days import wait_until
-from quick_rounds import REPETITIONS
+from tests.faults.bad_days import wait_until
+from tests.faults.quick_rounds import REPETITIONS
 
 
 @pytest.mark.parametrize("repetition", REPETITIONS)

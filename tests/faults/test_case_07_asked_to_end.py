@@ -6,7 +6,7 @@ import signal
 import subprocess
 
 import pytest
-from quick_rounds import MOSTLY_SQLITE
+from tests.faults.quick_rounds import MOSTLY_SQLITE
 
 pytestmark = MOSTLY_SQLITE
 

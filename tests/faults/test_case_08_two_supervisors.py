@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import socket
 
-from quick_rounds import MOSTLY_SQLITE
+from tests.faults.quick_rounds import MOSTLY_SQLITE
 
 pytestmark = MOSTLY_SQLITE
 

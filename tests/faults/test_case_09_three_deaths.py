@@ -7,8 +7,8 @@ import signal
 from collections import Counter
 
 import pytest
-from endurance import note
-from quick_rounds import REPETITIONS, lines
+from tests.faults.endurance import note
+from tests.faults.quick_rounds import REPETITIONS, lines
 
 import tunewright as tw
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from quick_rounds import REPETITIONS, asked, check, lines, workload
+from tests.faults.quick_rounds import REPETITIONS, asked, check, lines, workload
 
 import tunewright as tw
 from tunewright.errors import RoundChanged

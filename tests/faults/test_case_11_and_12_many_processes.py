@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from quick_rounds import REPETITIONS, Askers, check
+from tests.faults.quick_rounds import REPETITIONS, Askers, check
 
 import tunewright as tw
 

@@ -6,9 +6,9 @@ import time
 from contextlib import contextmanager
 
 import pytest
-from bad_days import wait_until
-from endurance import Endurance
-from quick_rounds import REPETITIONS, Askers, check, lines
+from tests.faults.bad_days import wait_until
+from tests.faults.endurance import Endurance
+from tests.faults.quick_rounds import REPETITIONS, Askers, check, lines
 
 import tunewright as tw
 

@@ -6,11 +6,11 @@ import threading
 import time
 
 import pytest
-from bad_days import wait_until
-from endurance import Endurance
-from quick_rounds import REPETITIONS, asked, check, lines, workload
-from small_disk import fill, small_disk
-from watching import Kept
+from tests.execution.watching import Kept
+from tests.faults.bad_days import wait_until
+from tests.faults.endurance import Endurance
+from tests.faults.quick_rounds import REPETITIONS, asked, check, lines, workload
+from tests.faults.small_disk import fill, small_disk
 
 from tunewright.execution.verbs import supervise
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import shutil
 
 import pytest
-from bad_days import wait_until
-from endurance import Endurance, is_alive, kill
-from quick_rounds import REPETITIONS
+from tests.faults.bad_days import wait_until
+from tests.faults.endurance import Endurance, is_alive, kill
+from tests.faults.quick_rounds import REPETITIONS
 
 import tunewright as tw
 

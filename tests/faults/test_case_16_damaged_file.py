@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from quick_rounds import OBJECTIVE, REPETITIONS, asked, check, lines, workload
+from tests.faults.quick_rounds import OBJECTIVE, REPETITIONS, asked, check, lines, workload
 from typer.testing import CliRunner
 
 import tunewright as tw

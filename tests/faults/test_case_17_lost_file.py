@@ -6,8 +6,8 @@ import shutil
 from collections import Counter
 
 import pytest
-from endurance import Endurance
-from quick_rounds import REPETITIONS, asked, check, lines, workload
+from tests.faults.endurance import Endurance
+from tests.faults.quick_rounds import REPETITIONS, asked, check, lines, workload
 from typer.testing import CliRunner
 
 import tunewright as tw

@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from quick_rounds import REPETITIONS, asked, check, lines, workload
-from small_disk import remount, small_disk
+from tests.faults.quick_rounds import REPETITIONS, asked, check, lines, workload
+from tests.faults.small_disk import remount, small_disk
 
 import tunewright as tw
 from tunewright.errors import StoreError

@@ -10,8 +10,8 @@ import sys
 from contextlib import closing
 
 import pytest
-from quick_rounds import REPETITIONS, asked, check, workload
 from sqlalchemy import inspect, text
+from tests.faults.quick_rounds import REPETITIONS, asked, check, workload
 
 import tunewright as tw
 from tunewright.errors import StoreError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from endurance import note
+from tests.faults.endurance import note
 
 import tunewright as tw
 from tunewright.record.store import Store

@@ -9,9 +9,9 @@ import time
 
 import numpy as np
 import pytest
-from bad_days import wait_until
-from endurance import Endurance, kill
-from quick_rounds import REPETITIONS
+from tests.faults.bad_days import wait_until
+from tests.faults.endurance import Endurance, kill
+from tests.faults.quick_rounds import REPETITIONS
 
 from tunewright import snapshot
 

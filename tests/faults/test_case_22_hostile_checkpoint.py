@@ -9,7 +9,7 @@ import pickle
 
 import numpy as np
 import pytest
-from endurance import Endurance, kill
+from tests.faults.endurance import Endurance, kill
 
 from tunewright import snapshot
 from tunewright.errors import SnapshotError

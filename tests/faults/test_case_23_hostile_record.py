@@ -10,8 +10,8 @@ import sqlite3
 from contextlib import closing
 
 import pytest
-from quick_rounds import asked, check, workload
-from test_case_22_hostile_checkpoint import Bomb
+from tests.faults.quick_rounds import asked, check, workload
+from tests.faults.test_case_22_hostile_checkpoint import Bomb
 
 import tunewright as tw
 from tunewright.errors import Damaged, TunewrightError

@@ -6,7 +6,7 @@ import os
 import re
 
 import pytest
-from quick_rounds import OBJECTIVE, asked, check, workload
+from tests.faults.quick_rounds import OBJECTIVE, asked, check, workload
 from typer.testing import CliRunner
 
 import tunewright as tw

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import misbehaving
-from bad_days import bad_day, check_three_zeros
+from tests.execution import misbehaving
+from tests.faults.bad_days import bad_day, check_three_zeros
 
 
 def test_case_26(tmp_path):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import bad_days
-import misbehaving
 import pytest
+from tests.execution import misbehaving
+from tests.faults import bad_days
 
 from tunewright.execution.inline import Inline
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from bad_days import bad_day, check_three_zeros
+from tests.faults.bad_days import bad_day, check_three_zeros
 
 from tunewright.execution.local import Local
 

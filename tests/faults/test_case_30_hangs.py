@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bad_days import bad_day, check_three_zeros
+from tests.faults.bad_days import bad_day, check_three_zeros
 
 from tunewright.execution.local import Local
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bad_days import bad_day, check_three_zeros, wait_until
+from tests.faults.bad_days import bad_day, check_three_zeros, wait_until
 
 
 def alive(pid: int) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from bad_days import bad_day, check_three_zeros
+from tests.faults.bad_days import bad_day, check_three_zeros
 
 from tunewright.record.store import Store
 

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from endurance import Endurance
-from quick_rounds import REPETITIONS, Askers, check, lines
+from tests.faults.endurance import Endurance
+from tests.faults.quick_rounds import REPETITIONS, Askers, check, lines
 
 import tunewright as tw
 

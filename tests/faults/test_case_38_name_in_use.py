@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from watching import Kept, Scripted
+from tests.execution.watching import Kept, Scripted
 
 import tunewright as tw
 from tunewright.errors import RoundChanged

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 
 import pytest
-from watching import Scripted
+from tests.execution.watching import Scripted
 
 import tunewright as tw
 from tunewright.errors import NotFound

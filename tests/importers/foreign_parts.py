@@ -6,8 +6,8 @@ import math
 from typing import Any
 
 from hypothesis import strategies as st
+from tests.strategies import rounds
 
-from strategies import rounds
 from tunewright.design.objective import minimize
 from tunewright.record.curve import Batch, Curves, pack
 from tunewright.record.results import Results

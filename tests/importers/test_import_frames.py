@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from foreign_parts import OBJECTIVE, results, told
 from hypothesis import given as for_all
+from tests.importers.foreign_parts import OBJECTIVE, results, told
 
 from tunewright.design.condition import given
 from tunewright.design.objective import minimize

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given as for_all, strategies as st
+from tests.strategies import ranges, units, values
 
-from strategies import ranges, units, values
 from tunewright.design.space import (
     Choice,
     Integers,

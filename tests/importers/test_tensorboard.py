@@ -5,8 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from event_writer import event, failed_session, hyperparameters, scalar, tensor, write
 from hypothesis import given as for_all, strategies as st
+from tests.importers.event_writer import (
+    event,
+    failed_session,
+    hyperparameters,
+    scalar,
+    tensor,
+    write,
+)
 
 from tunewright.design.objective import minimize
 from tunewright.design.space import Choice, Log

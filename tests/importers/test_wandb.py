@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from wandb_writer import config, ended, history, run, summary, write
+from tests.importers.wandb_writer import config, ended, history, run, summary, write
 
 from tunewright.design.objective import minimize
 from tunewright.errors import DesignError, NotFound

@@ -8,7 +8,7 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from event_writer import block, varint, whole
+from tests.importers.event_writer import block, varint, whole
 
 from tunewright.importers.wandb_file import BLOCK, FIRST, FULL, HEAD, LAST, MIDDLE
 

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
 import torch
+from tests.pipeline.ranks import WORLDS, answers
 from torch import nn
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from ranks import WORLDS, answers
 
 from tunewright.errors import PipelineError
 from tunewright.pipeline import hosts

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import copy
-import sys
-from pathlib import Path
 
 import pytest
 import torch
+from tests.pipeline.rank_worker import CHANNELS
+from tests.pipeline.ranks import WORLDS, answers
 from torch import nn
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from rank_worker import CHANNELS
-from ranks import WORLDS, answers
 
 from tunewright.errors import PipelineError
 from tunewright.pipeline.averages import (

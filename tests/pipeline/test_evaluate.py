@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import math
-import sys
-from pathlib import Path
 
 import pytest
 import torch
 import torch.nn.functional as F
 from hypothesis import given, settings, strategies as st
+from tests.pipeline import rank_worker
+from tests.pipeline.rank_worker import evaluated, inputs, labels, metrics, network
+from tests.pipeline.ranks import WORLDS, answers
 from torch import nn
 from torch.utils.data import Dataset, TensorDataset
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-import rank_worker
-from rank_worker import evaluated, inputs, labels, metrics, network
-from ranks import WORLDS, answers
 
 from tunewright.errors import PipelineError
 from tunewright.pipeline.evaluate import eval_due, eval_interval, evaluate

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from pages import printed, replayed, text_of
+from tests.pages import printed, replayed, text_of
 
 TRAIN = re.findall(r"```python title=\"train.py\"\n(.*?)```", text_of("evaluation.md"), re.DOTALL)[
     0

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import sys
 from pathlib import Path
 
 import pytest
 import torch
+from tests.pipeline.fitting import Handle, X, Y, config, loss, losses, metrics, mlp, same
 from torch import nn
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from fitting import Handle, X, Y, config, loss, losses, metrics, mlp, same
 
 from tunewright import snapshot
 from tunewright.design.schedule import Constant, Cosine, Linear, Warmup

@@ -12,11 +12,8 @@ from pathlib import Path
 
 import pytest
 import torch
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-import fit_worker
-from fitting import Handle, X, Y, config, loss, mlp, same
+from tests.pipeline import fit_worker
+from tests.pipeline.fitting import Handle, X, Y, config, loss, mlp, same
 
 from tunewright import snapshot
 from tunewright.errors import PipelineError

@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
 import torch
 from hypothesis import given, settings, strategies as st
-from torch import nn
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from rank_worker import (
+from tests.pipeline.rank_worker import (
     CHANNELS,
     MICRO,
     VIRTUAL,
@@ -22,7 +15,8 @@ from rank_worker import (
     running_statistics,
     trained,
 )
-from ranks import WORLDS, answers
+from tests.pipeline.ranks import WORLDS, answers
+from torch import nn
 
 from tunewright.errors import PipelineError
 from tunewright.pipeline.ghost_batch_norm import (

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
 import torch
 from hypothesis import given, settings, strategies as st
+from tests.pipeline import rank_worker
+from tests.pipeline.ranks import WORLDS, answers
 from torch import nn
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-import rank_worker
-from ranks import WORLDS, answers
 
 from tunewright.errors import PipelineError
 from tunewright.pipeline import hosts

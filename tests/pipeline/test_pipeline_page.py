@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pages import replayed
+from tests.pages import replayed
 
 
 def test_the_page_prints_what_it_says(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from known_rounds import depth, one_study
+from tests.plots.known_rounds import depth, one_study
 
 import tunewright as tw
 from tunewright.errors import NotFound

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 from hypothesis import given, settings, strategies as st
-from known_rounds import depth, one_study
+from tests.plots.known_rounds import depth, one_study
 
 from tunewright.plots.curves import POINTS, STUDIES, curves, curves_data, thinned
 from tunewright.record.curve import Curve

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from known_rounds import HOSTILE, depth, one_study
+from tests.plots.known_rounds import HOSTILE, depth, one_study
 
 import tunewright as tw
 from tunewright import plots

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from known_rounds import one_study
+from tests.plots.known_rounds import one_study
 
 from tunewright.errors import NotFound
 from tunewright.plots.gradient_norm import gradient_norm, gradient_norm_data

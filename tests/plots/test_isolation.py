@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from known_rounds import depth, one_study
+from tests.plots.known_rounds import depth, one_study
 
 import tunewright as tw
 from tunewright.errors import NotFound

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from known_rounds import depth, one_study
+from tests.plots.known_rounds import depth, one_study
 
 from tunewright.design.objective import maximize
 from tunewright.plots.best_of_k import best_of_k, best_of_k_data

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from known_rounds import depth, one_study
+from tests.plots.known_rounds import depth, one_study
 
 from tunewright.plots.best_step import best_step, best_step_data
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import digits_network as network
+from tests.probes import digits_network as network
 
 
 def make_digits_step(batch_size: int) -> Any:

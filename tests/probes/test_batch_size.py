@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from step_worlds import IDENTITY, World
+from tests.probes.step_worlds import IDENTITY, World
 
 import tunewright as tw
 from tunewright.errors import DesignError, WorkloadError

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-import residual_world
-import sharpness_world
-from short_curves import noisy, results_of
+from tests.probes import residual_world, sharpness_world
+from tests.probes.short_curves import noisy, results_of
 
 from tunewright.design.objective import minimize
 from tunewright.errors import DesignError

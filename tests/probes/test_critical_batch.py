@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-import scaling_worlds as worlds
+from tests.probes import scaling_worlds as worlds
 
 import tunewright as tw
 from tunewright.errors import DesignError

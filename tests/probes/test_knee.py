@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from step_worlds import World
+from tests.probes.step_worlds import World
 
 from tunewright.probes.knee import Rate, gain, knee, passed, pays, scaling
 

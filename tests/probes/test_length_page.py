@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from pages import replayed, text_of
+from tests.pages import replayed, text_of
 
 
 def test_the_page_prints_what_it_says(tmp_path: Path) -> None:

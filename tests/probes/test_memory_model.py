@@ -6,7 +6,7 @@ import contextlib
 
 import pytest
 from hypothesis import given, settings, strategies as st
-from step_worlds import World
+from tests.probes.step_worlds import World
 
 from tunewright.probes.largest_size import Bounds, Largest, find_largest, limit_of
 from tunewright.probes.memory_model import MemoryModel, MemoryPoint, fit_line, flat

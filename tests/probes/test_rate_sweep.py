@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from recorded_sweeps import FOLDER, RecordedSweep
+from tests.probes.recorded_sweeps import FOLDER, RecordedSweep
 
 from tunewright.probes.perfect_fit import Criterion
 from tunewright.probes.rate_sweep import beyond, fastest, grid, judged, side_of, sweep

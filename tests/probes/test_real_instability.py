@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import digits_world
 import pytest
+from tests.probes import digits_world
 
 from tunewright.design.objective import minimize
 from tunewright.execution.inline import Inline

@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("sklearn")
 
-import digits_network as network
+from tests.probes import digits_network as network
 
 import tunewright as tw
 from tunewright.execution.inline import Inline

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import digits_network as network
 import pytest
-import real_steps
+from tests.probes import digits_network as network, real_steps
 
 import tunewright as tw
 from tunewright.probes.timing import TimingRule

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 import pytest
-import ranked_steps
+from tests.probes import ranked_steps
 
 import tunewright as tw
 from tunewright.errors import DesignError, WorkloadError

@@ -6,8 +6,8 @@ import contextlib
 
 import pytest
 from hypothesis import given, settings, strategies as st
-from step_worlds import World
-from test_batch_size import probed, true_knee
+from tests.probes.step_worlds import World
+from tests.probes.test_batch_size import probed, true_knee
 
 from tunewright.probes.rig import CannotStep, OutOfMemory, Rig
 from tunewright.probes.rigs import Rigs

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from scaling_worlds import studies
+from tests.probes.scaling_worlds import studies
 
 from tunewright.probes.scaling import fit_scaling, label_of, luck
 

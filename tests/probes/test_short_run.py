@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from short_curves import noisy, results_of
+from tests.probes.short_curves import noisy, results_of
 
 from tunewright.design.objective import minimize
 from tunewright.errors import WorkloadError

@@ -6,8 +6,8 @@ import math
 import sys
 from pathlib import Path
 
-import fitting_worlds as worlds
 import pytest
+from tests.probes import fitting_worlds as worlds
 
 import tunewright as tw
 from tunewright.errors import DesignError, WorkloadError

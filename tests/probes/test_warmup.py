@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import residual_world
-import sharpness_world
+from tests.probes import residual_world, sharpness_world
 
 from tunewright.design.objective import maximize, minimize
 from tunewright.errors import DesignError

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from record_parts import begin, begun, complete
+from tests.record.record_parts import begin, begun, complete
 
 from tunewright.errors import Damaged, NotFound, StoreError
 from tunewright.record import backup

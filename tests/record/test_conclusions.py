@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from record_parts import begun, curve
+from tests.record.record_parts import begun, curve
 
 from tunewright.record import lineage, spool
 from tunewright.record.conclusions import FOLDER, leave, read

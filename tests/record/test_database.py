@@ -8,7 +8,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from record_parts import a_round, begun, complete, curve
+from tests.record.record_parts import a_round, begun, complete, curve
 
 from tunewright.errors import StoreError
 from tunewright.record.store import Store

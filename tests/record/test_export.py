@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
-from record_parts import OBJECTIVE, a_round, a_trial, some_results
+from tests.record.record_parts import OBJECTIVE, a_round, a_trial, some_results
 
 from tunewright.errors import DesignError, StoreError
 from tunewright.record.export import FORMULA, quoted

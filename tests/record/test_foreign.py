@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from record_parts import a_round, some_results
+from tests.record.record_parts import a_round, some_results
 
 from tunewright.errors import NotFound, RoundChanged
 from tunewright.record.results import Results

@@ -9,8 +9,8 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from record_parts import begin, begun, complete
 from sqlalchemy import update
+from tests.record.record_parts import begin, begun, complete
 
 from tunewright.errors import Busy, OutOfDate
 from tunewright.record import leases

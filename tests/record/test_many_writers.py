@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from record_parts import a_round, begin
+from tests.record.record_parts import a_round, begin
 
 from tunewright.record.store import Store
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.beyond_core
 WRITER = """
 import json, sys
 sys.path.insert(0, sys.argv[2])
-from record_parts import curve
+from tests.record.record_parts import curve
 from tunewright.record.store import Store
 with Store.open(sys.argv[1]) as store:
     record = store.round("depth")

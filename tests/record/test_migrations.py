@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from record_parts import begin
 from sqlalchemy import Connection, inspect, text
+from tests.record.record_parts import begin
 
 from tunewright.errors import StoreError
 from tunewright.record import migrations

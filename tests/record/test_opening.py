@@ -8,8 +8,8 @@ import threading
 from pathlib import Path
 
 import pytest
-from record_parts import begin, begun, complete, run_python
 from sqlalchemy import update
+from tests.record.record_parts import begin, begun, complete, run_python
 
 from tunewright.errors import Damaged, NotFound, StoreError
 from tunewright.record import backup
@@ -175,7 +175,7 @@ def test_a_store_killed_in_mid_write_opens_with_all_that_was_acknowledged(tmp_pa
     code = """
 import os, sys
 sys.path.insert(0, sys.argv[2])
-from record_parts import begun, complete
+from tests.record.record_parts import begun, complete
 from tunewright.record.store import Store
 store = Store.open(sys.argv[1])
 record, worker = begun(store)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from record_parts import begun, complete, curve
+from tests.record.record_parts import begun, complete, curve
 
 from tunewright.errors import OutOfDate, StoreError
 from tunewright.record.leases import LeaseWatch

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from record_parts import a_round, begin, begun, curve
+from tests.record.record_parts import a_round, begin, begun, curve
 
 from tunewright.errors import NotFound
 from tunewright.record import spool

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from record_parts import begin, begun, complete, curve
+from tests.record.record_parts import begin, begun, complete, curve
 
 from tunewright.errors import OutOfDate
 from tunewright.record import backup

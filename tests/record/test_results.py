@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from record_parts import OBJECTIVE, a_round, a_trial, curve, some_results
+from tests.record.record_parts import OBJECTIVE, a_round, a_trial, curve, some_results
 
 from tunewright.design.objective import maximize, minimize
 from tunewright.errors import NotFound

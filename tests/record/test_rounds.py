@@ -6,7 +6,7 @@ import dataclasses
 from typing import Any
 
 import pytest
-from record_parts import Point, a_round, begin, begun, complete, points
+from tests.record.record_parts import Point, a_round, begin, begun, complete, points
 
 from tunewright.design.meaning import Meaning
 from tunewright.design.objective import maximize

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, settings, strategies as st
-from record_parts import a_round, begun, curve
+from tests.record.record_parts import a_round, begun, curve
 
 from tunewright.errors import Damaged, StoreError
 from tunewright.record import spool

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 
 import pytest
-from record_parts import OBJECTIVE, a_round, begin, begun, complete, curve
+from tests.record.record_parts import OBJECTIVE, a_round, begin, begun, complete, curve
 
 from tunewright.errors import NotFound, OutOfDate, StoreError
 from tunewright.record.provenance import Provenance

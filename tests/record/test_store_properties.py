@@ -22,7 +22,7 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
-from record_parts import a_round, begin, curve
+from tests.record.record_parts import a_round, begin, curve
 
 from tunewright.errors import OutOfDate
 from tunewright.record.curve import pack

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from record_parts import a_trial, some_results
+from tests.record.record_parts import a_trial, some_results
 
 from tunewright.design.condition import given
 from tunewright.design.objective import minimize

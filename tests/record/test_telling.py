@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from record_parts import begun, complete, curve
+from tests.record.record_parts import begun, complete, curve
 
 from tunewright.errors import OutOfDate, StoreError
 from tunewright.record.leases import LeaseWatch

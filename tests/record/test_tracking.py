@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from record_parts import a_round, begin, begun, complete
+from tests.record.record_parts import a_round, begin, begun, complete
 
 from tunewright.record.store import Store
 from tunewright.record.tracking import tracking_table

@@ -4,8 +4,8 @@ import io
 from dataclasses import replace
 
 from rich.console import Console
+from tests.recorded import results
 
-from recorded import results
 from tunewright.checks.finding import Finding
 from tunewright.reports.checklist_page import lines, print_checklist
 

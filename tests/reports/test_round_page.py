@@ -3,9 +3,9 @@ from __future__ import annotations
 import io
 
 from rich.console import Console
+from tests.recorded import results
+from tests.told import ROUND
 
-from recorded import results
-from told import ROUND
 from tunewright.design.condition import given
 from tunewright.design.round import Round
 from tunewright.design.space import log

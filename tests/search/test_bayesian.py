@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import assume, given as forall, settings, strategies as st
+from tests.strategies import rounds
 
 import tunewright as tw
-from strategies import rounds
 from tunewright.design.condition import given
 from tunewright.design.round import Round
 from tunewright.design.space import (

@@ -4,16 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-
-import tunewright as tw
-
-sys.path.insert(0, str(Path(__file__).parents[2]))  # bench stands beside src, and is not installed
-
 from bench.search import table
 from bench.search.contestant import Suggesting
 from bench.search.costs import cost
@@ -25,6 +19,8 @@ from bench.search.real import PREPARED
 from bench.search.reference import find
 from bench.search.run import TRIALS, Run, Task, add, play, read, wanted
 from bench.search.standard import STANDARD, ackley, hartmann, levy, styblinski_tang
+
+import tunewright as tw
 
 SHARED = Path(__file__).parents[2].parent / "shared" / "data"
 MADE_UP = [*DIVERGING, *STANDARD]

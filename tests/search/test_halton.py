@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given as forall, strategies as st
 from scipy.stats import qmc
+from tests.strategies import rounds
 
-from strategies import rounds
 from tunewright.design.condition import given
 from tunewright.design.round import Round
 from tunewright.design.space import choice, integers, linear, log, log_from_one

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
+from tests.decision.rounds_of_worlds import asked, ran
 
 from tunewright.checks.checklist import check
 from tunewright.decision.next_round import next_round
 from tunewright.record.joined import joined
 from tunewright.record.results import Results
 from tunewright.testing import Bowl, Surface, Walled, World
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "decision"))
-from rounds_of_worlds import asked, ran
 
 MOST_ROUNDS = 7
 
