@@ -38,8 +38,8 @@ from tests.decision.launch_worlds import (
     tuning_curse,
 )
 
-from tunewright.decision.gain import History, gain
 from tunewright.decision.plan import FIVE_LOOKS, FUTILE, runs_for
+from tunewright.stats.gain import History, gain
 
 OUT = Path(__file__).parent / "results" / "calibration.md"
 EFFECTS = (-1.0, -0.5, 0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)

@@ -9,8 +9,8 @@ import pytest
 
 import tunewright as tw
 from tunewright import snapshot
+from tunewright._jax_arrays import is_jax_array, numbers, packed
 from tunewright.errors import SnapshotError
-from tunewright.jax_arrays import is_jax_array, numbers, packed
 
 jax = pytest.importorskip("jax")
 jnp = jax.numpy
@@ -74,7 +74,7 @@ def test_only_plain_values_in_the_part_that_is_read_without_arrays(tmp_path: Pat
 
 
 def test_a_damaged_header_is_refused(tmp_path: Path) -> None:
-    from tunewright import typed_tree
+    from tunewright import _typed_tree as typed_tree
 
     encoded = typed_tree.encode({"w": jnp.ones(3)})
     encoded.node["dict"]["w"]["jax"][1] = [4]

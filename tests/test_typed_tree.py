@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 from hypothesis.extra import numpy as hnp
 
-from tunewright import snapshot, typed_tree
+from tunewright import _typed_tree as typed_tree, snapshot
 from tunewright.errors import SnapshotError
 
 torch = pytest.importorskip("torch")

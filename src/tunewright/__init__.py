@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from tunewright.autopilot.campaign import Campaign as Campaign
     from tunewright.autopilot.tune import tune as tune
     from tunewright.checks.checklist import check as check
-    from tunewright.checks.finding import Finding as Finding
     from tunewright.decision.decide import decide as decide
     from tunewright.decision.extend import extend as extend
     from tunewright.decision.launch import Launch as Launch
@@ -57,6 +56,7 @@ if TYPE_CHECKING:
     from tunewright.execution.session import open_round as open_round
     from tunewright.execution.verbs import load as load, run as run
     from tunewright.execution.workload import Workload as Workload
+    from tunewright.finding import Finding as Finding
     from tunewright.importers.frames import import_frames as import_frames
     from tunewright.importers.mlflow import import_mlflow as import_mlflow
     from tunewright.importers.optuna import import_optuna as import_optuna
@@ -78,7 +78,7 @@ _HOMES = {
     "autopilot.campaign": ("Campaign",),
     "autopilot.tune": ("tune",),
     "checks.checklist": ("check",),
-    "checks.finding": ("Finding",),
+    "finding": ("Finding",),
     "decision.decide": ("decide",),
     "decision.extend": ("extend",),
     "decision.launch": ("Launch",),

@@ -28,7 +28,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from tunewright import typed_tree
+from tunewright import _typed_tree as typed_tree
 from tunewright.errors import MissingExtra, SnapshotError, need
 
 FORMAT = "tunewright snapshot"

@@ -17,7 +17,6 @@ from tunewright.autopilot.replicating import (
     replicates,
     resplit,
 )
-from tunewright.checks.finding import Finding
 from tunewright.decision.plan import TWO_LOOKS, fixed
 from tunewright.decision.question import Question
 from tunewright.design.objective import minimize
@@ -27,6 +26,7 @@ from tunewright.errors import DesignError
 from tunewright.execution.inline import Inline
 from tunewright.execution.verbs import load, run
 from tunewright.execution.workload import Workload
+from tunewright.finding import Finding
 from tunewright.record import lineage
 from tunewright.record.store import Store
 

@@ -12,7 +12,6 @@ import numpy as np
 from tests.checks.curve_worlds import FALLING, NOISES, noise, results_of, rise, shape
 
 from tunewright.checks.instability import instability
-from tunewright.checks.noise import NoisyCurves, noisy_curves
 from tunewright.checks.overfitting import got_worse, overfitting
 from tunewright.checks.periodicity import periodicity, periods, periods_of_epoch
 from tunewright.checks.saturated import saturated, saturation
@@ -21,6 +20,7 @@ from tunewright.checks.still_improving import improving, still_improving
 from tunewright.checks.study_rule import IMMATERIAL
 from tunewright.checks.training_bug import rising, training_bug
 from tunewright.record.results import Results
+from tunewright.stats.noise import NoisyCurves, noisy_curves
 
 Cell = tuple[str, str, float]  # shape, noise, its standard deviation
 SDS = (0.002, 0.01, 0.03)

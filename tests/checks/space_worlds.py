@@ -11,8 +11,6 @@ from scipy.stats import qmc
 from tunewright.checks.checklist import check
 from tunewright.checks.density import sampling
 from tunewright.checks.edge_of_divergence import nearness
-from tunewright.checks.edges import look, pooled_look
-from tunewright.checks.half_sampling import shared_halves, shared_region
 from tunewright.checks.region import Feature, Region, region
 from tunewright.checks.variance import spread
 from tunewright.design.round import Round
@@ -20,6 +18,8 @@ from tunewright.design.space import log, log_from_one
 from tunewright.record.curve import Batch, Curves, pack
 from tunewright.record.results import Results
 from tunewright.record.trial import Trial
+from tunewright.stats.crowding import look, pooled_look
+from tunewright.stats.half_sampling import shared_halves, shared_region
 from tunewright.testing import Bowl, World, noise, results, trial_noise
 
 OPTIMA = {"inside": 0.5, "0.95": 0.95, "outside": 1.2}

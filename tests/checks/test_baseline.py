@@ -5,8 +5,8 @@ import pytest
 from tests.checks.curve_worlds import noise, results_of
 
 from tunewright.checks.baseline import baseline
-from tunewright.checks.finding import Finding
 from tunewright.design.objective import maximize
+from tunewright.finding import Finding
 
 T = np.arange(1, 41) / 40
 

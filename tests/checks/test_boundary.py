@@ -8,9 +8,9 @@ import pytest
 from tests.checks.real_space import SWEEPS, sweep
 
 from tunewright.checks.boundary import boundary, edges_of
-from tunewright.checks.finding import Finding
 from tunewright.design.round import Round
 from tunewright.design.space import choice, linear, log
+from tunewright.finding import Finding
 from tunewright.testing import Basin, Bowl, Surface, Walled, World, results
 
 RATE = {"learning_rate": log(1e-4, 1e-1)}

@@ -7,9 +7,9 @@ import pytest
 from tests.checks.space_worlds import speaks
 
 from tunewright.checks.density import density, sampling
-from tunewright.checks.finding import Finding
 from tunewright.design.round import Round
 from tunewright.design.space import linear, log
+from tunewright.finding import Finding
 from tunewright.testing import Bowl, World, results
 
 WIDE = {name: linear(0.0, 1.0) for name in "abcd"}

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 from tests.checks.real_space import SWEEPS, alexnet, sweep
 
-from tunewright.checks.finding import Finding
 from tunewright.checks.infeasible import infeasible, wilson
 from tunewright.design.condition import given
 from tunewright.design.round import Round
 from tunewright.design.space import linear, log
+from tunewright.finding import Finding
 from tunewright.testing import Bowl, Surface, Unlucky, Walled, results
 
 RATE = {"learning_rate": log(1e-4, 1e-1)}

@@ -7,10 +7,10 @@ import pytest
 from tests.checks.curve_worlds import FALLING, NOISES, known_curves, noise, results_of, rise, shape
 from tests.checks.rates import agrees, at_most
 
-from tunewright.checks.noise import noisy_curves
 from tunewright.checks.overfitting import MEDIAN_LIMIT, got_worse, overfitting
 from tunewright.checks.study_rule import IMMATERIAL
 from tunewright.design.objective import maximize, minimize
+from tunewright.stats.noise import noisy_curves
 
 # E, correlation, sd: share of curves flagged when worse by 4.5 % from 40 % on, 15 % from 40 %,
 # 15 % from 70 % (the published rates)

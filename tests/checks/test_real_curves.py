@@ -7,9 +7,7 @@ import pytest
 from tests.checks.real_curves import IMDB, read
 
 from tunewright.checks.better_half import better_halves
-from tunewright.checks.finding import Finding
 from tunewright.checks.instability import instability
-from tunewright.checks.noise import noisy_curves
 from tunewright.checks.overfitting import got_worse, overfitting
 from tunewright.checks.periodicity import periodicity
 from tunewright.checks.saturated import saturated
@@ -17,7 +15,9 @@ from tunewright.checks.spacing import tables
 from tunewright.checks.step_variance import step_variance
 from tunewright.checks.still_improving import improving, still_improving
 from tunewright.checks.training_bug import training_bug
+from tunewright.finding import Finding
 from tunewright.record.results import Results
+from tunewright.stats.noise import noisy_curves
 
 
 def share_flagged(results: Results, rule) -> tuple[int, int]:

@@ -3,10 +3,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from tunewright.checks.finding import Finding
 from tunewright.checks.same_code import same_code
 from tunewright.design.round import Round
 from tunewright.design.space import log
+from tunewright.finding import Finding
 from tunewright.record.provenance import Provenance
 from tunewright.record.trial import Trial
 from tunewright.testing import Bowl, results

@@ -8,12 +8,12 @@ from tests.checks.rates import at_most
 from tests.checks.real_space import alexnet
 from tests.checks.space_worlds import halton
 
-from tunewright.checks.finding import Finding
 from tunewright.checks.positions import Axis
 from tunewright.checks.sensitivity import discoveries, importances, interactions, sensitivity
 from tunewright.design.condition import Hyperparameter
 from tunewright.design.round import Round
 from tunewright.design.space import Choice, choice, linear, log
+from tunewright.finding import Finding
 from tunewright.testing import Bowl, World, results
 
 

@@ -5,9 +5,9 @@ import pytest
 from tests.checks.curve_worlds import noise, results_of, shape
 from tests.checks.rates import agrees
 
-from tunewright.checks.noise import noisy_curves
 from tunewright.checks.step_variance import luck, step_variance
 from tunewright.design.objective import minimize
+from tunewright.stats.noise import noisy_curves
 
 # E, correlation: share flagged when the true luck is 0.7, 1, 2, 3 times what matters
 POWER = [

@@ -5,8 +5,8 @@ import pytest
 from tests.checks.curve_worlds import FALLING, NOISES, known_curves, noise, results_of, rise, shape
 from tests.checks.rates import at_most
 
-from tunewright.checks.noise import noisy_curves
 from tunewright.checks.training_bug import rising, training_bug
+from tunewright.stats.noise import noisy_curves
 
 
 def test_the_reference_numbers_are_reproduced() -> None:

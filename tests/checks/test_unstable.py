@@ -4,8 +4,8 @@ import numpy as np
 from tests.checks.curve_worlds import noise, results_of, shape
 
 from tunewright.checks.spacing import tables
-from tunewright.checks.spikes import LONGEST
 from tunewright.checks.unstable import Episode, episodes
+from tunewright.stats.spikes import LONGEST
 
 
 def found(train: np.ndarray, lasting: bool = False, **curves: np.ndarray) -> list[list[Episode]]:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from tests.decision.arms import noise
 
-from tunewright.decision.gain import NOTHING, History, gain, paired_gain
 from tunewright.decision.plan import FIVE_LOOKS, FUTILE, Claim, Plan, fixed
 from tunewright.decision.reasons import shrunk
+from tunewright.stats.gain import NOTHING, History, gain, paired_gain
 
 NOISES = ("normal", "skew", "t3", "outlier")
 HISTORIES = ("none", "fresh", "half", "double")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tunewright.decision.gain import NOTHING, History
+from tunewright.stats.gain import NOTHING, History
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
 DEEPOBS = {

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from tests.decision.arms import ROUND, arm, repeats_of, round_results
 
-from tunewright.checks.finding import Finding
 from tunewright.decision.arm import Arm
 from tunewright.decision.decide import decide
-from tunewright.decision.gain import History
 from tunewright.decision.plan import FIVE_LOOKS, NINE_LOOKS, TWO_LOOKS
-from tunewright.decision.spread import Spread
 from tunewright.design.objective import maximize
 from tunewright.errors import DesignError
+from tunewright.finding import Finding
+from tunewright.stats.gain import History
+from tunewright.stats.spread import Spread
 
 LOW = (0.70, 0.71, 0.69, 0.70, 0.72)
 HIGH = (0.74, 0.75, 0.73, 0.75, 0.74)

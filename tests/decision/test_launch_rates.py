@@ -27,8 +27,8 @@ from tests.decision.launch_worlds import (
 )
 
 from tunewright.decision.decide import decide
-from tunewright.decision.gain import NOTHING, gain, paired_gain
 from tunewright.decision.plan import FIVE_LOOKS, POWER, fixed, runs_for
+from tunewright.stats.gain import NOTHING, gain, paired_gain
 
 COUNT = 4000
 SHARED = pytest.mark.skipif(

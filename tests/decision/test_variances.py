@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 from tests.decision.arms import arm, repeats_of, round_results
 
-from tunewright.checks.best_of_k import best_of
 from tunewright.decision.arm import Arm
 from tunewright.decision.data_variance import FILE, by_split, examples_of, of_gain, of_value
-from tunewright.decision.spread import chi_square_interval
 from tunewright.decision.study_variance import from_halves, from_replicates, luck_of_gain
 from tunewright.decision.variance import variance
 from tunewright.design.round import Round
 from tunewright.design.space import linear
 from tunewright.errors import DesignError
 from tunewright.record.results import Results
+from tunewright.stats.best_of_k import best_of
+from tunewright.stats.spread import chi_square_interval
 from tunewright.testing import Bowl, World, results
 
 REPEATS = {7: [0.20, 0.21, 0.19, 0.20, 0.22], 6: [0.24, 0.25, 0.23]}

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import tunewright as tw
-from tunewright.checks.finding import Finding
+from tunewright.finding import Finding
 from tunewright.record.results import Results
 from tunewright.reports.answer import answer
 from tunewright.testing.surfaces import Bowl

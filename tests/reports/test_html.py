@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import tunewright as tw
-from tunewright.checks.finding import Finding
+from tunewright.finding import Finding
 from tunewright.record.curve import Curves
 from tunewright.record.results import Results
 from tunewright.reports.report import Report, report

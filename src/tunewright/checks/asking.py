@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from tunewright.checks.better_half import Judged, better_halves
-from tunewright.checks.finding import Finding, Verdict, said_once
-from tunewright.checks.noise import FEWEST
 from tunewright.checks.spacing import LONGEST, SpacedCurves, tables, unreadable
 from tunewright.checks.study_rule import Reading, Statement, in_rank_order, statement
 from tunewright.design.study import Study
+from tunewright.finding import Finding, Verdict, said_once
 from tunewright.record.results import Results
+from tunewright.stats.noise import FEWEST
 
 SECTION = "Examining the training curves"  # of the playbook
 FEW = 40  # points of a curve: below it only large effects can be seen

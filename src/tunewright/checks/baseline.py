@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tunewright.checks.better_half import have_learned
-from tunewright.checks.finding import Finding
+from tunewright.finding import Finding
 from tunewright.record.results import Results
 from tunewright.record.trial import Trial
 

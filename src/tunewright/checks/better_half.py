@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tunewright.checks.noise import Floats
 from tunewright.design.objective import Objective
 from tunewright.design.study import Study
 from tunewright.record.results import Results
 from tunewright.record.trial import Trial
+from tunewright.stats.noise import Floats
 
 TOP = 5  # trials the study-level rules look at
 LEARNED = 0.2  # of the best trial's improvement: below it a curve only trembles at chance level

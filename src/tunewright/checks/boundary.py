@@ -8,8 +8,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tunewright.checks.edges import FEWEST, FEWEST_LONE_WARNS, Look, look, pooled_look
-from tunewright.checks.finding import Finding, Verdict, said_once
 from tunewright.checks.positions import (
     Axis,
     Settled,
@@ -23,7 +21,9 @@ from tunewright.checks.wider import in_words, natural_bound, wider
 from tunewright.design.condition import Hyperparameter
 from tunewright.design.meaning import Meaning
 from tunewright.design.space import Choice, Integers, Linear, Range
+from tunewright.finding import Finding, Verdict, said_once
 from tunewright.record.results import Results
+from tunewright.stats.crowding import FEWEST, FEWEST_LONE_WARNS, Look, look, pooled_look
 
 SECTION = "Identifying bad search space boundaries"
 FALSE_FLAGS = 0.03  # per hyperparameter that does not matter

@@ -16,7 +16,6 @@ from tunewright.checks.comparison import comparison
 from tunewright.checks.density import density
 from tunewright.checks.edge_of_divergence import edge_of_divergence
 from tunewright.checks.fairness import fairness
-from tunewright.checks.finding import Finding
 from tunewright.checks.infeasible import infeasible
 from tunewright.checks.instability import instability
 from tunewright.checks.overfitting import overfitting
@@ -29,6 +28,7 @@ from tunewright.checks.still_improving import still_improving
 from tunewright.checks.study_rule import expected_flags
 from tunewright.checks.training_bug import training_bug
 from tunewright.checks.variance import variance
+from tunewright.finding import Finding
 from tunewright.record.results import Results
 
 QUESTIONS: tuple[Callable[[Results], list[Finding]], ...] = (

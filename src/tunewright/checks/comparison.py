@@ -11,9 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from tunewright.checks.buckets import Contrast, contrast
-from tunewright.checks.finding import Finding, Verdict
-from tunewright.checks.half_sampling import (
+from tunewright.checks.positions import Settled, axes, losses_of, settled
+from tunewright.design.space import Choice
+from tunewright.design.study import Study
+from tunewright.finding import Finding, Verdict
+from tunewright.record.results import Results
+from tunewright.stats.buckets import Contrast, contrast
+from tunewright.stats.half_sampling import (
     FEWEST,
     SIDE,
     SIDE_APART,
@@ -24,11 +28,7 @@ from tunewright.checks.half_sampling import (
     shared_halves,
     shared_region,
 )
-from tunewright.checks.noise import Floats
-from tunewright.checks.positions import Settled, axes, losses_of, settled
-from tunewright.design.space import Choice
-from tunewright.design.study import Study
-from tunewright.record.results import Results
+from tunewright.stats.noise import Floats
 
 SECTION = "Detecting whether a change is useful with isolation plots"
 WEAK = 12  # trials each: below it equal settings are called different in up to 12 %

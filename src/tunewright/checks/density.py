@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from tunewright.checks.best_of_k import BestOf, best_of, best_of_each
-from tunewright.checks.finding import Finding, said_once
-from tunewright.checks.noise import Floats
 from tunewright.checks.positions import Settled, losses_of, settled
 from tunewright.checks.trial_sd import trial_sd
+from tunewright.finding import Finding, said_once
 from tunewright.record.results import Results
+from tunewright.stats.best_of_k import BestOf, best_of, best_of_each
+from tunewright.stats.noise import Floats
 
 SECTION = "Not sampling enough points in the search space"
 FEWEST = 6  # feasible trials

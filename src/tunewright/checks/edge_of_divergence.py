@@ -11,14 +11,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tunewright.checks.finding import Finding, said_once
 from tunewright.checks.infeasible import Found, find_infeasible
 from tunewright.checks.instability import SECTION, remedies
-from tunewright.checks.noise import Floats
 from tunewright.checks.positions import Settled, losses_of, settled
 from tunewright.checks.region import Region
 from tunewright.checks.unstable import diverged
+from tunewright.finding import Finding, said_once
 from tunewright.record.results import Results
+from tunewright.stats.noise import Floats
 
 NEAR = 0.75  # decades below the threshold; 1.0 called 12 % of a set whose best lies 1.5 below
 FEWEST = 6  # feasible trials

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from tunewright.checks.boundary import Edge, edges_of
-from tunewright.checks.finding import Finding, Verdict
 from tunewright.checks.positions import Settled, losses_of, settled
+from tunewright.finding import Finding, Verdict
 from tunewright.record.results import Results
 
 SECTION = "Striking a balance between informative and affordable experiments"

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from tunewright.checks.far_above import far_above
-from tunewright.checks.finding import Finding, Verdict, said_once
 from tunewright.checks.positions import Settled, settled
 from tunewright.checks.region import LARGEST, Region, features_of, region
+from tunewright.finding import Finding, Verdict, said_once
 from tunewright.record.results import Results
 
 SECTION = "Identifying bad search space boundaries"

@@ -8,13 +8,13 @@ from typing import Any
 
 from tunewright.checks.asking import Answer, CurveQuestion, ask, training_metric
 from tunewright.checks.better_half import Judged
-from tunewright.checks.finding import Finding
 from tunewright.checks.spacing import SpacedCurves, tables
-from tunewright.checks.spikes import LONGEST
 from tunewright.checks.study_rule import IMMATERIAL, Reading, Statement
 from tunewright.checks.unstable import diverged, episodes
+from tunewright.finding import Finding
 from tunewright.record.results import Results
 from tunewright.record.trial import Trial
+from tunewright.stats.spikes import LONGEST
 
 JUST_ABOVE = 10.0  # times the best learning rate
 FEWEST_ABOVE, NEAREST = 3, 20  # trials there

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from tunewright.checks.noise import Floats
 from tunewright.design.meaning import Meaning
 from tunewright.record.curve import Curve
 from tunewright.record.trial import Trial
+from tunewright.stats.noise import Floats
 
 DECAYED = 0.1  # of the peak: below it improvement at the end is the schedule's doing
 STEP = 1.5  # ratio of neighbouring values that counts as a step

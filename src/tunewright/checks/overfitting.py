@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from tunewright.checks.asking import Answer, CurveQuestion, Metric, ask, objective_metric
-from tunewright.checks.finding import Finding
-from tunewright.checks.noise import Floats, NoisyCurves, mean_variance, noisy_curves
 from tunewright.checks.spacing import SpacedCurves, spaced
 from tunewright.checks.study_rule import IMMATERIAL, Reading, Statement
+from tunewright.finding import Finding
 from tunewright.record.results import Results
 from tunewright.record.trial import Trial
+from tunewright.stats.noise import Floats, NoisyCurves, mean_variance, noisy_curves
 
 MEDIAN_LIMIT = 2.2
 Kind = Literal["overfitting", "training too", "unknown"]

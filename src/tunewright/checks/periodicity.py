@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from tunewright.checks.asking import Answer, CurveQuestion, ask, objective_metric
-from tunewright.checks.finding import Finding
 from tunewright.checks.logged_rate import learning_rates, steps_of
-from tunewright.checks.noise import ROBUST, Floats
 from tunewright.checks.spacing import SpacedCurves
 from tunewright.checks.study_rule import Reading, Statement
+from tunewright.finding import Finding
 from tunewright.record.results import Results
+from tunewright.stats.noise import ROBUST, Floats
 
 FEWEST = 40  # evaluations
 CHANCE = 0.002  # flagged below this

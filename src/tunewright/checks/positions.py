@@ -13,13 +13,13 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from tunewright.checks.noise import Floats
 from tunewright.design.condition import Hyperparameter
 from tunewright.design.space import Choice, Integers, Range, Value, is_number
 from tunewright.design.study import Study
 from tunewright.errors import DesignError
 from tunewright.record.results import Results
 from tunewright.record.trial import Trial
+from tunewright.stats.noise import Floats
 
 # searches that settle every point beforehand; no name: made by hand, or imported
 LAID_OUT = ("", "halton", "listed", "random", "grid", "sobol", "quasi_random")

@@ -17,12 +17,12 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from tunewright.checks.noise import Floats
 from tunewright.checks.positions import Settled, as_number
 from tunewright.design.condition import Hyperparameter
 from tunewright.design.meaning import Meaning
 from tunewright.design.space import Integers, Log, LogFromOne, Value
 from tunewright.record.trial import Trial
+from tunewright.stats.noise import Floats
 
 FEWEST = 3  # of each kind
 DRAWS = 999  # with 299 four of sixteen, fully separated, were not told from chance

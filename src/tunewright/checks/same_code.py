@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tunewright.checks.finding import Finding
+from tunewright.finding import Finding
 from tunewright.record.provenance import Provenance
 from tunewright.record.results import Results
 from tunewright.record.trial import Trial

@@ -10,12 +10,12 @@ import numpy.typing as npt
 from tunewright.checks.asking import Answer, CurveQuestion, ask, objective_metric
 from tunewright.checks.best_step import best_steps, shorter
 from tunewright.checks.better_half import Judged
-from tunewright.checks.finding import Finding
-from tunewright.checks.noise import Floats, NoisyCurves, noisy_curves
 from tunewright.checks.spacing import SpacedCurves
 from tunewright.checks.study_rule import IMMATERIAL, Reading, Statement
 from tunewright.checks.trial_sd import trial_sd
+from tunewright.finding import Finding
 from tunewright.record.results import Results
+from tunewright.stats.noise import Floats, NoisyCurves, noisy_curves
 
 FEWEST = 40  # evaluations: with 20 no plateau can be told from a slow descent
 LIMIT, MEDIAN_LIMIT = 2.0, 1.5

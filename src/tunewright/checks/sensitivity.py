@@ -22,11 +22,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tunewright.checks.finding import Finding, said_once
-from tunewright.checks.noise import Floats
 from tunewright.checks.positions import Axis, Settled, axes, settled
 from tunewright.design.space import Choice
+from tunewright.finding import Finding, said_once
 from tunewright.record.results import Results
+from tunewright.stats.noise import Floats
 
 SECTION = "Extracting insight from experimental results"
 FEWEST = 10  # feasible trials

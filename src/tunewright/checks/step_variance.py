@@ -13,13 +13,13 @@ import numpy as np
 
 from tunewright.checks.asking import Answer, CurveQuestion, ask, objective_metric
 from tunewright.checks.better_half import TOP, Judged
-from tunewright.checks.finding import Finding
 from tunewright.checks.logged_rate import decayed, learning_rates
-from tunewright.checks.noise import Floats, NoisyCurves, noisy_curves
 from tunewright.checks.spacing import SpacedCurves
 from tunewright.checks.study_rule import Reading, Statement
 from tunewright.checks.trial_sd import trial_sd
+from tunewright.finding import Finding
 from tunewright.record.results import Results
+from tunewright.stats.noise import Floats, NoisyCurves, noisy_curves
 
 ENOUGH = 40  # evaluations: below it false alarms are too many to warn
 SURE = 0.98  # of the lower limit

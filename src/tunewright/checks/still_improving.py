@@ -11,12 +11,12 @@ import numpy.typing as npt
 from tunewright.checks.asking import Answer, CurveQuestion, ask, objective_metric
 from tunewright.checks.best_step import best_steps
 from tunewright.checks.better_half import Judged
-from tunewright.checks.finding import Finding
 from tunewright.checks.logged_rate import decayed, learning_rates, stepped
-from tunewright.checks.noise import Floats, NoisyCurves, noisy_curves, slope_variance
 from tunewright.checks.spacing import SpacedCurves
 from tunewright.checks.study_rule import IMMATERIAL, Reading, Statement
+from tunewright.finding import Finding
 from tunewright.record.results import Results
+from tunewright.stats.noise import Floats, NoisyCurves, noisy_curves, slope_variance
 
 MEDIAN_LIMIT = 2.2
 DECAYING = ("cosine", "linear")  # schedules that end near zero

@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from tunewright.checks.asking import Answer, CurveQuestion, ask, training_metric
-from tunewright.checks.finding import Finding
 from tunewright.checks.logged_rate import learning_rates, rose
-from tunewright.checks.noise import Floats, NoisyCurves, noisy_curves
 from tunewright.checks.spacing import SpacedCurves
 from tunewright.checks.study_rule import IMMATERIAL, Reading, Statement
+from tunewright.finding import Finding
 from tunewright.record.results import Results
+from tunewright.stats.noise import Floats, NoisyCurves, noisy_curves
 
 BLOCKS = 10
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from rich.console import Console
 from rich.text import Text
 
-from tunewright import words
+from tunewright.messages import words
 from tunewright.record.results import Results
 from tunewright.reports.plain_table import cell, table
 from tunewright.reports.round_page import without_fixed

@@ -7,13 +7,13 @@ from dataclasses import replace
 import typer
 
 from tunewright.checks.checklist import check as check_results
-from tunewright.checks.finding import Finding
 from tunewright.cli.earlier import read_joined
 from tunewright.cli.judging import AtOption, MaximizeOption, MinimizeOption, judged_by
 from tunewright.cli.options import JsonOption, RoundName, StoreOption
 from tunewright.cli.problems import WARNED
 from tunewright.cli.screen import screen, show_json
 from tunewright.cli.toml_words import as_toml
+from tunewright.finding import Finding
 from tunewright.reports.checklist_page import print_checklist
 
 

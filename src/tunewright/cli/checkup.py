@@ -15,12 +15,12 @@ from typing import Literal
 
 from rich.console import Console
 
-from tunewright import words
 from tunewright.cli.project_folder import ROUNDS, Project, store_address
 from tunewright.design.round_file import read_round
 from tunewright.errors import NotFound, TunewrightError
 from tunewright.execution import devices
 from tunewright.execution.command import Command
+from tunewright.messages import words
 from tunewright.record import backup
 from tunewright.record.address import check_place, file_system, parse
 from tunewright.record.database import beside

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from tunewright import words
 from tunewright.cli import where
 from tunewright.cli.options import JsonOption, RoundName, StoreOption, WorkersOption
 from tunewright.cli.problems import FINE, UNFINISHED, Misuse
@@ -20,6 +19,7 @@ from tunewright.design.round_file import write_round
 from tunewright.execution.command import command
 from tunewright.execution.evaluate import Measure, Measured, measured
 from tunewright.execution.executor import Executor
+from tunewright.messages import words
 from tunewright.record.results import Results
 from tunewright.record.store import Store
 from tunewright.record.trial import Trial

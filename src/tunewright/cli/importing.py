@@ -12,7 +12,6 @@ from typing import Annotated, Any
 
 import typer
 
-from tunewright import words
 from tunewright.cli.options import StoreOption, chosen
 from tunewright.cli.problems import Misuse
 from tunewright.cli.project_folder import DEFAULT_STORE, find_project
@@ -29,6 +28,7 @@ from tunewright.importers.tables import import_tables
 from tunewright.importers.taking_over import Options
 from tunewright.importers.tensorboard import import_tensorboard
 from tunewright.importers.wandb import import_wandb
+from tunewright.messages import words
 from tunewright.record.address import parse
 from tunewright.record.results import Results
 from tunewright.record.store import Store

@@ -9,11 +9,11 @@ from typing import Annotated, Literal
 import typer
 from rich.text import Text
 
-from tunewright import words
 from tunewright.cli.options import chosen
 from tunewright.cli.problems import Misuse
 from tunewright.cli.screen import sidelines
 from tunewright.design.objective import Objective
+from tunewright.messages import words
 from tunewright.record.results import Results
 
 PLACES: dict[str, Literal["best", "last"]] = {"best": "best", "last": "last"}

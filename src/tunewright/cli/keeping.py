@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from tunewright import words
 from tunewright.cli.options import StoreOption
 from tunewright.cli.problems import Misuse
 from tunewright.cli.project_folder import find_project, store_address
 from tunewright.cli.screen import say
+from tunewright.messages import words
 from tunewright.record import backup as backups
 from tunewright.record.address import parse
 from tunewright.record.rebuild import rebuild

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.text import Text
 
-from tunewright import words
 from tunewright.cli.screen import say
-from tunewright.decision.gain import History
 from tunewright.decision.launch import Launch
 from tunewright.decision.plan import POWER, Claim, Plan, runs_for
 from tunewright.decision.reasons import about, percent
+from tunewright.messages import words
 from tunewright.record.lineage import Baseline, Launched, Place
+from tunewright.stats.gain import History
 
 STYLES: dict[str, str] = {"launch": "bold green", "keep": "bold", "undecided": "bold yellow"}
 EFFECTS = (0.5, 1.0, 2.0)  # trial standard deviations, for a plan's power

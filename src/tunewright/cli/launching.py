@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 import typer
 
-from tunewright import words
 from tunewright.autopilot.launching import Settled, keep, settle
 from tunewright.autopilot.replicating import replicates, resplit
 from tunewright.checks.checklist import check
@@ -23,7 +22,6 @@ from tunewright.cli.rivals import Rivals, rivals
 from tunewright.cli.screen import say, screen, show_json, sidelines
 from tunewright.decision.arm import Arm
 from tunewright.decision.data_variance import examples_of, of_gain
-from tunewright.decision.gain import History
 from tunewright.decision.grounds import claim_of
 from tunewright.decision.launch import Launch
 from tunewright.decision.pipeline_history import Pipeline, read_history
@@ -32,11 +30,13 @@ from tunewright.decision.question import Question
 from tunewright.decision.study_variance import luck_of_gain
 from tunewright.execution.watcher import Summary
 from tunewright.execution.workload import Workload
+from tunewright.messages import words
 from tunewright.record import lineage
 from tunewright.record.lineage import Place
 from tunewright.record.repeats import Repeats
 from tunewright.record.results import Results
 from tunewright.record.store import Store
+from tunewright.stats.gain import History
 
 KINDS: dict[str, Claim] = {"feature": "feature", "hyperparameters": "hyperparameters"}
 

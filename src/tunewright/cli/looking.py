@@ -8,11 +8,11 @@ from typing import Annotated, Any
 
 import typer
 
-from tunewright import words
 from tunewright.cli.earlier import read_joined
 from tunewright.cli.judging import AtOption, MaximizeOption, MinimizeOption, judged_by
 from tunewright.cli.options import JsonOption, RoundName, StoreOption, chosen
 from tunewright.cli.screen import say, screen, show_json
+from tunewright.messages import words
 from tunewright.plots.figure import Figure
 from tunewright.reports.chapters import CHAPTERS, chapters
 from tunewright.reports.report import report as report_on

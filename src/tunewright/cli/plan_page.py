@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.text import Text
 
-from tunewright import words
 from tunewright.design.budget import Cost, expected_cost
 from tunewright.design.round import Round
 from tunewright.design.space import Value
 from tunewright.errors import NotFound
 from tunewright.execution.preparing import advice, ready
 from tunewright.execution.workload import Workload
+from tunewright.messages import words
 from tunewright.record.results import Results
 from tunewright.record.store import Store
 from tunewright.reports.plain_table import cell, table

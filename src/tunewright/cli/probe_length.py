@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from tunewright import words
 from tunewright.cli import where
 from tunewright.cli.options import JsonOption, RoundName, StoreOption, WorkersOption
 from tunewright.cli.probe_page import show_answer
@@ -18,6 +17,7 @@ from tunewright.cli.project_folder import need_project, open_store
 from tunewright.cli.screen import say, screen, show_json
 from tunewright.execution.watcher import Watcher
 from tunewright.execution.workload import Workload
+from tunewright.messages import words
 from tunewright.plots.batch_scaling import batch_scaling
 from tunewright.plots.steps_to_fit import steps_to_fit
 from tunewright.probes.critical_batch import CriticalBatch, critical_batch as ask_critical_batch

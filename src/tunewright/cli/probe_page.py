@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tunewright import words
 from tunewright.cli.screen import say, show_json
+from tunewright.messages import words
 from tunewright.probes.probe import Answer, as_document
 
 

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from tunewright import words
 from tunewright.cli import where
 from tunewright.cli.options import JsonOption, StoreOption, WorkersOption
 from tunewright.cli.probe_page import show_answer
@@ -17,6 +16,7 @@ from tunewright.cli.project_folder import open_store
 from tunewright.cli.screen import say, screen
 from tunewright.execution.watcher import Watcher
 from tunewright.execution.workload import Workload
+from tunewright.messages import words
 from tunewright.probes.clip import Clip, ClipTry, clip as ask_clip
 from tunewright.probes.probe import Answer
 from tunewright.probes.short_run import ShortRun

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 import typer
 
-from tunewright import words
 from tunewright.cli.options import JsonOption, StoreOption
 from tunewright.cli.probe_page import show_answer
 from tunewright.cli.problems import Misuse
@@ -17,6 +16,7 @@ from tunewright.cli.screen import say, screen, sidelines
 from tunewright.cli.training_function import find_function
 from tunewright.design.space import Value
 from tunewright.execution.workload import Workload
+from tunewright.messages import words
 from tunewright.plots.throughput import throughput
 from tunewright.probes.batch_size import batch_size as probe_batch_size
 from tunewright.probes.cost import Cost

@@ -16,7 +16,6 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from tunewright import words
 from tunewright.cli.toml_words import as_toml
 from tunewright.errors import (
     Busy,
@@ -29,6 +28,7 @@ from tunewright.errors import (
     TunewrightError,
     WorkloadError,
 )
+from tunewright.messages import words
 
 FINE = 0  # infeasible and failed trials included
 WARNED = 1  # from `check` alone: something of the checklist warns

@@ -10,9 +10,9 @@ from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
-from tunewright import words
 from tunewright.cli.tally import STREAK, Tally
 from tunewright.execution.watcher import Concluded, Started, Summary
+from tunewright.messages import words
 
 if TYPE_CHECKING:
     from tunewright.record.store import RoundRecord

@@ -11,7 +11,6 @@ from typing import Annotated
 
 import typer
 
-from tunewright import words
 from tunewright.cli.checkup import examine, print_checkup
 from tunewright.cli.options import JsonOption, StoreOption, chosen
 from tunewright.cli.problems import UNFINISHED, Misuse
@@ -31,6 +30,7 @@ from tunewright.design.round_file import template
 from tunewright.design.toml_file import toml_value
 from tunewright.execution.command import Command, command
 from tunewright.execution.workload import Workload
+from tunewright.messages import words
 
 TRIALS = 20  # per study, until somebody says otherwise
 FUNCTION = re.compile(r"[\w./\\-]+:[A-Za-z_]\w*")  # train.py:train, package.module:train

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
-from tunewright import words
 from tunewright.decision.extend import Extension
 from tunewright.decision.proposal import Proposal
 from tunewright.design.round import Round
 from tunewright.design.round_changes import differences
 from tunewright.design.space import Range
+from tunewright.messages import words
 from tunewright.record.results import Results
 from tunewright.reports.earlier_trials import earlier_line
 from tunewright.reports.plain_table import cell, table

@@ -10,7 +10,6 @@ from typing import Annotated
 
 import typer
 
-from tunewright import words
 from tunewright.cli.earlier import read_joined
 from tunewright.cli.judging import AtOption, MaximizeOption, MinimizeOption, judged_by
 from tunewright.cli.options import JsonOption, RoundName, StoreOption
@@ -25,6 +24,7 @@ from tunewright.decision.proposal import Proposal, next_name, renamed
 from tunewright.design.round import Round
 from tunewright.design.round_file import write_round
 from tunewright.errors import NotFound
+from tunewright.messages import words
 from tunewright.record.results import Results
 
 WriteOption = Annotated[bool, typer.Option("--write", help="Write the round as rounds/NAME.toml.")]

@@ -8,13 +8,13 @@ from typing import Annotated
 
 import typer
 
-from tunewright import words
 from tunewright.cli.judging import AtOption, MaximizeOption, MinimizeOption, judged_by
 from tunewright.cli.options import JsonOption, RoundName, StoreOption, chosen
 from tunewright.cli.project_folder import open_store
 from tunewright.cli.screen import say, screen, show_json
 from tunewright.cli.tracking_page import print_tracking
 from tunewright.cli.trial_page import History, print_trial
+from tunewright.messages import words
 from tunewright.record.curve import Curves
 from tunewright.record.joined import with_earlier
 from tunewright.record.tables import Table

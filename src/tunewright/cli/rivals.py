@@ -10,11 +10,11 @@ from __future__ import annotations
 import difflib
 from dataclasses import dataclass
 
-from tunewright import words
 from tunewright.autopilot.launching import known
 from tunewright.cli.problems import Misuse
 from tunewright.design.space import same_value
 from tunewright.design.study import Study
+from tunewright.messages import words
 from tunewright.record import lineage
 from tunewright.record.lineage import Place
 from tunewright.record.repeats import Repeats

@@ -10,7 +10,6 @@ from typing import Annotated
 
 import typer
 
-from tunewright import words
 from tunewright.cli import where
 from tunewright.cli.earlier import learning_from_earlier
 from tunewright.cli.judging import AtOption, MaximizeOption, MinimizeOption, judged_by
@@ -28,6 +27,7 @@ from tunewright.execution.local import Local
 from tunewright.execution.repeat import repeated
 from tunewright.execution.verbs import supervise
 from tunewright.execution.watcher import Concluded, Summary, Why
+from tunewright.messages import words
 from tunewright.record.repeats import Repeats
 from tunewright.record.results import Results
 from tunewright.record.store import Store

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from tunewright import words
 from tunewright.cli.time_left import time_left
 from tunewright.execution.watcher import Concluded, Started
+from tunewright.messages import words
 
 REMEMBERED = 500  # trials whose length the estimate of the time left looks at
 STREAK = 5  # infeasible trials in a row worth a warning

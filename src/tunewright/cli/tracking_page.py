@@ -8,7 +8,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from tunewright import words
+from tunewright.messages import words
 from tunewright.record.tracking import Tracked
 from tunewright.reports.plain_table import cell, table
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from tunewright import words
+from tunewright.messages import words
 from tunewright.record.provenance import Provenance
 from tunewright.record.reading import Attempt, Snapshot
 from tunewright.record.results import Results

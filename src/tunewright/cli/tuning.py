@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from tunewright import words
 from tunewright.autopilot.campaign import Campaign, read_campaign
 from tunewright.autopilot.definition import read_definition
 from tunewright.autopilot.probing import skipped
@@ -24,6 +23,7 @@ from tunewright.cli.project_folder import ROUNDS, Project, anchored, need_projec
 from tunewright.cli.screen import say
 from tunewright.design.round import Round
 from tunewright.execution.executor import Executor
+from tunewright.messages import words
 from tunewright.record.store import Store
 from tunewright.reports.campaign import chosen, found
 from tunewright.reports.report import report

@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from tunewright import words
 from tunewright.autopilot.replicating import known_splits, replicate, replicates, resplit
 from tunewright.cli import where
 from tunewright.cli.options import JsonOption, RoundName, StoreOption, WorkersOption
@@ -16,12 +15,13 @@ from tunewright.cli.problems import FINE, INTERRUPTED
 from tunewright.cli.progress import watcher
 from tunewright.cli.project_folder import anchored, need_project, open_store
 from tunewright.cli.screen import say, screen, show_json, sidelines
-from tunewright.decision.spread import Spread
 from tunewright.decision.variance import Variances, variance as variances_of
 from tunewright.execution.repeat import repeated
 from tunewright.execution.watcher import Summary
+from tunewright.messages import words
 from tunewright.record.store import Store
 from tunewright.reports.plain_table import cell, table
+from tunewright.stats.spread import Spread
 
 WHAT = {
     "trial": "the same configuration, other seeds",

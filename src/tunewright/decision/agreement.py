@@ -15,13 +15,13 @@ from typing import Literal
 
 import numpy as np
 
-from tunewright.checks.noise import Floats
 from tunewright.decision.transfer import transfer
 from tunewright.design.space import Value
 from tunewright.errors import DesignError
 from tunewright.record.curve import Batch, Curves, pack
 from tunewright.record.results import Results
 from tunewright.record.trial import Trial
+from tunewright.stats.noise import Floats
 
 FEWEST = 5  # things ranked
 SIDE = 1.645  # standard errors of a 90 % interval

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from tunewright.decision.arm import Arm
-from tunewright.decision.gain import Gain, History, gain, paired_gain
 from tunewright.decision.launch import Method
 from tunewright.decision.plan import FIVE_LOOKS, FIXED, Claim, Plan, fixed
+from tunewright.stats.gain import Gain, History, gain, paired_gain
 
 FEWEST_SPLITS = 3  # shared by both arms, to compare them split by split
 

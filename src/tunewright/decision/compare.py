@@ -10,7 +10,6 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tunewright.checks.finding import Finding
 from tunewright.decision.narrow import around_the_best
 from tunewright.decision.proposal import Proposal, proposal, successor
 from tunewright.decision.rewriting import with_ranges
@@ -18,6 +17,7 @@ from tunewright.design.condition import Given
 from tunewright.design.round import Round
 from tunewright.design.space import Choice
 from tunewright.errors import DesignError
+from tunewright.finding import Finding
 from tunewright.record.results import Results
 
 

@@ -17,12 +17,12 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from tunewright.checks.noise import Floats
 from tunewright.decision.arm import Arm
-from tunewright.decision.spread import Spread, chi_square_interval
 from tunewright.errors import DesignError
 from tunewright.record.results import Results
 from tunewright.record.trial import Trial
+from tunewright.stats.noise import Floats
+from tunewright.stats.spread import Spread, chi_square_interval
 
 FILE = "per_example.npy"
 DRAWS = 1000  # of the bootstrap

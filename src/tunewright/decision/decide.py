@@ -12,10 +12,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from tunewright.checks.finding import Finding
 from tunewright.decision.arm import Arm
 from tunewright.decision.case import Case, plan_for, posterior_of
-from tunewright.decision.gain import NOTHING, History
 from tunewright.decision.grounds import claim_of, objections
 from tunewright.decision.launch import Launch, Verdict
 from tunewright.decision.plan import (
@@ -39,9 +37,11 @@ from tunewright.decision.reasons import (
     shrunk,
     sureness,
 )
-from tunewright.decision.spread import Spread
 from tunewright.errors import DesignError
+from tunewright.finding import Finding
 from tunewright.record.repeats import Repeats
+from tunewright.stats.gain import NOTHING, History
+from tunewright.stats.spread import Spread
 
 UNBALANCED = 2.0  # the most runs of one arm over the other
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from tunewright.checks.finding import Finding
 from tunewright.decision.arm import Arm
 from tunewright.decision.plan import Claim
 from tunewright.design.space import same_value
+from tunewright.finding import Finding
 
 # nothing of the round means anything
 FATAL: Mapping[str, str] = {

@@ -5,10 +5,10 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from tunewright.checks.finding import Finding
 from tunewright.decision.extend import extension, trained_steps
 from tunewright.decision.proposal import Proposal, proposal, successor
 from tunewright.errors import TunewrightError
+from tunewright.finding import Finding
 from tunewright.record.results import Results
 
 TIMES = 2  # as long, when nothing says how much longer

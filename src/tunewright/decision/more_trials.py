@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tunewright.checks.density import BETWEEN_SETTINGS
-from tunewright.checks.finding import Finding
 from tunewright.decision.narrow import narrow
 from tunewright.decision.proposal import Proposal, continued, enough_for
 from tunewright.design.budget import budget
+from tunewright.finding import Finding
 from tunewright.record.results import Results
 
 DOUBLINGS = 2

@@ -15,7 +15,6 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from tunewright.checks.finding import Finding
 from tunewright.checks.positions import Axis, axes, settled
 from tunewright.decision.proposal import Proposal, proposal, successor
 from tunewright.decision.ranges import share
@@ -23,6 +22,7 @@ from tunewright.decision.rewriting import names_of, searched_ranges, with_ranges
 from tunewright.design.round import Round
 from tunewright.design.space import Choice, Integers, Linear, Log, LogFromOne, Range
 from tunewright.errors import DesignError
+from tunewright.finding import Finding
 from tunewright.record.results import Results
 
 BEST = 0.2  # of the feasible trials

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from tunewright.checks.checklist import check
-from tunewright.checks.finding import Finding
 from tunewright.decision.compare import compare_again
 from tunewright.decision.exploit import exploit, explored, repeat, stop
 from tunewright.decision.fix import fix
@@ -22,6 +21,7 @@ from tunewright.decision.proposal import Proposal
 from tunewright.decision.regularise import regularise
 from tunewright.decision.repair import calm, finish, mend, stabilise
 from tunewright.decision.widen import widen
+from tunewright.finding import Finding
 from tunewright.record.results import Results
 
 Proposer = Callable[[Results, Sequence[Finding]], list[Proposal]]

@@ -14,12 +14,12 @@ from datetime import datetime
 
 import numpy as np
 
-from tunewright.decision.gain import History
 from tunewright.design.space import Value, same_value
 from tunewright.record.lineage import Launched, launches
 from tunewright.record.results import Results
 from tunewright.record.store import Store
 from tunewright.record.trial import Trial
+from tunewright.stats.gain import History
 
 SAME = ("max_train_steps", "batch_size", "optimizer")  # meanings whose change starts a new history
 OLDEST = 10  # launches

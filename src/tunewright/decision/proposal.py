@@ -8,10 +8,10 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from tunewright.checks.finding import Finding
 from tunewright.design.budget import budget
 from tunewright.design.round import Round
 from tunewright.errors import DesignError
+from tunewright.finding import Finding
 
 Kind = Literal[
     "finish",  # run what is left

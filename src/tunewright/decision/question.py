@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tunewright.checks.finding import Finding
 from tunewright.decision.arm import Arm
 from tunewright.decision.decide import decide
-from tunewright.decision.gain import History
 from tunewright.decision.launch import Launch
 from tunewright.decision.plan import FIVE_LOOKS, Claim, Plan
-from tunewright.decision.spread import Spread
+from tunewright.finding import Finding
 from tunewright.record.repeats import Repeats
+from tunewright.stats.gain import History
+from tunewright.stats.spread import Spread
 
 
 @dataclass(frozen=True)

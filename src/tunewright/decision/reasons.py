@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from tunewright.decision.arm import Arm
 from tunewright.decision.case import Case
 from tunewright.decision.plan import MOST_RUNS, Claim, runs_for
-from tunewright.decision.spread import Spread
+from tunewright.stats.spread import Spread
 
 SD_RATIO = 3.0  # between the arms: beyond it five skewed runs cannot tell a shift from a spread
 SHRINK = 2.0  # an observed gain of n runs counts n / (n + 2): gains are about one sd large

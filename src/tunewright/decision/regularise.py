@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tunewright.checks.finding import Finding
 from tunewright.checks.wider import wider
 from tunewright.decision.proposal import Proposal, enough_for, proposal, successor
 from tunewright.design.default_ranges import SPACES
@@ -18,6 +17,7 @@ from tunewright.design.meaning import Meaning
 from tunewright.design.round import Round
 from tunewright.design.space import Linear, Log, Range, Value, is_number, linear, log
 from tunewright.errors import DesignError
+from tunewright.finding import Finding
 from tunewright.record.results import Results
 
 # strengths worth searching where nothing is known but the name

@@ -8,8 +8,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from tunewright.checks.finding import Finding
 from tunewright.decision.proposal import Proposal, proposal
+from tunewright.finding import Finding
 from tunewright.record.results import Results
 
 BROKEN = ("baseline", "training_bug")  # nothing else means anything until these are mended

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from tunewright.checks.density import FEWEST, Reference, reference, sampling
-from tunewright.checks.noise import Floats
 from tunewright.checks.positions import losses_of, settled
 from tunewright.record.results import Results
 from tunewright.record.trial import Trial
+from tunewright.stats.noise import Floats
 
 
 @dataclass(frozen=True)

@@ -12,15 +12,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tunewright.checks.noise import Floats
 from tunewright.checks.positions import losses_of
 from tunewright.checks.variance import optimism, spread
 from tunewright.decision.arm import Arm
 from tunewright.decision.data_variance import by_split, examples_of, of_gain, of_value
-from tunewright.decision.spread import Spread
 from tunewright.decision.study_variance import from_halves, from_replicates
 from tunewright.record.results import Results
 from tunewright.record.trial import Trial
+from tunewright.stats.noise import Floats
+from tunewright.stats.spread import Spread
 
 
 @dataclass(frozen=True)

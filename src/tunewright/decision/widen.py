@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tunewright.checks.finding import Finding
 from tunewright.decision.narrow import around_the_best
 from tunewright.decision.proposal import Proposal, grown, proposal, successor
 from tunewright.decision.ranges import hull, reaching, share, written_range
@@ -18,6 +17,7 @@ from tunewright.decision.rewriting import longer_list, searched_ranges, with_ran
 from tunewright.design.round import Round
 from tunewright.design.space import Choice, Range
 from tunewright.errors import DesignError
+from tunewright.finding import Finding
 from tunewright.record.results import Results
 
 FEWEST = 8  # trials: with fewer feasible ones the ends cannot be judged again

@@ -7,8 +7,8 @@ import operator
 import sys
 from typing import Any
 
+from tunewright._jax_arrays import is_jax_array
 from tunewright.errors import BadValue, WorkloadError
-from tunewright.jax_arrays import is_jax_array
 
 LARGEST_STEP = 2**63 - 1  # steps are stored as 64-bit integers
 

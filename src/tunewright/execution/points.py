@@ -14,9 +14,9 @@ from collections import deque
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
+from tunewright._jax_arrays import is_jax_array, numbers as jax_numbers
 from tunewright.errors import Diverged
 from tunewright.execution.ending import non_finite
-from tunewright.jax_arrays import is_jax_array, numbers as jax_numbers
 from tunewright.record.curve import pack
 
 Point = tuple[int, str, float]  # step, metric, value

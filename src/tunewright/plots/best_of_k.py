@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tunewright.checks.best_of_k import BestOf, best_of, best_of_each
 from tunewright.checks.positions import losses_of, settled
 from tunewright.plots.figure import Figure, nothing
 from tunewright.plots.palette import FAINT, GRID, colour
 from tunewright.plots.scale import set_scale
 from tunewright.plots.ticks import label_of, number, on_axis
 from tunewright.record.results import Results
+from tunewright.stats.best_of_k import BestOf, best_of, best_of_each
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from tunewright.checks.buckets import Bucket, contrast
 from tunewright.checks.positions import axes as searched_axes, settled
 from tunewright.design.space import Range
 from tunewright.plots.palette import BEST, EDGE, FAINT, colour
 from tunewright.plots.ticks import label_of, ticks
 from tunewright.record.results import Results
+from tunewright.stats.buckets import Bucket, contrast
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from tunewright.checks.best_of_k import best_of
 from tunewright.checks.comparison import Pair, pairs
-from tunewright.checks.half_sampling import SIDE, SIDE_APART
 from tunewright.checks.positions import LAID_OUT
 from tunewright.checks.trial_sd import trial_sd
 from tunewright.design.space import Choice, Range, Value, as_range, same_value
@@ -26,6 +24,8 @@ from tunewright.plots.scale import set_scale
 from tunewright.plots.ticks import label, label_of, number, on_axis
 from tunewright.record.results import Results
 from tunewright.record.trial import Trial
+from tunewright.stats.best_of_k import best_of
+from tunewright.stats.half_sampling import SIDE, SIDE_APART
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tunewright.checks.finding import Finding
 from tunewright.checks.sensitivity import Importance, sensitivity as ask_sensitivity
+from tunewright.finding import Finding
 from tunewright.plots.figure import Figure, nothing
 from tunewright.plots.palette import FAINT, GRID, colour
 from tunewright.plots.ticks import label_of

@@ -19,7 +19,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from tunewright.checks.best_of_k import best_weights
+from tunewright.stats.best_of_k import best_weights
 
 Floats = npt.NDArray[np.float64]
 Label = Literal["perfect", "diminishing", "maximal"]

@@ -13,15 +13,15 @@ from typing import Literal
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from tunewright.checks.noise import ROBUST, Floats
 from tunewright.checks.spacing import tables
-from tunewright.checks.spikes import FEWEST, LONGEST
 from tunewright.checks.unstable import Episode, diverged, episodes
 from tunewright.design.space import is_number
 from tunewright.errors import WorkloadError
 from tunewright.record.curve import Curve, Steps
 from tunewright.record.results import Results
 from tunewright.record.trial import Trial
+from tunewright.stats.noise import ROBUST, Floats
+from tunewright.stats.spikes import FEWEST, LONGEST
 
 What = Literal["", "diverged", "rose above its start", "spiked", "rose"]
 ABOVE_START = 0.2  # of the loss at the start; METHODS (e.5), with the guard against noise below

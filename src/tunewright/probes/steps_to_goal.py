@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tunewright.checks.boundary import edge
-from tunewright.checks.edges import FEWEST
 from tunewright.checks.positions import axes, has_edges, settled
 from tunewright.design.objective import Objective
 from tunewright.design.space import Value
@@ -21,6 +20,7 @@ from tunewright.probes.scaling import Label, Luck, luck
 from tunewright.record.curve import Curve
 from tunewright.record.results import Results
 from tunewright.record.trial import Trial
+from tunewright.stats.crowding import FEWEST
 
 SHARE = 0.2  # of the feasible trials at the smallest batch size reach the goal
 FEWEST_REACH = 3  # trials, at every batch size

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tunewright import words
-from tunewright.checks.finding import Finding
+from tunewright.finding import Finding
+from tunewright.messages import words
 from tunewright.record.results import Results
 from tunewright.reports.next_step import Step, next_steps
 from tunewright.reports.round_page import counts_line, without_fixed

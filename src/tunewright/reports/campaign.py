@@ -6,12 +6,12 @@ import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from tunewright import words
 from tunewright.autopilot.campaign import Campaign, Contender, kind_of
 from tunewright.autopilot.extending import ranks_alike
 from tunewright.autopilot.probing import skipped
 from tunewright.decision.ranges import hull
 from tunewright.decision.rewriting import searched_ranges, with_ranges
+from tunewright.messages import words
 from tunewright.plots.progress import progress
 from tunewright.record.joined import joined
 from tunewright.record.results import Results

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tunewright import plots
-from tunewright.checks.finding import Finding
 from tunewright.errors import NotFound
+from tunewright.finding import Finding
 from tunewright.plots.figure import Figure
 from tunewright.record.results import Results
 

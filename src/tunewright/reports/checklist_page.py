@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.text import Text
 
-from tunewright import words
-from tunewright.checks.finding import Finding, Verdict
+from tunewright.finding import Finding, Verdict
+from tunewright.messages import words
 from tunewright.record.results import Results
 from tunewright.reports.earlier_trials import earlier_line
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from tunewright import words
+from tunewright.messages import words
 from tunewright.record.results import Results
 
 

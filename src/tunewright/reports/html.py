@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from typing import Any
 
-from tunewright import words
-from tunewright.checks.finding import Finding
 from tunewright.errors import MissingExtra
+from tunewright.finding import Finding
+from tunewright.messages import words
 from tunewright.plots.figure import Figure
 from tunewright.record.results import Results
 from tunewright.reports.answer import Answer

@@ -7,7 +7,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from tunewright import words
+from tunewright.messages import words
 
 
 def table(*columns: str, right: tuple[str, ...] = ()) -> Table:

@@ -12,8 +12,8 @@ from rich.console import Console
 import tunewright
 from tunewright.autopilot.campaign import Campaign
 from tunewright.checks.checklist import check
-from tunewright.checks.finding import Finding
 from tunewright.errors import DesignError, NotFound
+from tunewright.finding import Finding
 from tunewright.record.results import Results
 from tunewright.reports import html
 from tunewright.reports.answer import Answer, answer

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from rich.console import Console
 from rich.text import Text
 
-from tunewright import words
+from tunewright.messages import words
 from tunewright.record.results import Results
 from tunewright.reports.answer import Answer
 from tunewright.reports.chapters import Chapter

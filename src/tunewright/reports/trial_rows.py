@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tunewright import words
+from tunewright.messages import words
 from tunewright.record.results import Results
 from tunewright.record.trial import Trial
 from tunewright.reports.answer import settings

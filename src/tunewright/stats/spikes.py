@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy.lib.stride_tricks import sliding_window_view
 
-from tunewright.checks.noise import ROBUST, Floats
+from tunewright.stats.noise import ROBUST, Floats
 
 FEWEST = 60  # log points
 LONGEST = 1000  # log points: more become means of neighbours, which is what should be tested

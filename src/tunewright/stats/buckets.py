@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tunewright.checks.noise import Floats
+from tunewright.stats.noise import Floats
 
 PER_BUCKET = 8  # feasible trials
 FEWEST, MOST = 3, 10  # buckets

@@ -5,7 +5,7 @@ import pytest
 from tests.checks.rates import agrees, at_most
 from tests.checks.space_worlds import edge_flags, list_flags, pooled_flags
 
-from tunewright.checks.edges import look, pooled_look
+from tunewright.stats.crowding import look, pooled_look
 
 STUDIES = 60
 

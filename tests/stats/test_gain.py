@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tunewright.decision.gain import NOTHING, History, gain, paired_gain
 from tunewright.errors import DesignError
+from tunewright.stats.gain import NOTHING, History, gain, paired_gain
 
 A = np.array([1.0, 1.2, 0.9, 1.1, 1.3])
 B = np.array([1.4, 1.2, 1.5, 1.3, 1.6])

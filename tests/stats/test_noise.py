@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from tests.checks.curve_worlds import known_curves, noise, rise, shape
 
-from tunewright.checks.noise import (
+from tunewright.stats.noise import (
     FEWEST,
     mean_variance,
     moving_mean,

@@ -5,7 +5,7 @@ import math
 import pytest
 from hypothesis import given, strategies as st
 
-from tunewright import words
+from tunewright.messages import words
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 from tests.checks.curve_worlds import noise, shape
 from tests.checks.rates import agrees, at_most
 
-from tunewright.checks.spikes import spikes
+from tunewright.stats.spikes import spikes
 
 
 def losses(

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 from tests.checks.rates import at_most
 
-from tunewright.checks.buckets import contrast
+from tunewright.stats.buckets import contrast
 
 
 def studies(effect: float, count: int, seeds: int) -> int:

@@ -14,8 +14,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from tunewright.checks.best_of_k import best_weights
-from tunewright.checks.noise import Floats
+from tunewright.stats.best_of_k import best_weights
+from tunewright.stats.noise import Floats
 
 SIDE = 0.025  # per side; 0.05 called 12 to 16 % of equal settings different on real grids
 SIDE_APART = 0.10  # for arms with points of their own, whose luck differs anyway

@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from tunewright.checks.noise import Floats
+from tunewright.stats.noise import Floats
 
 FEWEST = 8  # feasible trials for the permutation test
 FEWEST_LONE, FEWEST_LONE_WARNS = 6, 12

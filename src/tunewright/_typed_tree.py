@@ -16,8 +16,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from tunewright._jax_arrays import is_jax_array, packed, unpacked
 from tunewright.errors import SnapshotError, need
-from tunewright.jax_arrays import is_jax_array, packed, unpacked
 
 DEEPEST = 100  # levels of nesting, both ways; also what stops a tree that contains itself
 # What every supported safetensors carries; the rest is stored as bytes, its dtype in the tree.

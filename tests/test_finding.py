@@ -6,7 +6,6 @@ from dataclasses import asdict
 import numpy as np
 from tests.checks.curve_worlds import noise, results_of, rise, shape
 
-from tunewright.checks.finding import Finding, said_once
 from tunewright.checks.instability import instability
 from tunewright.checks.overfitting import overfitting
 from tunewright.checks.periodicity import periodicity
@@ -14,6 +13,7 @@ from tunewright.checks.saturated import saturated
 from tunewright.checks.step_variance import step_variance
 from tunewright.checks.still_improving import still_improving
 from tunewright.checks.training_bug import training_bug
+from tunewright.finding import Finding, said_once
 
 QUESTIONS = (
     overfitting,

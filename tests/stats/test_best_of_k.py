@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from tunewright.checks.best_of_k import best_of, best_of_each, best_weights
+from tunewright.stats.best_of_k import best_of, best_of_each, best_weights
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=7), st.data())

@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 from tests.checks.rates import at_most
 from tests.checks.space_worlds import calls
 
-from tunewright.checks.half_sampling import (
+from tunewright.stats.half_sampling import (
     same_place,
     separate_halves,
     shared_halves,

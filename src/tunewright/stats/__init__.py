@@ -1,0 +1,1 @@
+"""Statistics that search, checks, launches and probes share: numpy and scipy only."""
