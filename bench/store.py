@@ -31,7 +31,7 @@ import optuna
 import sqlalchemy
 
 import tunewright as tw
-from tunewright.design.meaning import Meaning
+from tunewright.design.names import Meaning
 from tunewright.record.curve import pack
 from tunewright.record.store import Store
 

@@ -12,7 +12,7 @@ import numpy as np
 
 import tunewright as tw
 from tunewright import plots
-from tunewright.design.meaning import Meaning
+from tunewright.design.names import Meaning
 from tunewright.plots.figure import Figure
 from tunewright.plots.palette import COLOURS, GRID
 from tunewright.probes.critical_batch import CriticalBatch

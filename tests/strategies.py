@@ -7,9 +7,8 @@ from typing import Any
 
 from hypothesis import HealthCheck, settings, strategies as st
 
-from tunewright.design.condition import given
-from tunewright.design.round import Round
-from tunewright.design.space import (
+from tunewright.design.conditions import given
+from tunewright.design.ranges import (
     Range,
     choice,
     integers,
@@ -17,6 +16,7 @@ from tunewright.design.space import (
     log,
     log_from_one,
 )
+from tunewright.design.round import Round
 from tunewright.errors import DesignError
 
 # a busy machine is no fault of the code under test

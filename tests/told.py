@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from tunewright.design.objective import Objective, minimize
+from tunewright.design.ranges import log
 from tunewright.design.round import Round
-from tunewright.design.space import log
 from tunewright.execution.watcher import Concluded, Started
 from tunewright.record.trial import Status
 

@@ -10,7 +10,7 @@ from typing import Any
 from ax.api.client import Client
 from ax.api.configs import ChoiceParameterConfig, RangeParameterConfig
 
-from tunewright.design.space import Choice, Integers, Log, LogFromOne, Range, Value
+from tunewright.design.ranges import Choice, Integers, Log, LogFromOne, Range, Value
 
 from .contestant import Opening, Session
 from .problem import Configuration, Problem

@@ -11,7 +11,7 @@ import pandas as pd
 from hebo.design_space.design_space import DesignSpace
 from hebo.optimizers.hebo import HEBO
 
-from tunewright.design.space import Choice, Integers, Log, LogFromOne, Range, Value
+from tunewright.design.ranges import Choice, Integers, Log, LogFromOne, Range, Value
 
 from .contestant import Session
 from .problem import Configuration, Problem

@@ -16,7 +16,7 @@ from optuna.distributions import BaseDistribution
 from optuna.samplers import BaseSampler, GPSampler, TPESampler
 from optuna.trial import TrialState
 
-from tunewright.design.space import Choice, Integers, Linear, Log, LogFromOne, Range, Value
+from tunewright.design.ranges import Choice, Integers, Linear, Log, LogFromOne, Range, Value
 
 from .contestant import Opening, Session
 from .problem import Configuration, Problem

@@ -19,7 +19,7 @@ from typing import Any, Literal
 import numpy as np
 
 import tunewright as tw
-from tunewright.design.space import Value
+from tunewright.design.ranges import Value
 from tunewright.design.study import Study
 
 Kind = Literal["diverging", "feasible", "real"]

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 import tunewright as tw
-from tunewright.design.space import Choice
+from tunewright.design.ranges import Choice
 
 from .problem import REFERENCES, Problem, Reference
 from .problems import problems

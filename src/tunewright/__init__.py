@@ -28,21 +28,21 @@ if TYPE_CHECKING:
     from tunewright.decision.next_round import next_round as next_round
     from tunewright.decision.proposal import Proposal as Proposal
     from tunewright.decision.variance import variance as variance
-    from tunewright.design import defaults as defaults, schedule as schedule
-    from tunewright.design.condition import given as given
+    from tunewright.design import presets as defaults, schedule as schedule
+    from tunewright.design.conditions import given as given
     from tunewright.design.objective import (
         Objective as Objective,
         maximize as maximize,
         minimize as minimize,
     )
-    from tunewright.design.round import Round as Round
-    from tunewright.design.space import (
+    from tunewright.design.ranges import (
         choice as choice,
         integers as integers,
         linear as linear,
         log as log,
         log_from_one as log_from_one,
     )
+    from tunewright.design.round import Round as Round
     from tunewright.design.study import Study as Study
     from tunewright.errors import Infeasible as Infeasible, TunewrightError as TunewrightError
     from tunewright.execution.command import command as command
@@ -85,10 +85,10 @@ _HOMES = {
     "decision.next_round": ("next_round",),
     "decision.proposal": ("Proposal",),
     "decision.variance": ("variance",),
-    "design.condition": ("given",),
+    "design.conditions": ("given",),
     "design.objective": ("Objective", "maximize", "minimize"),
     "design.round": ("Round",),
-    "design.space": ("choice", "integers", "linear", "log", "log_from_one"),
+    "design.ranges": ("choice", "integers", "linear", "log", "log_from_one"),
     "design.study": ("Study",),
     "errors": ("Infeasible", "TunewrightError"),
     "execution.command": ("command",),
@@ -118,7 +118,7 @@ _HOMES = {
     "search.listed": ("Listed",),
 }
 _MODULES = {
-    "defaults": "design.defaults",
+    "defaults": "design.presets",
     "pipeline": "pipeline",
     "plots": "plots",
     "probes": "probes",

@@ -20,8 +20,8 @@ from tunewright.autopilot.replicating import (
 from tunewright.decision.plan import TWO_LOOKS, fixed
 from tunewright.decision.question import Question
 from tunewright.design.objective import minimize
+from tunewright.design.ranges import log
 from tunewright.design.round import Round
-from tunewright.design.space import log
 from tunewright.errors import DesignError
 from tunewright.execution.inline import Inline
 from tunewright.execution.verbs import load, run

@@ -12,7 +12,7 @@ from tunewright.autopilot.definition import Definition
 from tunewright.autopilot.edges import beyond
 from tunewright.autopilot.request import as_space
 from tunewright.autopilot.steps import next_step
-from tunewright.design.space import linear, log
+from tunewright.design.ranges import linear, log
 from tunewright.errors import DesignError
 from tunewright.record.evaluations import Evaluation
 from tunewright.record.lineage import Launched, Place

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from tunewright.design.meaning import Meaning
+from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective, minimize
+from tunewright.design.ranges import linear
 from tunewright.design.round import Round
-from tunewright.design.space import linear
 from tunewright.record.curve import Batch, Curves, pack
 from tunewright.record.results import Results
 from tunewright.record.trial import Trial

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from tests.checks.real_curves import DATA
 
-from tunewright.design.meaning import Meaning
+from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective, maximize, minimize
+from tunewright.design.ranges import Log, linear, log
 from tunewright.design.round import Round
-from tunewright.design.space import Log, linear, log
 from tunewright.record.curve import Batch, Curves, pack
 from tunewright.record.results import Results
 from tunewright.record.trial import Trial

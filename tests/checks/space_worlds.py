@@ -13,8 +13,8 @@ from tunewright.checks.density import sampling
 from tunewright.checks.edge_of_divergence import nearness
 from tunewright.checks.region import Feature, Region, region
 from tunewright.checks.variance import spread
+from tunewright.design.ranges import log, log_from_one
 from tunewright.design.round import Round
-from tunewright.design.space import log, log_from_one
 from tunewright.record.curve import Batch, Curves, pack
 from tunewright.record.results import Results
 from tunewright.record.trial import Trial

@@ -8,8 +8,8 @@ import pytest
 from tests.checks.real_space import SWEEPS, sweep
 
 from tunewright.checks.boundary import boundary, edges_of
+from tunewright.design.ranges import choice, linear, log
 from tunewright.design.round import Round
-from tunewright.design.space import choice, linear, log
 from tunewright.finding import Finding
 from tunewright.testing import Basin, Bowl, Surface, Walled, World, results
 

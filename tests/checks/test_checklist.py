@@ -7,10 +7,10 @@ from tests.checks.space_worlds import healthy, warnings
 
 from tunewright.checks.checklist import QUESTIONS, by_chance, check
 from tunewright.cli.plain import as_json
-from tunewright.design.condition import given
+from tunewright.design.conditions import given
 from tunewright.design.objective import maximize, minimize
+from tunewright.design.ranges import choice, integers, linear, log, log_from_one
 from tunewright.design.round import Round
-from tunewright.design.space import choice, integers, linear, log, log_from_one
 from tunewright.finding import Finding
 from tunewright.record.results import Results
 from tunewright.record.trial import Trial

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from tunewright.checks.comparison import comparison, pairs
-from tunewright.design.condition import given
+from tunewright.design.conditions import given
+from tunewright.design.ranges import linear, log
 from tunewright.design.round import Round
-from tunewright.design.space import linear, log
 from tunewright.record.results import Results
 from tunewright.testing import Bowl, Walled, World, results
 

@@ -7,8 +7,8 @@ import pytest
 from tests.checks.space_worlds import speaks
 
 from tunewright.checks.density import density, sampling
+from tunewright.design.ranges import linear, log
 from tunewright.design.round import Round
-from tunewright.design.space import linear, log
 from tunewright.finding import Finding
 from tunewright.testing import Bowl, World, results
 

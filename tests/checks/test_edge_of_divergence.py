@@ -9,8 +9,8 @@ from tests.checks.space_worlds import near_edge
 
 from tunewright.checks.edge_of_divergence import edge_of_divergence
 from tunewright.checks.instability import FIXES
+from tunewright.design.ranges import linear, log
 from tunewright.design.round import Round
-from tunewright.design.space import linear, log
 from tunewright.record.results import Results
 from tunewright.testing import Bowl, Walled, results
 

@@ -4,9 +4,9 @@ from dataclasses import replace
 from typing import Any
 
 from tunewright.checks.fairness import fairness
-from tunewright.design.condition import given
+from tunewright.design.conditions import given
+from tunewright.design.ranges import linear, log
 from tunewright.design.round import Round
-from tunewright.design.space import linear, log
 from tunewright.finding import Finding
 from tunewright.record.results import Results
 from tunewright.testing import Bowl, World, results

@@ -6,9 +6,9 @@ import pytest
 from tests.checks.real_space import SWEEPS, alexnet, sweep
 
 from tunewright.checks.infeasible import infeasible, wilson
-from tunewright.design.condition import given
+from tunewright.design.conditions import given
+from tunewright.design.ranges import linear, log
 from tunewright.design.round import Round
-from tunewright.design.space import linear, log
 from tunewright.finding import Finding
 from tunewright.testing import Bowl, Surface, Unlucky, Walled, results
 

@@ -11,7 +11,7 @@ from tunewright.checks.logged_rate import (
     steps_of,
     warmup_end,
 )
-from tunewright.design.meaning import Meaning
+from tunewright.design.names import Meaning
 from tunewright.record.curve import Curve
 
 

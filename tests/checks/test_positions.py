@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 
 from tunewright.checks.positions import along, axes, count_of, has_edges, settled
-from tunewright.design.condition import given
+from tunewright.design.conditions import given
 from tunewright.design.objective import maximize
+from tunewright.design.ranges import Choice, Integers, Linear, choice, integers, linear, log
 from tunewright.design.round import Round
-from tunewright.design.space import Choice, Integers, Linear, choice, integers, linear, log
 from tunewright.testing import Bowl, Walled, World, results
 
 

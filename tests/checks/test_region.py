@@ -7,9 +7,9 @@ from tests.checks.space_worlds import regions
 
 from tunewright.checks.positions import settled
 from tunewright.checks.region import Feature, features_of, region
-from tunewright.design.meaning import Meaning
+from tunewright.design.names import Meaning
+from tunewright.design.ranges import integers, linear, log, log_from_one
 from tunewright.design.round import Round
-from tunewright.design.space import integers, linear, log, log_from_one
 from tunewright.testing import Bowl, results
 
 STUDIES = 40

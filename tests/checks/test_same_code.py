@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from tunewright.checks.same_code import same_code
+from tunewright.design.ranges import log
 from tunewright.design.round import Round
-from tunewright.design.space import log
 from tunewright.finding import Finding
 from tunewright.record.provenance import Provenance
 from tunewright.record.trial import Trial

@@ -10,9 +10,9 @@ from tests.checks.space_worlds import halton
 
 from tunewright.checks.positions import Axis
 from tunewright.checks.sensitivity import discoveries, importances, interactions, sensitivity
-from tunewright.design.condition import Hyperparameter
+from tunewright.design.conditions import Hyperparameter
+from tunewright.design.ranges import Choice, choice, linear, log
 from tunewright.design.round import Round
-from tunewright.design.space import Choice, choice, linear, log
 from tunewright.finding import Finding
 from tunewright.testing import Bowl, World, results
 

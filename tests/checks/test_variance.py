@@ -5,8 +5,8 @@ import pytest
 from tests.checks.space_worlds import covers
 
 from tunewright.checks.variance import optimism, spread, variance
+from tunewright.design.ranges import log
 from tunewright.design.round import Round
-from tunewright.design.space import log
 from tunewright.testing import Bowl, World, results
 
 ROUND = Round("r", goal="?", nuisance={"learning_rate": log(1e-4, 1e-1)}, trials_per_study=12)

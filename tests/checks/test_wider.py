@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from tunewright.checks.wider import natural_bound, wider
-from tunewright.design.meaning import Meaning
-from tunewright.design.space import Range, choice, integers, linear, log, log_from_one
+from tunewright.design.names import Meaning
+from tunewright.design.ranges import Range, choice, integers, linear, log, log_from_one
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from tests.cli.small_project import TRAIN, Tunewright
 
 from tunewright.cli.problems import Misuse
 from tunewright.cli.project_folder import anchored, find_project, plain_name
-from tunewright.design import defaults
+from tunewright.design import presets as defaults
 from tunewright.design.round_file import read_round
 
 COMMAND = "python train.py --lr={learning_rate} --wd={weight_decay} --seed={run.seed}"

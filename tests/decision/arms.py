@@ -9,8 +9,8 @@ import numpy as np
 
 from tunewright.decision.arm import Arm
 from tunewright.design.objective import maximize, minimize
+from tunewright.design.ranges import log
 from tunewright.design.round import Round
-from tunewright.design.space import log
 from tunewright.record.curve import Batch, Curves, pack
 from tunewright.record.repeats import Repeats
 from tunewright.record.results import Results

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from tunewright.design.ranges import Linear, Log, LogFromOne, Range, log, log_from_one
 from tunewright.design.round import Round
-from tunewright.design.space import Linear, Log, LogFromOne, Range, log, log_from_one
 from tunewright.record.curve import Batch, Curves, pack
 from tunewright.record.results import Results
 from tunewright.testing import Surface, World, results

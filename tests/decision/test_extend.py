@@ -8,8 +8,8 @@ from tests.decision.rounds_of_worlds import REFERENCE, asked, ran
 
 import tunewright as tw
 from tunewright.decision.extend import extend, extension, trained_steps
-from tunewright.design.meaning import Meaning
-from tunewright.design.space import Log
+from tunewright.design.names import Meaning
+from tunewright.design.ranges import Log
 from tunewright.errors import DesignError, NotFound
 from tunewright.record.results import Results
 from tunewright.testing import Bowl, World, results

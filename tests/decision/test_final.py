@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 import pytest
 
 from tunewright.decision.final import final_check, fold
+from tunewright.design.ranges import log
 from tunewright.design.round import Round
-from tunewright.design.space import log
 from tunewright.errors import DesignError
 from tunewright.record.evaluations import Evaluation
 from tunewright.testing import Bowl, results

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tunewright.decision.lengthened import lengthened
-from tunewright.design.meaning import Meaning
+from tunewright.design.names import Meaning
 from tunewright.errors import DesignError
 
 

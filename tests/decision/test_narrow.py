@@ -6,7 +6,7 @@ from hypothesis import given, settings, strategies as st
 from tests.decision.rounds_of_worlds import REFERENCE, asked, ran
 
 from tunewright.decision.narrow import around_the_best, cut, narrow, size
-from tunewright.design.space import Choice, Range, integers, linear, log, log_from_one
+from tunewright.design.ranges import Choice, Range, integers, linear, log, log_from_one
 from tunewright.testing import Bowl, World
 
 

@@ -9,8 +9,8 @@ from tests.decision.rounds_of_worlds import asked, ran
 
 from tunewright.decision.agreement import agreement, compared, truncated
 from tunewright.design.objective import maximize
+from tunewright.design.ranges import linear
 from tunewright.design.round import Round
-from tunewright.design.space import linear
 from tunewright.errors import DesignError
 from tunewright.record.curve import Batch, Curves, pack
 from tunewright.record.results import Results

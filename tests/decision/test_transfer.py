@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tunewright.decision.transfer import LIKELIHOOD, RUNGS, transfer
-from tunewright.design.meaning import Meaning
+from tunewright.design.names import Meaning
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ from tunewright.decision.arm import Arm
 from tunewright.decision.data_variance import FILE, by_split, examples_of, of_gain, of_value
 from tunewright.decision.study_variance import from_halves, from_replicates, luck_of_gain
 from tunewright.decision.variance import variance
+from tunewright.design.ranges import linear
 from tunewright.design.round import Round
-from tunewright.design.space import linear
 from tunewright.errors import DesignError
 from tunewright.record.results import Results
 from tunewright.stats.best_of_k import best_of

@@ -7,8 +7,8 @@ from tunewright.checks.boundary import boundary
 from tunewright.checks.checklist import check
 from tunewright.decision.ranges import hull, reaching, share, written_range
 from tunewright.decision.widen import widen
-from tunewright.design.condition import given
-from tunewright.design.space import Choice, integers, linear, log, log_from_one
+from tunewright.design.conditions import given
+from tunewright.design.ranges import Choice, integers, linear, log, log_from_one
 from tunewright.record.joined import joined
 from tunewright.testing import Bowl, World
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tunewright.design.meaning import Meaning
+from tunewright.design.names import Meaning
 from tunewright.design.objective import minimize
 from tunewright.errors import Diverged
 from tunewright.execution.executor import Assignment, Event, Logged

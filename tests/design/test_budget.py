@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from tunewright.design.budget import budget, dimensions_for, expected_cost, trials_for
+from tunewright.design.ranges import log
 from tunewright.design.round import Round
-from tunewright.design.space import log
 from tunewright.errors import DesignError
 
 

@@ -4,12 +4,12 @@ import dataclasses
 
 import pytest
 
-from tunewright.design.condition import given
+from tunewright.design.conditions import given
 from tunewright.design.guards import refuse
-from tunewright.design.meaning import Meaning
+from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective, maximize, minimize
+from tunewright.design.ranges import integers, log
 from tunewright.design.round import Round
-from tunewright.design.space import integers, log
 from tunewright.errors import DesignError
 
 FINE = Round(

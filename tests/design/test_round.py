@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given as forall
 from tests.strategies import rounds
 
-from tunewright.design.condition import given
+from tunewright.design.conditions import given
+from tunewright.design.ranges import choice, linear, log
 from tunewright.design.round import Round
-from tunewright.design.space import choice, linear, log
 
 DEPTH = Round(
     "depth",

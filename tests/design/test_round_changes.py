@@ -5,10 +5,10 @@ import dataclasses
 from hypothesis import given as forall
 from tests.strategies import rounds
 
-from tunewright.design.condition import given
+from tunewright.design.conditions import given
+from tunewright.design.ranges import linear, log
 from tunewright.design.round import Round
 from tunewright.design.round_changes import differences
-from tunewright.design.space import linear, log
 
 OLD = Round(
     "r",

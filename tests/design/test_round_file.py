@@ -8,8 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given as forall, settings
 from tests.strategies import rounds
 
-from tunewright.design.condition import given
-from tunewright.design.meaning import Meaning
+from tunewright.design.conditions import given
+from tunewright.design.names import Meaning
+from tunewright.design.ranges import choice, integers, log, log_from_one
 from tunewright.design.round import Round
 from tunewright.design.round_file import (
     as_data,
@@ -18,7 +19,6 @@ from tunewright.design.round_file import (
     template,
     write_round,
 )
-from tunewright.design.space import choice, integers, log, log_from_one
 from tunewright.errors import DesignError, NotFound
 
 DESIGN_PAGE = """

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given as forall, strategies as st
 from tests.strategies import rounds
 
-from tunewright.design.condition import given
+from tunewright.design.conditions import given
+from tunewright.design.ranges import linear, log
 from tunewright.design.round import Round
-from tunewright.design.space import linear, log
 from tunewright.errors import DesignError
 
 OPTIMIZER = Round(

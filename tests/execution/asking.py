@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tunewright.design.objective import minimize
+from tunewright.design.ranges import log
 from tunewright.design.round import Round
-from tunewright.design.space import log
 from tunewright.search.listed import Listed
 
 OBJECTIVE = minimize("valid_error")

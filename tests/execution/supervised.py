@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from tunewright.design.objective import minimize
+from tunewright.design.ranges import log
 from tunewright.design.round import Round
-from tunewright.design.space import log
 from tunewright.execution.inline import Inline
 from tunewright.execution.workload import Workload
 from tunewright.search.search import Suggestion

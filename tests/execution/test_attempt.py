@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 from tests.execution.driving import OBJECTIVE, assignment
 
-from tunewright.design.meaning import Meaning
+from tunewright.design.names import Meaning
 from tunewright.errors import Infeasible
 from tunewright.execution.attempt import LONGEST_CAUSE, LONGEST_DETAIL, Task, clean, judge, perform
 from tunewright.execution.executor import Event, Logged

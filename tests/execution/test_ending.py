@@ -7,7 +7,7 @@ import math
 import pytest
 from hypothesis import given, strategies as st
 
-from tunewright.design.meaning import Meaning
+from tunewright.design.names import Meaning
 from tunewright.design.objective import minimize
 from tunewright.execution.ending import DEATHS, Seen, conclude, never_logged, watched_metrics
 from tunewright.execution.executor import Ended

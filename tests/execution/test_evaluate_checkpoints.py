@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from tunewright.design.objective import minimize
+from tunewright.design.ranges import log
 from tunewright.design.round import Round
-from tunewright.design.space import log
 from tunewright.errors import DesignError, SnapshotError, WorkloadError
 from tunewright.execution.command import command
 from tunewright.execution.evaluate import Measured, evaluate, measured

@@ -10,10 +10,10 @@ from dataclasses import replace
 import pytest
 
 from tunewright import snapshot
-from tunewright.design.meaning import Meaning
+from tunewright.design.names import Meaning
 from tunewright.design.objective import minimize
+from tunewright.design.ranges import log
 from tunewright.design.round import Round
-from tunewright.design.space import log
 from tunewright.errors import Damaged, StoreError
 from tunewright.execution import flushing
 from tunewright.execution.account import FLUSH_S, Account, Ending, joined

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 from tests.execution.driving import OBJECTIVE, assignment, handle
 
-from tunewright.design.meaning import Meaning
+from tunewright.design.names import Meaning
 from tunewright.errors import BadValue, Diverged, Stopped, WorkloadError
 from tunewright.execution import points as points_module
 from tunewright.execution.handle import FOLDER, Run

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from tunewright.design.meaning import Meaning
+from tunewright.design.names import Meaning
 from tunewright.design.objective import minimize
 from tunewright.design.round import Round
 from tunewright.errors import Busy, OutOfDate, StoreError

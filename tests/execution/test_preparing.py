@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import shlex
 
-from tunewright.design.condition import given
+from tunewright.design.conditions import given
 from tunewright.design.objective import minimize
+from tunewright.design.ranges import log
 from tunewright.design.round import Round
-from tunewright.design.space import log
 from tunewright.execution.command import command
 from tunewright.execution.preparing import ready, reproduce, suggestions, with_defaults
 from tunewright.execution.workload import Workload

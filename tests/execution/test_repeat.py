@@ -8,8 +8,8 @@ import pytest
 from tests.execution.watching import Kept, Scripted, completed
 
 from tunewright.design.objective import minimize
+from tunewright.design.ranges import log
 from tunewright.design.round import Round
-from tunewright.design.space import log
 from tunewright.errors import Busy, DesignError, NotFound, WorkloadError
 from tunewright.execution.command import command
 from tunewright.execution.executor import Ended

@@ -9,8 +9,8 @@ import pytest
 from tests.execution.watching import Kept
 
 from tunewright.design.objective import minimize
+from tunewright.design.ranges import log
 from tunewright.design.round import Round
-from tunewright.design.space import log
 from tunewright.execution.inline import Inline
 from tunewright.execution.verbs import load, run, supervise
 from tunewright.execution.workload import Workload

@@ -11,7 +11,7 @@ from tests.execution.supervised import Halving, rounds, train, workloads_in
 from tests.execution.watching import Kept, Scripted, completed
 
 from tunewright.design.objective import maximize, minimize
-from tunewright.design.space import log
+from tunewright.design.ranges import log
 from tunewright.errors import DesignError, RoundChanged, StoreError
 from tunewright.execution.verbs import load, run, supervise
 from tunewright.execution.workload import Workload

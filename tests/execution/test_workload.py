@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from tunewright.design.condition import given
+from tunewright.design.conditions import given
 from tunewright.design.objective import minimize
+from tunewright.design.ranges import log, log_from_one
 from tunewright.design.round import Round
-from tunewright.design.space import log, log_from_one
 from tunewright.errors import DesignError, WorkloadError
 from tunewright.execution.command import command
 from tunewright.execution.preparing import ready

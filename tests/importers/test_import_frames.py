@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given as for_all
 from tests.importers.foreign_parts import OBJECTIVE, results, told
 
-from tunewright.design.condition import given
+from tunewright.design.conditions import given
 from tunewright.design.objective import minimize
+from tunewright.design.ranges import integers, log
 from tunewright.design.round import Round
-from tunewright.design.space import integers, log
 from tunewright.errors import DesignError
 from tunewright.importers.frames import import_frames
 from tunewright.record.results import Results

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tunewright.design.objective import maximize, minimize
-from tunewright.design.space import Choice, Log
+from tunewright.design.ranges import Choice, Log
 from tunewright.errors import Damaged, DesignError, NotFound
 from tunewright.importers.files import csv_columns, files_below
 from tunewright.importers.tables import import_tables

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from tunewright.design.condition import Given
+from tunewright.design.conditions import Given
 from tunewright.design.objective import maximize, minimize
-from tunewright.design.space import Choice, Integers, Linear, Log
+from tunewright.design.ranges import Choice, Integers, Linear, Log
 from tunewright.errors import DesignError, NotFound, StoreError
 from tunewright.importers.optuna import import_optuna
 from tunewright.record.results import Results

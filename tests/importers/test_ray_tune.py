@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tunewright.design.objective import minimize
-from tunewright.design.space import Choice
+from tunewright.design.ranges import Choice
 from tunewright.errors import DesignError, NotFound
 from tunewright.importers.ray_tune import import_ray
 

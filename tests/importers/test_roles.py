@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from tunewright.design.condition import Given
-from tunewright.design.meaning import Meaning
+from tunewright.design.conditions import Given
+from tunewright.design.names import Meaning
 from tunewright.design.objective import minimize
-from tunewright.design.space import Choice, Log
+from tunewright.design.ranges import Choice, Log
 from tunewright.importers.foreign import ForeignTrial, Source
 from tunewright.importers.roles import guess_roles
 from tunewright.importers.taking_over import take_over

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given as for_all, strategies as st
 from tests.strategies import ranges, units, values
 
-from tunewright.design.space import (
+from tunewright.design.ranges import (
     Choice,
     Integers,
     Linear,

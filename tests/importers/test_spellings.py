@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tunewright.design.meaning import NAMES
+from tunewright.design.names import NAMES
 from tunewright.design.objective import minimize
 from tunewright.importers.foreign import ForeignTrial, Source
 from tunewright.importers.spellings import SPELLINGS, usual_meanings

@@ -16,7 +16,7 @@ from tests.importers.event_writer import (
 )
 
 from tunewright.design.objective import minimize
-from tunewright.design.space import Choice, Log
+from tunewright.design.ranges import Choice, Log
 from tunewright.errors import Damaged, DesignError, NotFound
 from tunewright.importers.event_file import read_events
 from tunewright.importers.tensorboard import import_tensorboard

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import tunewright as tw
-from tunewright.design.meaning import Meaning
+from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective, minimize
 from tunewright.record.curve import Batch, Curves, pack
 from tunewright.record.results import Results

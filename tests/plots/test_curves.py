@@ -48,7 +48,7 @@ def test_the_objective_is_not_drawn_twice() -> None:
     means = {"train_loss": "loss", "valid_loss": "held_out"}
     from dataclasses import replace
 
-    from tunewright.design.meaning import Meaning
+    from tunewright.design.names import Meaning
 
     trained = replace(trained, meaning=Meaning(means))
     (study,) = curves_data(trained).studies

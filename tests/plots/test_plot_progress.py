@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from tunewright.design.objective import maximize
+from tunewright.design.ranges import log
 from tunewright.design.round import Round
-from tunewright.design.space import log
 from tunewright.errors import NotFound
 from tunewright.plots.progress import progress, progress_data
 from tunewright.testing import Bowl, Walled, World, results

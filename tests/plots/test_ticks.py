@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from tunewright.design.space import Choice, Integers, Linear, Log, LogFromOne, Range
+from tunewright.design.ranges import Choice, Integers, Linear, Log, LogFromOne, Range
 from tunewright.plots.ticks import MOST, label_of, ticks
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings, strategies as st
 
-from tunewright.design.meaning import Meaning
+from tunewright.design.names import Meaning
 from tunewright.probes.perfect_fit import (
     Criterion,
     criterion,

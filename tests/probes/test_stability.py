@@ -10,8 +10,8 @@ import pytest
 from tests.probes import residual_world, sharpness_world
 
 from tunewright.design.objective import minimize
+from tunewright.design.ranges import log
 from tunewright.design.round import Round
-from tunewright.design.space import log
 from tunewright.errors import DesignError
 from tunewright.execution.command import command
 from tunewright.execution.inline import Inline

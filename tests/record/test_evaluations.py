@@ -6,10 +6,10 @@ import math
 
 import pytest
 
-from tunewright.design.meaning import Meaning
+from tunewright.design.names import Meaning
 from tunewright.design.objective import minimize
+from tunewright.design.ranges import log
 from tunewright.design.round import Round
-from tunewright.design.space import log
 from tunewright.errors import StoreError
 from tunewright.execution.preparing import suggestions
 from tunewright.record.curve import pack

@@ -10,8 +10,8 @@ from hypothesis import given, settings, strategies as st
 from tunewright.checks.boundary import boundary
 from tunewright.checks.comparison import pairs
 from tunewright.design.objective import minimize
+from tunewright.design.ranges import log
 from tunewright.design.round import Round
-from tunewright.design.space import log
 from tunewright.errors import DesignError
 from tunewright.record.joined import fitting, joined, overlap, with_earlier
 from tunewright.record.results import Results

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from tunewright.design.meaning import Meaning
+from tunewright.design.names import Meaning
 from tunewright.design.objective import minimize
+from tunewright.design.ranges import log
 from tunewright.design.round import Round
-from tunewright.design.space import log
 from tunewright.record import lineage
 from tunewright.record.lineage import Place
 from tunewright.record.store import Store

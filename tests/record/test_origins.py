@@ -3,10 +3,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from tunewright.design.meaning import Meaning
+from tunewright.design.names import Meaning
 from tunewright.design.objective import minimize
+from tunewright.design.ranges import log
 from tunewright.design.round import Round
-from tunewright.design.space import log
 from tunewright.record.provenance import capture
 from tunewright.record.store import Store
 from tunewright.search.halton import Halton

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from tests.record.record_parts import Point, a_round, begin, begun, complete, points
 
-from tunewright.design.meaning import Meaning
+from tunewright.design.names import Meaning
 from tunewright.design.objective import maximize
-from tunewright.design.space import log
+from tunewright.design.ranges import log
 from tunewright.errors import RoundChanged
 from tunewright.record.store import Store
 

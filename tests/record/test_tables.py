@@ -7,10 +7,10 @@ import math
 import pytest
 from tests.record.record_parts import a_trial, some_results
 
-from tunewright.design.condition import given
+from tunewright.design.conditions import given
 from tunewright.design.objective import minimize
+from tunewright.design.ranges import log
 from tunewright.design.round import Round
-from tunewright.design.space import log
 from tunewright.errors import StoreError
 from tunewright.record.results import Results
 from tunewright.record.tables import columns_of

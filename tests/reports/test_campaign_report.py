@@ -10,7 +10,7 @@ import pytest
 from tunewright.autopilot.campaign import Campaign, LoggedStep
 from tunewright.autopilot.definition import Definition
 from tunewright.autopilot.request import as_space
-from tunewright.design.space import linear, log
+from tunewright.design.ranges import linear, log
 from tunewright.errors import NotFound
 from tunewright.record.evaluations import Evaluation
 from tunewright.record.lineage import Launched, Place

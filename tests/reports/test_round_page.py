@@ -6,9 +6,9 @@ from rich.console import Console
 from tests.recorded import results
 from tests.told import ROUND
 
-from tunewright.design.condition import given
+from tunewright.design.conditions import given
+from tunewright.design.ranges import log
 from tunewright.design.round import Round
-from tunewright.design.space import log
 from tunewright.reports.next_step import next_steps
 from tunewright.reports.round_page import print_round, reasons, roles, verdict, without_fixed
 

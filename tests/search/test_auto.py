@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from tunewright.design.ranges import linear, log
 from tunewright.design.round import Round
-from tunewright.design.space import linear, log
 from tunewright.search.auto import pick
 
 RATE = {"rate": log(1e-4, 1e-1)}

@@ -11,9 +11,8 @@ from hypothesis import assume, given as forall, settings, strategies as st
 from tests.strategies import rounds
 
 import tunewright as tw
-from tunewright.design.condition import given
-from tunewright.design.round import Round
-from tunewright.design.space import (
+from tunewright.design.conditions import given
+from tunewright.design.ranges import (
     Choice,
     Integers,
     Range,
@@ -23,6 +22,7 @@ from tunewright.design.space import (
     log,
     log_from_one,
 )
+from tunewright.design.round import Round
 from tunewright.design.study import Study
 from tunewright.errors import DesignError
 from tunewright.record.results import Results

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import tunewright as tw
-from tunewright.design.condition import given
+from tunewright.design.conditions import given
+from tunewright.design.ranges import integers, linear, log
 from tunewright.design.round import Round
-from tunewright.design.space import integers, linear, log
 from tunewright.record.results import Results
 from tunewright.search.bayesian import Bayesian
 from tunewright.search.belief import SATURATED, believe

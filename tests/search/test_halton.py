@@ -10,9 +10,9 @@ from hypothesis import given as forall, strategies as st
 from scipy.stats import qmc
 from tests.strategies import rounds
 
-from tunewright.design.condition import given
+from tunewright.design.conditions import given
+from tunewright.design.ranges import choice, integers, linear, log, log_from_one
 from tunewright.design.round import Round
-from tunewright.design.space import choice, integers, linear, log, log_from_one
 from tunewright.design.study import Study
 from tunewright.errors import DesignError
 from tunewright.record.trial import Trial

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from tunewright.design.condition import given
+from tunewright.design.conditions import given
+from tunewright.design.ranges import choice, linear, log
 from tunewright.design.round import Round
-from tunewright.design.space import choice, linear, log
 from tunewright.errors import DesignError
 from tunewright.record.trial import Trial
 from tunewright.search.listed import Listed

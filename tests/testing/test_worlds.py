@@ -5,10 +5,10 @@ import dataclasses
 import numpy as np
 import pytest
 
-from tunewright.design.meaning import Meaning
+from tunewright.design.names import Meaning
 from tunewright.design.objective import maximize, minimize
+from tunewright.design.ranges import linear, log
 from tunewright.design.round import Round
-from tunewright.design.space import linear, log
 from tunewright.search.listed import Listed
 from tunewright.testing import Bowl, Walled, World, results
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 
+from tunewright.design.ranges import Value
 from tunewright.design.round import Round
 from tunewright.design.round_data import as_data, from_data
-from tunewright.design.space import Value
 from tunewright.record.lineage import Place
 from tunewright.record.store import Store
 

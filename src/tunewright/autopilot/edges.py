@@ -13,8 +13,8 @@ from tunewright.autopilot.campaign import Campaign
 from tunewright.checks.wider import natural_bound, wider
 from tunewright.decision.ranges import hull
 from tunewright.decision.rewriting import names_of, searched_ranges, with_ranges
+from tunewright.design.ranges import Choice, Linear, Range
 from tunewright.design.round import Round
-from tunewright.design.space import Choice, Linear, Range
 from tunewright.errors import DesignError
 from tunewright.record.results import Results
 

@@ -20,9 +20,9 @@ from tunewright.autopilot.step import Step
 from tunewright.decision.agreement import Agreement, compared
 from tunewright.decision.extend import extension
 from tunewright.decision.lengthened import lengthened
-from tunewright.design.meaning import Meaning
+from tunewright.design.names import Meaning
+from tunewright.design.ranges import Value, is_number
 from tunewright.design.round import Round
-from tunewright.design.space import Value, is_number
 from tunewright.errors import TunewrightError
 from tunewright.record.trial import Trial
 

@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterator
 from tunewright.autopilot.campaign import Campaign
 from tunewright.autopilot.settled import BATCH_SIZE, SETTLING, TRAIN_STEPS, answer
 from tunewright.autopilot.step import Step
+from tunewright.design.ranges import Choice, Range, Value, is_number
 from tunewright.design.round import Round
-from tunewright.design.space import Choice, Range, Value, is_number
 from tunewright.errors import TunewrightError, WorkloadError
 from tunewright.execution.inline import Inline
 from tunewright.execution.local import Local

@@ -20,8 +20,8 @@ from tunewright.autopilot.shares import FEWEST
 from tunewright.autopilot.step import Step
 from tunewright.decision.proposal import Proposal
 from tunewright.decision.repair import UNSTABLE
+from tunewright.design.ranges import Log, is_number
 from tunewright.design.round import Round
-from tunewright.design.space import Log, is_number
 from tunewright.execution.watcher import Watcher
 from tunewright.execution.workload import Workload
 from tunewright.probes.clip import HALVINGS, SEEDS, clip

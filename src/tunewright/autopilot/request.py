@@ -13,10 +13,10 @@ from tunewright.autopilot.extending import check_lengths
 from tunewright.autopilot.probing import abilities
 from tunewright.decision.compute_bound import first_length
 from tunewright.decision.rewriting import unasked
-from tunewright.design.condition import Given
+from tunewright.design.conditions import Given
+from tunewright.design.ranges import Choice, Range, Value, is_number
 from tunewright.design.round import Round
 from tunewright.design.round_data import as_data
-from tunewright.design.space import Choice, Range, Value, is_number
 from tunewright.errors import DesignError
 from tunewright.execution.preparing import ready
 from tunewright.execution.verbs import executor_of

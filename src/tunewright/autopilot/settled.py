@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tunewright.design.space import Value
+from tunewright.design.ranges import Value
 
 BATCH_SIZE, TRAIN_STEPS, REPAIR = "batch_size", "train_steps", "repair"
 # in the order in which they are asked: how long to train depends on the batch size

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from tunewright.design.ranges import Value
 from tunewright.design.round import Round
-from tunewright.design.space import Value
 from tunewright.record.lineage import Place
 
 Kind = Literal[

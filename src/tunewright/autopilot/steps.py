@@ -30,8 +30,8 @@ from tunewright.decision.launch import Launch
 from tunewright.decision.plan import FIVE_LOOKS
 from tunewright.decision.saturation import saturation
 from tunewright.design.budget import budget
+from tunewright.design.ranges import Value
 from tunewright.design.round import Round
-from tunewright.design.space import Value
 from tunewright.record.lineage import Place
 from tunewright.record.results import Results
 

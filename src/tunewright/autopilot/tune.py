@@ -21,8 +21,8 @@ from tunewright.autopilot.request import defined, same_space
 from tunewright.autopilot.settled import REPAIR
 from tunewright.autopilot.step import Step
 from tunewright.autopilot.steps import next_step, verdict_of
+from tunewright.design.ranges import Value
 from tunewright.design.round import Round
-from tunewright.design.space import Value
 from tunewright.errors import DesignError
 from tunewright.execution.evaluate import Measure, evaluate
 from tunewright.execution.interrupts import Wish

@@ -18,9 +18,9 @@ from tunewright.checks.positions import (
     settled,
 )
 from tunewright.checks.wider import in_words, natural_bound, wider
-from tunewright.design.condition import Hyperparameter
-from tunewright.design.meaning import Meaning
-from tunewright.design.space import Choice, Integers, Linear, Range
+from tunewright.design.conditions import Hyperparameter
+from tunewright.design.names import Meaning
+from tunewright.design.ranges import Choice, Integers, Linear, Range
 from tunewright.finding import Finding, Verdict, said_once
 from tunewright.record.results import Results
 from tunewright.stats.crowding import FEWEST, FEWEST_LONE_WARNS, Look, look, pooled_look

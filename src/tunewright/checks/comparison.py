@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tunewright.checks.positions import Settled, axes, losses_of, settled
-from tunewright.design.space import Choice
+from tunewright.design.ranges import Choice
 from tunewright.design.study import Study
 from tunewright.finding import Finding, Verdict
 from tunewright.record.results import Results

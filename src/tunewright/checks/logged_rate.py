@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tunewright.design.meaning import Meaning
+from tunewright.design.names import Meaning
 from tunewright.record.curve import Curve
 from tunewright.record.trial import Trial
 from tunewright.stats.noise import Floats

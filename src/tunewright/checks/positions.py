@@ -13,8 +13,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from tunewright.design.condition import Hyperparameter
-from tunewright.design.space import Choice, Integers, Range, Value, is_number
+from tunewright.design.conditions import Hyperparameter
+from tunewright.design.ranges import Choice, Integers, Range, Value, is_number
 from tunewright.design.study import Study
 from tunewright.errors import DesignError
 from tunewright.record.results import Results

@@ -18,9 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tunewright.checks.positions import Settled, as_number
-from tunewright.design.condition import Hyperparameter
-from tunewright.design.meaning import Meaning
-from tunewright.design.space import Integers, Log, LogFromOne, Value
+from tunewright.design.conditions import Hyperparameter
+from tunewright.design.names import Meaning
+from tunewright.design.ranges import Integers, Log, LogFromOne, Value
 from tunewright.record.trial import Trial
 from tunewright.stats.noise import Floats
 

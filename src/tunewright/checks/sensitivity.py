@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tunewright.checks.positions import Axis, Settled, axes, settled
-from tunewright.design.space import Choice
+from tunewright.design.ranges import Choice
 from tunewright.finding import Finding, said_once
 from tunewright.record.results import Results
 from tunewright.stats.noise import Floats

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from tunewright.design.meaning import Meaning
-from tunewright.design.space import (
+from tunewright.design.names import Meaning
+from tunewright.design.ranges import (
     Choice,
     Integers,
     Linear,

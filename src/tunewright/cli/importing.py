@@ -17,7 +17,7 @@ from tunewright.cli.problems import Misuse
 from tunewright.cli.project_folder import DEFAULT_STORE, find_project
 from tunewright.cli.screen import say
 from tunewright.design.objective import Objective
-from tunewright.design.space import Range, choice, integers, linear, log, log_from_one
+from tunewright.design.ranges import Range, choice, integers, linear, log, log_from_one
 from tunewright.errors import DesignError
 from tunewright.importers.foreign import parsed
 from tunewright.importers.mlflow import import_mlflow

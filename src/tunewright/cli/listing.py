@@ -15,8 +15,8 @@ from rich.text import Text
 from tunewright.cli.plan_page import recorded
 from tunewright.cli.problems import Misuse
 from tunewright.cli.screen import sidelines
+from tunewright.design.ranges import Value
 from tunewright.design.round import Round
-from tunewright.design.space import Value
 from tunewright.design.toml_file import read_toml, unknown_key
 from tunewright.errors import Damaged, DesignError
 from tunewright.importers.files import csv_columns, text_in

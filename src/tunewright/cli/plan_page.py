@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.text import Text
 
 from tunewright.design.budget import Cost, expected_cost
+from tunewright.design.ranges import Value
 from tunewright.design.round import Round
-from tunewright.design.space import Value
 from tunewright.errors import NotFound
 from tunewright.execution.preparing import advice, ready
 from tunewright.execution.workload import Workload

@@ -14,7 +14,7 @@ from tunewright.cli.problems import Misuse
 from tunewright.cli.project_folder import DEFAULT_STORE, Project, find_project, need_project
 from tunewright.cli.screen import say, screen, sidelines
 from tunewright.cli.training_function import find_function
-from tunewright.design.space import Value
+from tunewright.design.ranges import Value
 from tunewright.execution.workload import Workload
 from tunewright.messages import words
 from tunewright.plots.throughput import throughput

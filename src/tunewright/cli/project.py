@@ -24,7 +24,7 @@ from tunewright.cli.project_folder import (
 )
 from tunewright.cli.screen import say, screen, show_json
 from tunewright.cli.training_function import find_function
-from tunewright.design import defaults
+from tunewright.design import presets as defaults
 from tunewright.design.objective import Objective
 from tunewright.design.round_file import template
 from tunewright.design.toml_file import toml_value

@@ -10,9 +10,9 @@ from rich.text import Text
 
 from tunewright.decision.extend import Extension
 from tunewright.decision.proposal import Proposal
+from tunewright.design.ranges import Range
 from tunewright.design.round import Round
 from tunewright.design.round_changes import differences
-from tunewright.design.space import Range
 from tunewright.messages import words
 from tunewright.record.results import Results
 from tunewright.reports.earlier_trials import earlier_line

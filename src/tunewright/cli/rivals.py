@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from tunewright.autopilot.launching import known
 from tunewright.cli.problems import Misuse
-from tunewright.design.space import same_value
+from tunewright.design.ranges import same_value
 from tunewright.design.study import Study
 from tunewright.messages import words
 from tunewright.record import lineage

@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 
 from tunewright.decision.transfer import transfer
-from tunewright.design.space import Value
+from tunewright.design.ranges import Value
 from tunewright.errors import DesignError
 from tunewright.record.curve import Batch, Curves, pack
 from tunewright.record.results import Results

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tunewright.design.objective import Objective
+from tunewright.design.ranges import Value
 from tunewright.design.round import Round
-from tunewright.design.space import Value
 from tunewright.errors import DesignError
 from tunewright.record.repeats import Repeats
 from tunewright.stats.gain import Floats

@@ -13,9 +13,9 @@ from typing import Any
 from tunewright.decision.narrow import around_the_best
 from tunewright.decision.proposal import Proposal, proposal, successor
 from tunewright.decision.rewriting import with_ranges
-from tunewright.design.condition import Given
+from tunewright.design.conditions import Given
+from tunewright.design.ranges import Choice
 from tunewright.design.round import Round
-from tunewright.design.space import Choice
 from tunewright.errors import DesignError
 from tunewright.finding import Finding
 from tunewright.record.results import Results

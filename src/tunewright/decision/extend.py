@@ -20,8 +20,7 @@ from tunewright.decision.lengthened import Lengthened, lengthened
 from tunewright.decision.proposal import next_name
 from tunewright.decision.transfer import Likelihood, Transfer, transfer
 from tunewright.design.budget import trials_for
-from tunewright.design.round import Round
-from tunewright.design.space import (
+from tunewright.design.ranges import (
     Choice,
     Integers,
     Linear,
@@ -33,6 +32,7 @@ from tunewright.design.space import (
     linear,
     log,
 )
+from tunewright.design.round import Round
 from tunewright.errors import DesignError, NotFound
 from tunewright.record.results import Results
 from tunewright.record.trial import Trial

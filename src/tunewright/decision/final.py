@@ -12,8 +12,8 @@ import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from tunewright.design.ranges import Value, same_value
 from tunewright.design.round import Round
-from tunewright.design.space import Value, same_value
 from tunewright.errors import DesignError
 from tunewright.record.evaluations import Evaluation
 from tunewright.record.results import Results

@@ -12,7 +12,7 @@ from typing import Any
 from tunewright.checks.sensitivity import UNSEEN
 from tunewright.decision.proposal import Proposal, proposal, successor
 from tunewright.decision.rewriting import fixed_at
-from tunewright.design.space import Range, Value
+from tunewright.design.ranges import Range, Value
 from tunewright.errors import DesignError
 from tunewright.finding import Finding
 from tunewright.record.results import Results

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 
 from tunewright.decision.arm import Arm
 from tunewright.decision.plan import Claim
-from tunewright.design.space import same_value
+from tunewright.design.ranges import same_value
 from tunewright.finding import Finding
 
 # nothing of the round means anything

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from tunewright.design.meaning import Meaning
+from tunewright.design.longer_schedule import share_at_tiny_rate, stretched
+from tunewright.design.names import Meaning
+from tunewright.design.ranges import Value, is_number
 from tunewright.design.schedule import Cosine, Linear, Schedule, Warmup, from_json
-from tunewright.design.space import Value, is_number
-from tunewright.design.stretch import share_at_tiny_rate, stretched
 from tunewright.errors import DesignError
 
 TINY = 0.10  # of the extra steps may be spent below a tenth of the base learning rate

@@ -19,8 +19,8 @@ from tunewright.checks.positions import Axis, axes, settled
 from tunewright.decision.proposal import Proposal, proposal, successor
 from tunewright.decision.ranges import share
 from tunewright.decision.rewriting import names_of, searched_ranges, with_ranges
+from tunewright.design.ranges import Choice, Integers, Linear, Log, LogFromOne, Range
 from tunewright.design.round import Round
-from tunewright.design.space import Choice, Integers, Linear, Log, LogFromOne, Range
 from tunewright.errors import DesignError
 from tunewright.finding import Finding
 from tunewright.record.results import Results
@@ -90,7 +90,7 @@ def by_chance(span: float, count: int) -> float:
 def cut(range: Range, low: float, high: float) -> Range | None:
     """The part of a range between two positions, its ends in few digits, rounded outwards.
 
-    >>> from tunewright.design.space import integers, log, log_from_one
+    >>> from tunewright.design.ranges import integers, log, log_from_one
     >>> str(cut(log(1e-4, 1e-1), 0.4, 0.9)), str(cut(integers(1, 64, log=True), 0.5, 1.0))
     ('log(0.0015, 0.051)', 'integers(8, 64, log=True)')
     >>> str(cut(log_from_one(0.9, 0.999), 0.0, 0.5))

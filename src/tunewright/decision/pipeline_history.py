@@ -14,7 +14,7 @@ from datetime import datetime
 
 import numpy as np
 
-from tunewright.design.space import Value, same_value
+from tunewright.design.ranges import Value, same_value
 from tunewright.record.lineage import Launched, launches
 from tunewright.record.results import Results
 from tunewright.record.store import Store

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from tunewright.design.space import (
+from tunewright.design.ranges import (
     Choice,
     Integers,
     Linear,

@@ -12,10 +12,10 @@ from typing import Any
 
 from tunewright.checks.wider import wider
 from tunewright.decision.proposal import Proposal, enough_for, proposal, successor
-from tunewright.design.default_ranges import SPACES
-from tunewright.design.meaning import Meaning
+from tunewright.design._preset_ranges import SPACES
+from tunewright.design.names import Meaning
+from tunewright.design.ranges import Linear, Log, Range, Value, is_number, linear, log
 from tunewright.design.round import Round
-from tunewright.design.space import Linear, Log, Range, Value, is_number, linear, log
 from tunewright.errors import DesignError
 from tunewright.finding import Finding
 from tunewright.record.results import Results

@@ -6,9 +6,9 @@ import itertools
 from collections.abc import Mapping
 from typing import Any
 
-from tunewright.design.condition import Given, When, column_of
+from tunewright.design.conditions import Given, When, column_of
+from tunewright.design.ranges import Choice, Range, Value, same_value
 from tunewright.design.round import Round
-from tunewright.design.space import Choice, Range, Value, same_value
 
 Roles = dict[str, dict[str, Any]]  # role -> declarations
 
@@ -18,8 +18,8 @@ def with_ranges(
 ) -> dict[str, Any]:
     """The declarations of a role with the ranges of these columns replaced.
 
-    >>> from tunewright.design.condition import given
-    >>> from tunewright.design.space import log
+    >>> from tunewright.design.conditions import given
+    >>> from tunewright.design.ranges import log
     >>> role = {"optimizer": given({"adam": {"lr": log(0.1, 1)}, "sgd": {"lr": log(0.1, 1)}})}
     >>> wider = with_ranges(role, {"optimizer.sgd.lr": log(0.1, 10)})["optimizer"]
     >>> [str(children["lr"]) for _, children in wider.branches]

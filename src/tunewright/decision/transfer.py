@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from tunewright.design.meaning import Meaning
+from tunewright.design.names import Meaning
 
 Likelihood = Literal["very likely", "likely", "might", "unlikely"]
 RUNGS: tuple[Likelihood, ...] = ("very likely", "likely", "might", "unlikely")

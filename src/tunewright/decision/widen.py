@@ -14,8 +14,8 @@ from tunewright.decision.narrow import around_the_best
 from tunewright.decision.proposal import Proposal, grown, proposal, successor
 from tunewright.decision.ranges import hull, reaching, share, written_range
 from tunewright.decision.rewriting import longer_list, searched_ranges, with_ranges
+from tunewright.design.ranges import Choice, Range
 from tunewright.design.round import Round
-from tunewright.design.space import Choice, Range
 from tunewright.errors import DesignError
 from tunewright.finding import Finding
 from tunewright.record.results import Results

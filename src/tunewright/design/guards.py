@@ -11,10 +11,10 @@ import difflib
 import re
 from collections.abc import Iterator
 
-from tunewright.design.advice import advise as advise
-from tunewright.design.condition import holds
-from tunewright.design.meaning import Meaning
+from tunewright.design.conditions import holds
+from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
+from tunewright.design.role_advice import advise as advise
 from tunewright.design.round import Round
 from tunewright.errors import DesignError
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from tunewright.design.space import is_number
+from tunewright.design.ranges import is_number
 from tunewright.errors import DesignError
 
 Relation = Literal["<=", ">="]

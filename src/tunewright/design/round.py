@@ -11,15 +11,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from typing import Any
 
-from tunewright.design.condition import (
-    Fixed,
-    Hyperparameter,
-    holds,
-    in_words,
-    unfold_fixed,
-    unfold_searched,
-)
-from tunewright.design.refusals import (
+from tunewright.design._problems import (
     ROLES,
     given_problems,
     kind_problems,
@@ -27,7 +19,15 @@ from tunewright.design.refusals import (
     settle_role,
     study_problems,
 )
-from tunewright.design.space import Choice, Value
+from tunewright.design.conditions import (
+    Fixed,
+    Hyperparameter,
+    holds,
+    in_words,
+    unfold_fixed,
+    unfold_searched,
+)
+from tunewright.design.ranges import Choice, Value
 from tunewright.design.study import Study
 from tunewright.errors import DesignError
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tunewright.design.condition import Given, When, column_of
-from tunewright.design.refusals import ROLES
+from tunewright.design._problems import ROLES
+from tunewright.design.conditions import Given, When, column_of
+from tunewright.design.ranges import Range, short
 from tunewright.design.round import Round
-from tunewright.design.space import Range, short
 
 Where = tuple[str, str]  # role and column
 
@@ -16,7 +16,7 @@ Where = tuple[str, str]  # role and column
 def differences(old: Round, new: Round) -> list[str]:
     """What changed, one sentence each; the goal, number of trials and what it continues may.
 
-    >>> from tunewright.design.space import log
+    >>> from tunewright.design.ranges import log
     >>> roles = {"nuisance": {"lr": log(0.01, 1)}, "trials_per_study": 4}
     >>> differences(Round("r", goal="?", **roles), Round("r", goal="!", **roles, seed=7))
     ['seed: was 0, is 7']

@@ -11,10 +11,9 @@ import difflib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tunewright.design.condition import Given, settle
-from tunewright.design.refusals import ROLES, kind_problems, plain_problems
-from tunewright.design.round import Round
-from tunewright.design.space import (
+from tunewright.design._problems import ROLES, kind_problems, plain_problems
+from tunewright.design.conditions import Given, settle
+from tunewright.design.ranges import (
     Choice,
     Integers,
     Linear,
@@ -26,6 +25,7 @@ from tunewright.design.space import (
     log,
     log_from_one,
 )
+from tunewright.design.round import Round
 from tunewright.design.toml_file import unknown_key
 from tunewright.errors import DesignError
 
@@ -37,7 +37,7 @@ _BAD = object()  # a declaration that could not be read; its problem has been sa
 def as_data(round: Round) -> dict[str, Any]:
     """The round as plain JSON data; `from_data` gives it back.
 
-    >>> from tunewright.design.space import log
+    >>> from tunewright.design.ranges import log
     >>> as_data(Round("r", goal="?", nuisance={"lr": log(0.1, 1)}, trials_per_study=4))["nuisance"]
     {'lr': {'log': [0.1, 1.0]}}
     """

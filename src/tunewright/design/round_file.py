@@ -14,9 +14,10 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from tunewright.design.defaults import Space
-from tunewright.design.meaning import Meaning
-from tunewright.design.refusals import ROLES
+from tunewright.design._problems import ROLES
+from tunewright.design.names import Meaning
+from tunewright.design.presets import Space
+from tunewright.design.ranges import Range, Value, log, log_from_one, same_value
 from tunewright.design.round import Round
 from tunewright.design.round_changes import differences as differences
 from tunewright.design.round_data import (
@@ -24,7 +25,6 @@ from tunewright.design.round_data import (
     declaration_data,
     from_data as from_data,
 )
-from tunewright.design.space import Range, Value, log, log_from_one, same_value
 from tunewright.design.toml_file import read_toml, toml_key, toml_lines, toml_value
 from tunewright.design.workload_file import read_workload as read_workload
 from tunewright.errors import DesignError

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from tunewright.design.condition import Fixed, Hyperparameter, holds
-from tunewright.design.space import Choice, Value, same_value
+from tunewright.design.conditions import Fixed, Hyperparameter, holds
+from tunewright.design.ranges import Choice, Value, same_value
 from tunewright.errors import DesignError
 
 MOST_BRANCHES = 1000  # beyond it no budget reaches every combination

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypedDict
 
-from tunewright.design.meaning import Meaning
+from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
 from tunewright.design.toml_file import read_toml, unknown_key
 from tunewright.errors import DesignError

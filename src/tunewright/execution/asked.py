@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from tunewright.design.meaning import Meaning
+from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
-from tunewright.design.space import Value, is_storable
+from tunewright.design.ranges import Value, is_storable
 from tunewright.errors import BadValue, WorkloadError
 from tunewright.execution.account import Account, Ending
 from tunewright.execution.ending import Verdict, conclude, watched_metrics

@@ -12,7 +12,7 @@ import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tunewright.design.meaning import Meaning
+from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
 from tunewright.errors import BadValue, Diverged, Infeasible, Stopped
 from tunewright.execution.command import Command

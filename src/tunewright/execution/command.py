@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from string import Formatter
 
-from tunewright.design.space import Value
+from tunewright.design.ranges import Value
 from tunewright.errors import WorkloadError
 
 # what a program may be told about its run, beside the configuration

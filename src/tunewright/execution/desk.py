@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tunewright.design.guards import refuse
-from tunewright.design.meaning import Meaning
+from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
+from tunewright.design.ranges import Value
 from tunewright.design.round import Round
-from tunewright.design.space import Value
 from tunewright.errors import DesignError, OutOfDate, StoreError
 from tunewright.execution.account import Account
 from tunewright.execution.flushing import BACKUP_AGAIN_S, spool

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol, runtime_checkable
 
-from tunewright.design.space import Value
+from tunewright.design.ranges import Value
 from tunewright.execution.workload import Workload
 
 Outcome = Literal[

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from tunewright import snapshot
-from tunewright.design.meaning import Meaning
+from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
-from tunewright.design.space import Value, is_storable
+from tunewright.design.ranges import Value, is_storable
 from tunewright.errors import BadValue, Ended, WorkloadError
 from tunewright.execution import due
 from tunewright.execution.best_saved import BestSaved

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tunewright import snapshot
-from tunewright.design.space import Value
+from tunewright.design.ranges import Value
 from tunewright.errors import BadValue, SnapshotError
 from tunewright.execution.handle import Run
 from tunewright.execution.number import shown

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tunewright.design.guards import advise, refuse
+from tunewright.design.ranges import Value
 from tunewright.design.round import Round
-from tunewright.design.space import Value
 from tunewright.design.study import Study
 from tunewright.errors import DesignError
 from tunewright.execution.command import FACTS, Command

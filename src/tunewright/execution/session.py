@@ -18,10 +18,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, overload
 
-from tunewright.design.meaning import Meaning
+from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
+from tunewright.design.ranges import Value
 from tunewright.design.round import Round
-from tunewright.design.space import Value
 from tunewright.errors import DesignError, StoreError, TunewrightError
 from tunewright.execution.asked import Asked
 from tunewright.execution.desk import Desk

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from tunewright.design.space import Value
+from tunewright.design.ranges import Value
 from tunewright.record.trial import Status
 
 if TYPE_CHECKING:

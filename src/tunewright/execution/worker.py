@@ -21,7 +21,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NoReturn
 
-from tunewright.design.meaning import Meaning
+from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
 from tunewright.execution import memory, process_tree, surroundings
 from tunewright.execution.attempt import Task, clean, judge, perform

@@ -9,9 +9,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tunewright.design.meaning import Meaning
+from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
-from tunewright.design.space import Value, check_plain
+from tunewright.design.ranges import Value, check_plain
 from tunewright.errors import DesignError, WorkloadError
 from tunewright.execution.command import Command
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from tunewright.design.space import Choice, Integers, Range, Value, same_value
+from tunewright.design.ranges import Choice, Integers, Range, Value, same_value
 from tunewright.importers.foreign import number_or_none, whole_or_none
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tunewright.design.space import as_plain
+from tunewright.design.ranges import as_plain
 from tunewright.errors import DesignError
 
 Columns = Mapping[str, Sequence[Any]]

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tunewright.design.space import Value
+from tunewright.design.ranges import Value
 from tunewright.errors import Damaged
 from tunewright.importers.foreign import flattened
 from tunewright.importers.wire import Field, fields, inside, number, signed, text

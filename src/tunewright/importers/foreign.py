@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tunewright.design.condition import LONGEST_NAME
-from tunewright.design.space import LARGEST_INTEGER, Range, Value, as_plain
+from tunewright.design.conditions import LONGEST_NAME
+from tunewright.design.ranges import LARGEST_INTEGER, Range, Value, as_plain
 from tunewright.record.text import storable
 from tunewright.record.trial import Status
 

@@ -14,11 +14,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
 
-from tunewright.design.condition import Fixed, Hyperparameter, holds
-from tunewright.design.meaning import Meaning
+from tunewright.design.conditions import Fixed, Hyperparameter, holds
+from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
+from tunewright.design.ranges import Value, same_value
 from tunewright.design.round import Round
-from tunewright.design.space import Value, same_value
 from tunewright.design.study import Study
 from tunewright.errors import DesignError
 from tunewright.importers.cell import MISSING, as_value
@@ -49,7 +49,7 @@ def import_frames(
     Every problem of the frames is said at once.
 
     >>> from tunewright.design.objective import minimize
-    >>> from tunewright.design.space import log
+    >>> from tunewright.design.ranges import log
     >>> results = import_frames(
     ...     Round("lr", goal="?", nuisance={"lr": log(1e-3, 1)}, trials_per_study=2),
     ...     minimize("error"),

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal, Unpack
 
 from tunewright.design.objective import Objective
-from tunewright.design.space import Choice, Integers, Linear, Log, Range, Value
+from tunewright.design.ranges import Choice, Integers, Linear, Log, Range, Value
 from tunewright.errors import DesignError, MissingExtra, NotFound, StoreError
 from tunewright.importers.foreign import (
     ForeignTrial,

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
-from tunewright.design.condition import Given
+from tunewright.design.conditions import Given
 from tunewright.design.guards import is_seed
-from tunewright.design.meaning import Meaning
-from tunewright.design.space import Choice, Range, Value, as_range
+from tunewright.design.names import Meaning
+from tunewright.design.ranges import Choice, Range, Value, as_range
 from tunewright.errors import DesignError
 from tunewright.importers.foreign import ForeignTrial
 from tunewright.importers.nearest import did_you_mean

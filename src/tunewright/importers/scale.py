@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from tunewright.design.space import (
+from tunewright.design.ranges import (
     Choice,
     Integers,
     Linear,

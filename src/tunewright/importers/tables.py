@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Unpack, get_args
 
 from tunewright.design.objective import Objective
-from tunewright.design.space import as_plain
+from tunewright.design.ranges import as_plain
 from tunewright.errors import DesignError
 from tunewright.importers.columns import Columns, plain_cell
 from tunewright.importers.files import existing, table_columns

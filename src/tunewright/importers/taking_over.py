@@ -11,10 +11,10 @@ from dataclasses import replace
 from typing import Any, TypedDict
 
 from tunewright.design.guards import is_seed
-from tunewright.design.meaning import Meaning
+from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
+from tunewright.design.ranges import Value, same_value
 from tunewright.design.round import Round
-from tunewright.design.space import Value, same_value
 from tunewright.design.study import Study
 from tunewright.errors import DesignError, NotFound
 from tunewright.importers.foreign import ForeignTrial, Source, plain_name

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from tunewright.design.objective import Objective
-from tunewright.design.space import Value
+from tunewright.design.ranges import Value
 from tunewright.errors import DesignError, NotFound
 from tunewright.importers.event_file import Events, read_events
 from tunewright.importers.files import existing, files_below

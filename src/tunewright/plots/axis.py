@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from tunewright.design.condition import in_words
-from tunewright.design.space import Choice, Integers, Range, as_range
+from tunewright.design.conditions import in_words
+from tunewright.design.ranges import Choice, Integers, Range, as_range
 from tunewright.design.study import Study
 from tunewright.errors import DesignError, NotFound
 from tunewright.plots.figure import Figure, nothing

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from tunewright.design.space import Log
+from tunewright.design.ranges import Log
 from tunewright.plots.figure import Figure, nothing
 from tunewright.plots.palette import EDGE, GRID, colour
 from tunewright.plots.ticks import label_of, number, ticks

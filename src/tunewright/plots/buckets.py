@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tunewright.checks.positions import axes as searched_axes, settled
-from tunewright.design.space import Range
+from tunewright.design.ranges import Range
 from tunewright.plots.palette import BEST, EDGE, FAINT, colour
 from tunewright.plots.ticks import label_of, ticks
 from tunewright.record.results import Results

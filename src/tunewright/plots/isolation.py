@@ -15,7 +15,7 @@ import numpy as np
 from tunewright.checks.comparison import Pair, pairs
 from tunewright.checks.positions import LAID_OUT
 from tunewright.checks.trial_sd import trial_sd
-from tunewright.design.space import Choice, Range, Value, as_range, same_value
+from tunewright.design.ranges import Choice, Range, Value, as_range, same_value
 from tunewright.errors import NotFound
 from tunewright.plots.buckets import Buckets, buckets, draw_buckets, ordered, trend
 from tunewright.plots.figure import Figure

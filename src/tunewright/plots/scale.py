@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import numpy.typing as npt
 
-from tunewright.design.space import Log
+from tunewright.design.ranges import Log
 from tunewright.plots.ticks import on_axis, ticks
 
 if TYPE_CHECKING:

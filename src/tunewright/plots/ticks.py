@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tunewright.design.space import Choice, Integers, Log, LogFromOne, Range, Value
+from tunewright.design.ranges import Choice, Integers, Log, LogFromOne, Range, Value
 
 MOST = 6  # ticks on one axis; more would touch each other
 LONGEST = 14  # characters of a label

@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tunewright.design.space import Value, is_number
+from tunewright.design.ranges import Value, is_number
 from tunewright.execution.command import Command
 from tunewright.execution.workload import Workload
 from tunewright.probes.starting_point import best_known, configuration

@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn, cast
 
-from tunewright.design.space import Value
+from tunewright.design.ranges import Value
 from tunewright.execution import memory, process_tree
 from tunewright.execution.attempt import OUT_OF_MEMORY, judge
 from tunewright.execution.command import Command

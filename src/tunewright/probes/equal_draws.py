@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from tunewright.design.ranges import Value
 from tunewright.design.round import Round
-from tunewright.design.space import Value
 from tunewright.execution.preparing import advice
 from tunewright.execution.watcher import Concluded, Silent, Started, Summary, Watcher
 from tunewright.execution.workload import Workload

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tunewright.design.meaning import Meaning
+from tunewright.design.names import Meaning
 from tunewright.record.curve import Curve
 
 ERROR = 0.001  # of all training examples

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tunewright.design.objective import Objective
-from tunewright.design.space import Value
+from tunewright.design.ranges import Value
 from tunewright.execution.watcher import Watcher
 from tunewright.probes.by_meaning import ByMeaning
 from tunewright.probes.equal_draws import run_equal

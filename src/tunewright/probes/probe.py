@@ -13,9 +13,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
+from tunewright.design.ranges import Value
 from tunewright.design.round import Round
 from tunewright.design.round_data import as_data
-from tunewright.design.space import Value
 from tunewright.execution.verbs import supervise
 from tunewright.execution.watcher import Watcher
 from tunewright.execution.workload import Workload

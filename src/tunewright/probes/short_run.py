@@ -15,7 +15,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from tunewright.checks.spacing import tables
 from tunewright.checks.unstable import Episode, diverged, episodes
-from tunewright.design.space import is_number
+from tunewright.design.ranges import is_number
 from tunewright.errors import WorkloadError
 from tunewright.record.curve import Curve, Steps
 from tunewright.record.results import Results

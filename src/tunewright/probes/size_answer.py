@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from tunewright.design.space import Value
+from tunewright.design.ranges import Value
 from tunewright.probes.bottleneck import Bottleneck, judge
 from tunewright.probes.cost import Cost, SizeCost, costs, least_price, least_time
 from tunewright.probes.knee import GAIN, gain, shown_rate

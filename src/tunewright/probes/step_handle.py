@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from tunewright.design.space import Value
+from tunewright.design.ranges import Value
 from tunewright.execution.planting import rank
 from tunewright.seeds import seeds
 

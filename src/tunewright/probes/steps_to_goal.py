@@ -15,7 +15,7 @@ import numpy as np
 from tunewright.checks.boundary import edge
 from tunewright.checks.positions import axes, has_edges, settled
 from tunewright.design.objective import Objective
-from tunewright.design.space import Value
+from tunewright.design.ranges import Value
 from tunewright.probes.scaling import Label, Luck, luck
 from tunewright.record.curve import Curve
 from tunewright.record.results import Results

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tunewright.design.space import Value, is_number
+from tunewright.design.ranges import Value, is_number
 from tunewright.execution.workload import Workload
 from tunewright.probes.starting_point import best_known, configuration
 from tunewright.probes.switched_off import switched_off

@@ -5,8 +5,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping
 
-from tunewright.design.meaning import Meaning
-from tunewright.design.space import Value
+from tunewright.design.names import Meaning
+from tunewright.design.ranges import Value
 from tunewright.execution.workload import Workload
 
 # what switches these off needs no saying

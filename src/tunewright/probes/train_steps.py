@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from tunewright.checks.logged_rate import learning_rates
-from tunewright.design.space import Value, is_number
+from tunewright.design.ranges import Value, is_number
 from tunewright.errors import DesignError
 from tunewright.execution.watcher import Watcher
 from tunewright.execution.workload import Workload

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from tunewright.design.space import Value
+from tunewright.design.ranges import Value
 from tunewright.execution.watcher import Watcher
 from tunewright.probes.by_meaning import ByMeaning
 from tunewright.probes.equal_draws import run_equal

@@ -24,7 +24,7 @@ from sqlalchemy import (
     update,
 )
 
-from tunewright.design.space import Value
+from tunewright.design.ranges import Value
 from tunewright.errors import NotFound, StoreError
 from tunewright.record import plain_json
 from tunewright.record.database import Database

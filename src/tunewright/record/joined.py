@@ -15,9 +15,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from tunewright.design.condition import holds
+from tunewright.design.conditions import holds
+from tunewright.design.ranges import Choice, Integers, Range, Value, is_number, same_value
 from tunewright.design.round import Round
-from tunewright.design.space import Choice, Integers, Range, Value, is_number, same_value
 from tunewright.design.study import Study
 from tunewright.errors import DesignError, NotFound
 from tunewright.record.results import Results
@@ -85,7 +85,7 @@ def overlap(old: Study, new: Study) -> float:
     """The share of the new study's space that the old one covers; 0 if they do not compare.
 
     >>> from tunewright.design.round import Round
-    >>> from tunewright.design.space import log
+    >>> from tunewright.design.ranges import log
     >>> one, two = (
     ...     Round("r", goal="?", nuisance={"lr": log(1e-4, top)}, trials_per_study=4)
     ...     for top in (1e-1, 1.0)

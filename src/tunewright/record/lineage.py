@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from tunewright.design.space import Value
+from tunewright.design.ranges import Value
 from tunewright.record.notes import Document
 from tunewright.record.provenance import capture
 from tunewright.record.results import Results

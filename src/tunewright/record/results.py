@@ -9,10 +9,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from tunewright.design.meaning import Meaning
+from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective, Relation
+from tunewright.design.ranges import Value, same_value
 from tunewright.design.round import Round
-from tunewright.design.space import Value, same_value
 from tunewright.design.study import Study
 from tunewright.errors import NotFound
 from tunewright.record.card import card

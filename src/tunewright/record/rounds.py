@@ -13,12 +13,12 @@ from typing import Any, Protocol
 
 from sqlalchemy import Connection, bindparam, func, insert, select, update
 
-from tunewright.design.meaning import Meaning
+from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
+from tunewright.design.ranges import Value
 from tunewright.design.round import Round
 from tunewright.design.round_changes import differences
 from tunewright.design.round_data import as_data, from_data
-from tunewright.design.space import Value
 from tunewright.design.study import Study
 from tunewright.errors import Damaged, NotFound, RoundChanged
 from tunewright.record import plain_json

@@ -20,11 +20,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tunewright.design.meaning import Meaning
+from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
+from tunewright.design.ranges import Value
 from tunewright.design.round import Round
 from tunewright.design.round_data import as_data, from_data
-from tunewright.design.space import Value
 from tunewright.errors import Damaged, StoreError
 from tunewright.record.claims import Claim
 from tunewright.record.curve import unpack

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
-from tunewright.design.condition import Fixed, Hyperparameter, holds
-from tunewright.design.space import Value
+from tunewright.design.conditions import Fixed, Hyperparameter, holds
+from tunewright.design.ranges import Value
 from tunewright.design.study import Study
 from tunewright.errors import StoreError, need
 from tunewright.record.judge import value_at

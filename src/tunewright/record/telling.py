@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
-from tunewright.design.space import Value
+from tunewright.design.ranges import Value
 from tunewright.errors import OutOfDate, StoreError
 from tunewright.record import plain_json
 from tunewright.record.claims import Claim

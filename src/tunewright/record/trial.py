@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from tunewright.design.space import Value
+from tunewright.design.ranges import Value
 from tunewright.record.curve import Curves
 
 Status = Literal["pending", "running", "completed", "infeasible", "failed"]

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from rich.console import Console, RenderableType
 from rich.text import Text
 
+from tunewright.design.ranges import Choice, Range, as_range
 from tunewright.design.round import Round
-from tunewright.design.space import Choice, Range, as_range
 from tunewright.messages import words
 from tunewright.record.results import Results
 from tunewright.record.trial import Status, Trial

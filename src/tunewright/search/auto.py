@@ -26,7 +26,7 @@ def pick(round: Round, workers: int) -> Picked:
     Eight at a time of 48, a Bayesian search still beats quasi-random search with twice the trials
     in most runs (docs/methods_search.md); with fewer turns than that nobody has measured it ahead.
 
-    >>> from tunewright.design.space import log
+    >>> from tunewright.design.ranges import log
     >>> rate = Round("rate", goal="?", nuisance={"rate": log(1e-4, 1e-1)}, trials_per_study=50)
     >>> print(pick(rate, workers=4).reason)
     Bayesian: 50 trials, 4 at a time, leave it 12 turns to learn from, and nothing is compared

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tunewright.design.space import Value
+from tunewright.design.ranges import Value
 from tunewright.design.study import Study
 from tunewright.record.results import Results
 from tunewright.record.trial import Trial

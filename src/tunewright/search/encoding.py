@@ -16,8 +16,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from tunewright.design.condition import Hyperparameter
-from tunewright.design.space import (
+from tunewright.design.conditions import Hyperparameter
+from tunewright.design.ranges import (
     Choice,
     Integers,
     Linear,
@@ -138,7 +138,7 @@ class Encoding:
 def place(h: Hyperparameter, value: Value) -> float | None:
     """Where a value lies on the scale of a range, beyond 0 and 1 too; None where it has no place.
 
-    >>> from tunewright.design.space import log
+    >>> from tunewright.design.ranges import log
     >>> round(place(Hyperparameter("rate", "rate", log(1e-3, 1e-1)), 1.0), 6)
     1.5
     """

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tunewright.design.space import Choice
+from tunewright.design.ranges import Choice
 from tunewright.design.study import Branch, Study
 from tunewright.errors import DesignError
 from tunewright.record.trial import Trial
@@ -37,7 +37,7 @@ class Halton:
     """Quasi-random search, the default: uniform coverage, no state, nothing to tune.
 
     >>> from tunewright.design.round import Round
-    >>> from tunewright.design.space import log
+    >>> from tunewright.design.ranges import log
     >>> depth = Round("depth", goal="?", scientific={"layers": [1, 2]},
     ...     nuisance={"learning_rate": log(1e-4, 1e-1)}, trials_per_study=8)
     >>> one, two = (Halton().suggest(study, [], 2) for study in depth.studies)

@@ -10,8 +10,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from tunewright.design.condition import holds
-from tunewright.design.space import Value, same_value
+from tunewright.design.conditions import holds
+from tunewright.design.ranges import Value, same_value
 from tunewright.design.study import Study
 from tunewright.record.results import Results
 from tunewright.record.trial import Trial

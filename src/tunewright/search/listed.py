@@ -7,10 +7,10 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from tunewright.design.condition import holds
+from tunewright.design.conditions import holds
 from tunewright.design.objective import Objective
+from tunewright.design.ranges import Choice, Value, as_plain, as_range, same_value, short
 from tunewright.design.round import Round
-from tunewright.design.space import Choice, Value, as_plain, as_range, same_value, short
 from tunewright.design.study import Study
 from tunewright.errors import DesignError
 from tunewright.record.trial import Trial

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol, runtime_checkable
 
 from tunewright.design.objective import Objective
+from tunewright.design.ranges import Value
 from tunewright.design.round import Round
-from tunewright.design.space import Value
 from tunewright.design.study import Study
 from tunewright.record.results import Results
 from tunewright.record.trial import Trial

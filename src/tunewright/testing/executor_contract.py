@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tunewright.design.objective import minimize
-from tunewright.design.space import Value
+from tunewright.design.ranges import Value
 from tunewright.execution.executor import (
     Assignment,
     Began,

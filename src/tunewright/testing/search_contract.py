@@ -8,9 +8,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from tunewright.design.condition import given
-from tunewright.design.round import Round
-from tunewright.design.space import (
+from tunewright.design.conditions import given
+from tunewright.design.ranges import (
     Value,
     choice,
     integers,
@@ -19,6 +18,7 @@ from tunewright.design.space import (
     log_from_one,
     same_value,
 )
+from tunewright.design.round import Round
 from tunewright.design.study import Study
 from tunewright.record.trial import Status, Trial
 from tunewright.search.search import Search, Suggestion

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from tunewright.design.meaning import Meaning
+from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective, minimize
 from tunewright.design.round import Round
 from tunewright.design.study import Study
@@ -60,7 +60,7 @@ def results(
     1 minus the surface. `repeats` adds repeats with new seeds: {number: times}. Trials draw their
     noise by their number, so more trials leave the first ones as they were.
 
-    >>> from tunewright.design.space import log
+    >>> from tunewright.design.ranges import log
     >>> from tunewright.testing.surfaces import Bowl
     >>> r = Round("r", goal="?", nuisance={"lr": log(1e-4, 1e-1)}, trials_per_study=16)
     >>> best = results(r, Bowl({"lr": 0.5})).best()

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tunewright.design.budget import budget
-from tunewright.design.meaning import Meaning
+from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
+from tunewright.design.ranges import Choice, Value, same_value
 from tunewright.design.round import Round
-from tunewright.design.space import Choice, Value, same_value
 
 OPTIMIZER = ("learning_rate", "momentum", "beta1", "beta2", "epsilon", "warmup_steps", "clip_norm")
 EVEN_DIMENSIONS = 12  # up to here Halton points are even at usual numbers of trials

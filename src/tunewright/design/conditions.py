@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tunewright.design.space import (
+from tunewright.design.ranges import (
     Choice,
     Range,
     Value,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from tunewright.design.space import Range, Value, choice, linear, log, log_from_one
+from tunewright.design.ranges import Range, Value, choice, linear, log, log_from_one
 
 NEVER = 2**53  # more trials than any study has
 

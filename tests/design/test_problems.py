@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from tunewright.design.condition import given
+from tunewright.design.conditions import given
+from tunewright.design.ranges import integers, linear, log
 from tunewright.design.round import Round
-from tunewright.design.space import integers, linear, log
 from tunewright.errors import DesignError
 
 LR = {"learning_rate": log(1e-4, 1e-1)}

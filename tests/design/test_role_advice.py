@@ -4,12 +4,12 @@ import dataclasses
 
 import pytest
 
-from tunewright.design.advice import advise
-from tunewright.design.condition import given
-from tunewright.design.meaning import Meaning
+from tunewright.design.conditions import given
+from tunewright.design.names import Meaning
 from tunewright.design.objective import minimize
+from tunewright.design.ranges import integers, linear, log
+from tunewright.design.role_advice import advise
 from tunewright.design.round import Round
-from tunewright.design.space import integers, linear, log
 
 FINE = Round(
     "depth",

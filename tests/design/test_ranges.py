@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from tests.strategies import ranges, units, values
 
-from tunewright.design.space import (
+from tunewright.design.ranges import (
     Choice,
     Integers,
     Range,

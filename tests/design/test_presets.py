@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from tunewright.design import defaults
+from tunewright.design import presets as defaults
 from tunewright.design.budget import dimensions_for
+from tunewright.design.ranges import log, log_from_one
 from tunewright.design.round import Round
-from tunewright.design.space import log, log_from_one
 from tunewright.errors import DesignError
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "defaults.md"

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tunewright.design.meaning import Meaning
+from tunewright.design.names import Meaning
 from tunewright.errors import DesignError
 
 

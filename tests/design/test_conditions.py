@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from tunewright.design.condition import Given, given, settle, unfold_fixed, unfold_searched
-from tunewright.design.space import choice, linear, log
+from tunewright.design.conditions import Given, given, settle, unfold_fixed, unfold_searched
+from tunewright.design.ranges import choice, linear, log
 from tunewright.errors import DesignError
 
 OPTIMIZERS = given(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
+from tunewright.design.longer_schedule import share_at_tiny_rate, stretched
 from tunewright.design.schedule import (
     Constant,
     Cosine,
@@ -14,7 +15,6 @@ from tunewright.design.schedule import (
     Warmup,
     WarmupStableDecay,
 )
-from tunewright.design.stretch import share_at_tiny_rate, stretched
 from tunewright.errors import DesignError
 
 old = st.integers(100, 2000)

@@ -12,9 +12,9 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tunewright.design.default_ranges import SPACES, Entry
-from tunewright.design.meaning import Meaning
-from tunewright.design.space import Log, Range, Value, log, short
+from tunewright.design._preset_ranges import SPACES, Entry
+from tunewright.design.names import Meaning
+from tunewright.design.ranges import Log, Range, Value, log, short
 from tunewright.errors import DesignError
 
 REFERENCE_BATCH_SIZE = 256  # what the learning-rate ranges are centred for

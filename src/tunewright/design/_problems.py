@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tunewright.design.condition import (
+from tunewright.design.conditions import (
     Fixed,
     Given,
     Hyperparameter,
@@ -22,7 +22,7 @@ from tunewright.design.condition import (
     unfold_fixed,
     unfold_searched,
 )
-from tunewright.design.space import Choice, Value, is_number, is_storable
+from tunewright.design.ranges import Choice, Value, is_number, is_storable
 from tunewright.design.study import Study
 from tunewright.errors import DesignError
 

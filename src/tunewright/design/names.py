@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tunewright.design.space import Value, as_plain, check_plain, is_number
+from tunewright.design.ranges import Value, as_plain, check_plain, is_number
 from tunewright.errors import DesignError
 
 # meanings of hyperparameters and metrics, whose default spelling is the meaning itself
