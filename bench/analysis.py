@@ -32,8 +32,8 @@ import optuna
 import tunewright as tw
 from tunewright import plots
 from tunewright.checks.checklist import QUESTIONS, check
-from tunewright.record.results import Results
 from tunewright.reports.report import report
+from tunewright.store.results import Results
 from tunewright.testing.surfaces import Bowl, Walled
 from tunewright.testing.worlds import World, results
 

@@ -32,8 +32,8 @@ import sqlalchemy
 
 import tunewright as tw
 from tunewright.design.names import Meaning
-from tunewright.record.curve import pack
-from tunewright.record.store import Store
+from tunewright.store.curves import pack
+from tunewright.store.store import Store
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 warnings.filterwarnings("ignore", category=optuna.exceptions.ExperimentalWarning)

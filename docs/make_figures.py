@@ -23,8 +23,8 @@ from tunewright.probes.size_row import SizeRow
 from tunewright.probes.steps_to_goal import SizePoint
 from tunewright.probes.timing import Timing
 from tunewright.probes.train_steps import TrainSteps
-from tunewright.record.curve import Batch, Curves, pack
-from tunewright.record.results import Results
+from tunewright.store.curves import Batch, Curves, pack
+from tunewright.store.results import Results
 from tunewright.testing.curves import noise, rise, shape, wave
 from tunewright.testing.surfaces import Bowl, Walled
 from tunewright.testing.worlds import World, results

@@ -5,9 +5,9 @@ from __future__ import annotations
 from tests.told import ROUND
 
 from tunewright.design.objective import minimize
-from tunewright.record.curve import Batch, Curves, pack
-from tunewright.record.results import Results
-from tunewright.record.trial import Trial
+from tunewright.store.curves import Batch, Curves, pack
+from tunewright.store.results import Results
+from tunewright.store.trial import Trial
 
 # (study, learning rate, valid errors) in the order of the numbers; none: it diverged
 OUTCOMES = [

@@ -8,7 +8,7 @@ from tunewright.design.objective import Objective, minimize
 from tunewright.design.ranges import log
 from tunewright.design.round import Round
 from tunewright.execution.watcher import Concluded, Started
-from tunewright.record.trial import Status
+from tunewright.store.trial import Status
 
 ROUND = Round(
     "weight_decay",

@@ -14,10 +14,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from tunewright.design.study import Study
-from tunewright.record.trial import Trial
 from tunewright.search.bayesian import Bayesian
 from tunewright.search.recipe import Recipe
 from tunewright.search.search import Search, Suggestion
+from tunewright.store.trial import Trial
 
 from .problem import Configuration, Problem
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import tunewright as tw
 from tunewright.autopilot.campaign import read_campaign
 from tunewright.autopilot.definition import read_definition
-from tunewright.record.store import Store
+from tunewright.store.store import Store
 
 HERE = Path(__file__).parent
 

@@ -64,13 +64,13 @@ if TYPE_CHECKING:
     from tunewright.importers.tables import import_tables as import_tables
     from tunewright.importers.tensorboard import import_tensorboard as import_tensorboard
     from tunewright.importers.wandb import import_wandb as import_wandb
-    from tunewright.record.joined import joined as joined
-    from tunewright.record.results import Results as Results
-    from tunewright.record.trial import Trial as Trial
     from tunewright.reports.report import report as report
     from tunewright.search.bayesian import Bayesian as Bayesian
     from tunewright.search.halton import Halton as Halton
     from tunewright.search.listed import Listed as Listed
+    from tunewright.store.joined import joined as joined
+    from tunewright.store.results import Results as Results
+    from tunewright.store.trial import Trial as Trial
 
 __version__ = "0.1.0.dev0"
 
@@ -109,9 +109,9 @@ _HOMES = {
     "importers.tables": ("import_tables",),
     "importers.tensorboard": ("import_tensorboard",),
     "importers.wandb": ("import_wandb",),
-    "record.joined": ("joined",),
-    "record.results": ("Results",),
-    "record.trial": ("Trial",),
+    "store.joined": ("joined",),
+    "store.results": ("Results",),
+    "store.trial": ("Trial",),
     "reports.report": ("report",),
     "search.bayesian": ("Bayesian",),
     "search.halton": ("Halton",),

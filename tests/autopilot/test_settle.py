@@ -27,8 +27,8 @@ from tunewright.execution.inline import Inline
 from tunewright.execution.verbs import load, run
 from tunewright.execution.workload import Workload
 from tunewright.finding import Finding
-from tunewright.record import lineage
-from tunewright.record.store import Store
+from tunewright.launches import lineage
+from tunewright.store.store import Store
 
 ROUND = Round(
     "depth",

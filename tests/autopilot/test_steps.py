@@ -14,9 +14,9 @@ from tunewright.autopilot.request import as_space
 from tunewright.autopilot.steps import next_step
 from tunewright.design.ranges import linear, log
 from tunewright.errors import DesignError
-from tunewright.record.evaluations import Evaluation
-from tunewright.record.lineage import Launched, Place
-from tunewright.record.results import Results
+from tunewright.launches.lineage import Launched, Place
+from tunewright.store.evaluations import Evaluation
+from tunewright.store.results import Results
 from tunewright.testing import Bowl, Walled, World, results
 
 SPACE = as_space({"learning_rate": log(1e-4, 1.0), "dropout": linear(0, 0.6)}, "tune")

@@ -24,8 +24,8 @@ from tunewright.autopilot.request import defined
 from tunewright.autopilot.steps import next_step
 from tunewright.autopilot.tune import tune, tuned
 from tunewright.errors import DesignError, WorkloadError
-from tunewright.record.lineage import baseline
-from tunewright.record.store import Store
+from tunewright.launches.lineage import baseline
+from tunewright.store.store import Store
 from tunewright.testing import Bowl, World, results
 
 

@@ -28,10 +28,10 @@ from tunewright.autopilot.steps import next_step, planned
 from tunewright.autopilot.tune import tune, tuned
 from tunewright.decision.proposal import Proposal
 from tunewright.errors import DesignError
-from tunewright.record.lineage import baseline
-from tunewright.record.rebuild import rebuild
-from tunewright.record.store import Store
+from tunewright.launches.lineage import baseline
 from tunewright.reports.campaign import found
+from tunewright.store.rebuild import rebuild
+from tunewright.store.store import Store
 from tunewright.testing import Bowl, World, results
 
 RATES = {"learning_rate": tw.log(1e-5, 1.0)}

@@ -19,8 +19,8 @@ from tunewright.checks.step_variance import step_variance
 from tunewright.checks.still_improving import improving, still_improving
 from tunewright.checks.study_rule import IMMATERIAL
 from tunewright.checks.training_bug import rising, training_bug
-from tunewright.record.results import Results
 from tunewright.stats.noise import NoisyCurves, noisy_curves
+from tunewright.store.results import Results
 
 Cell = tuple[str, str, float]  # shape, noise, its standard deviation
 SDS = (0.002, 0.01, 0.03)

@@ -11,9 +11,9 @@ from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective, minimize
 from tunewright.design.ranges import linear
 from tunewright.design.round import Round
-from tunewright.record.curve import Batch, Curves, pack
-from tunewright.record.results import Results
-from tunewright.record.trial import Trial
+from tunewright.store.curves import Batch, Curves, pack
+from tunewright.store.results import Results
+from tunewright.store.trial import Trial
 
 NOISES = ("gauss", "t5", "shrinking", "growing", "to_zero")
 # curves that never get worse, from 1.0 down to about 0.2

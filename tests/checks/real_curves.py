@@ -13,9 +13,9 @@ from tunewright.design.names import Meaning
 from tunewright.design.objective import maximize, minimize
 from tunewright.design.ranges import linear
 from tunewright.design.round import Round
-from tunewright.record.curve import Batch, Curves, pack
-from tunewright.record.results import Results
-from tunewright.record.trial import Trial
+from tunewright.store.curves import Batch, Curves, pack
+from tunewright.store.results import Results
+from tunewright.store.trial import Trial
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
 IMDB = "FixedTextRNNClassification_imdb_"

@@ -15,11 +15,11 @@ from tunewright.checks.region import Feature, Region, region
 from tunewright.checks.variance import spread
 from tunewright.design.ranges import log, log_from_one
 from tunewright.design.round import Round
-from tunewright.record.curve import Batch, Curves, pack
-from tunewright.record.results import Results
-from tunewright.record.trial import Trial
 from tunewright.stats.crowding import look, pooled_look
 from tunewright.stats.half_sampling import shared_halves, shared_region
+from tunewright.store.curves import Batch, Curves, pack
+from tunewright.store.results import Results
+from tunewright.store.trial import Trial
 from tunewright.testing import Bowl, World, noise, results, trial_noise
 
 OPTIMA = {"inside": 0.5, "0.95": 0.95, "outside": 1.2}

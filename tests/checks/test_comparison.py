@@ -10,7 +10,7 @@ from tunewright.checks.comparison import comparison, pairs
 from tunewright.design.conditions import given
 from tunewright.design.ranges import linear, log
 from tunewright.design.round import Round
-from tunewright.record.results import Results
+from tunewright.store.results import Results
 from tunewright.testing import Bowl, Walled, World, results
 
 BOWL = Bowl({"learning_rate": 0.4, "momentum": 0.6})

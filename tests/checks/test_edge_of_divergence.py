@@ -11,7 +11,7 @@ from tunewright.checks.edge_of_divergence import edge_of_divergence
 from tunewright.checks.instability import FIXES
 from tunewright.design.ranges import linear, log
 from tunewright.design.round import Round
-from tunewright.record.results import Results
+from tunewright.store.results import Results
 from tunewright.testing import Bowl, Walled, results
 
 RATE = {"learning_rate": log(1e-4, 1e-1), "momentum": linear(0.5, 0.95)}

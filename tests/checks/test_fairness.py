@@ -8,7 +8,7 @@ from tunewright.design.conditions import given
 from tunewright.design.ranges import linear, log
 from tunewright.design.round import Round
 from tunewright.finding import Finding
-from tunewright.record.results import Results
+from tunewright.store.results import Results
 from tunewright.testing import Bowl, World, results
 
 RATE = {"learning_rate": log(1e-4, 1e-1)}

@@ -12,7 +12,7 @@ from tunewright.checks.logged_rate import (
     warmup_end,
 )
 from tunewright.design.names import Meaning
-from tunewright.record.curve import Curve
+from tunewright.store.curves import Curve
 
 
 def rates(values: np.ndarray) -> Curve:

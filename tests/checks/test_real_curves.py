@@ -16,8 +16,8 @@ from tunewright.checks.step_variance import step_variance
 from tunewright.checks.still_improving import improving, still_improving
 from tunewright.checks.training_bug import training_bug
 from tunewright.finding import Finding
-from tunewright.record.results import Results
 from tunewright.stats.noise import noisy_curves
+from tunewright.store.results import Results
 
 
 def share_flagged(results: Results, rule) -> tuple[int, int]:

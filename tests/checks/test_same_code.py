@@ -7,8 +7,8 @@ from tunewright.checks.same_code import same_code
 from tunewright.design.ranges import log
 from tunewright.design.round import Round
 from tunewright.finding import Finding
-from tunewright.record.provenance import Provenance
-from tunewright.record.trial import Trial
+from tunewright.store.provenance import Provenance
+from tunewright.store.trial import Trial
 from tunewright.testing import Bowl, results
 
 ORIGIN = Provenance(

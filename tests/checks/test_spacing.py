@@ -5,7 +5,7 @@ from hypothesis import given, strategies as st
 from tests.checks.curve_worlds import results_of, shape
 
 from tunewright.checks.spacing import averaged, spaced, tables, unreadable
-from tunewright.record.curve import Curve
+from tunewright.store.curves import Curve
 
 
 def curve(steps: np.ndarray) -> Curve:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tunewright.checks.study_rule import IMMATERIAL, Reading, in_rank_order, statement
-from tunewright.record.trial import Trial
+from tunewright.store.trial import Trial
 
 
 def reading(number: int, flagged: bool = False, z: float = 0.0) -> Reading:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from tests.cli.small_project import Tunewright
 
-from tunewright.record import lineage
-from tunewright.record.store import Store
+from tunewright.launches import lineage
+from tunewright.store.store import Store
 
 pytestmark = pytest.mark.beyond_core  # whole rounds, again and again
 

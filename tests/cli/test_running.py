@@ -12,7 +12,7 @@ from tunewright.cli.running import exit_code
 from tunewright.execution.inline import Inline
 from tunewright.execution.verbs import supervise
 from tunewright.execution.watcher import Summary, Why
-from tunewright.record.store import Store
+from tunewright.store.store import Store
 
 BROKEN = """
 def train(run, learning_rate, layers=1, max_train_steps=1):

@@ -7,8 +7,8 @@ from rich.console import Console
 from tests.recorded import results
 
 from tunewright.cli.trial_page import History, print_trial
-from tunewright.record.provenance import Provenance
-from tunewright.record.reading import Attempt, Snapshot
+from tunewright.store.provenance import Provenance
+from tunewright.store.read_round import Attempt, Snapshot
 
 ORIGIN = Provenance(
     command="tunewright run weight_decay",

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import tunewright as tw
-from tunewright.record.store import Store
+from tunewright.store.store import Store
 
 pytestmark = pytest.mark.postgres
 DEADLINE_S = 120.0

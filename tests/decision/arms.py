@@ -11,10 +11,10 @@ from tunewright.decision.arm import Arm
 from tunewright.design.objective import maximize, minimize
 from tunewright.design.ranges import log
 from tunewright.design.round import Round
-from tunewright.record.curve import Batch, Curves, pack
-from tunewright.record.repeats import Repeats
-from tunewright.record.results import Results
-from tunewright.record.trial import Trial
+from tunewright.store.curves import Batch, Curves, pack
+from tunewright.store.repeats import Repeats
+from tunewright.store.results import Results
+from tunewright.store.trial import Trial
 
 ROUND = Round(
     "depth",

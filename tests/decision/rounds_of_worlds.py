@@ -10,8 +10,8 @@ from typing import Any
 
 from tunewright.design.ranges import Linear, Log, LogFromOne, Range, log, log_from_one
 from tunewright.design.round import Round
-from tunewright.record.curve import Batch, Curves, pack
-from tunewright.record.results import Results
+from tunewright.store.curves import Batch, Curves, pack
+from tunewright.store.results import Results
 from tunewright.testing import Surface, World, results
 
 REFERENCE: Mapping[str, Range] = {

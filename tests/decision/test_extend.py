@@ -11,7 +11,7 @@ from tunewright.decision.extend import extend, extension, trained_steps
 from tunewright.design.names import Meaning
 from tunewright.design.ranges import Log
 from tunewright.errors import DesignError, NotFound
-from tunewright.record.results import Results
+from tunewright.store.results import Results
 from tunewright.testing import Bowl, World, results
 
 FIXED = {"max_train_steps": 1000, "warmup_steps": 50, "schedule": "linear", "decay_steps": 400}

@@ -10,7 +10,7 @@ from tunewright.decision.final import final_check, fold
 from tunewright.design.ranges import log
 from tunewright.design.round import Round
 from tunewright.errors import DesignError
-from tunewright.record.evaluations import Evaluation
+from tunewright.store.evaluations import Evaluation
 from tunewright.testing import Bowl, results
 
 ROUND = Round(

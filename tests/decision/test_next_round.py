@@ -15,7 +15,7 @@ import tunewright as tw
 from tunewright.checks.checklist import check
 from tunewright.decision.next_round import next_round
 from tunewright.decision.proposal import Proposal
-from tunewright.record.results import Results
+from tunewright.store.results import Results
 from tunewright.testing import Basin, Bowl, Surface, Unlucky, Walled, World, rise
 
 INSIDE = Bowl({"learning_rate": 0.5, "beta1": 0.5})

@@ -15,7 +15,7 @@ from tunewright.decision.pipeline_history import (
     groups_of,
     history_of,
 )
-from tunewright.record.lineage import Launched, Place
+from tunewright.launches.lineage import Launched, Place
 
 DAY = datetime(2026, 1, 1, tzinfo=UTC)
 PIPELINE = Pipeline("minimize valid_error (best)", {"max_train_steps": 100})

@@ -12,9 +12,9 @@ from tunewright.design.objective import maximize
 from tunewright.design.ranges import linear
 from tunewright.design.round import Round
 from tunewright.errors import DesignError
-from tunewright.record.curve import Batch, Curves, pack
-from tunewright.record.results import Results
-from tunewright.record.trial import Trial
+from tunewright.store.curves import Batch, Curves, pack
+from tunewright.store.results import Results
+from tunewright.store.trial import Trial
 from tunewright.testing import Bowl, Walled, World
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"

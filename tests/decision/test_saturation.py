@@ -6,7 +6,7 @@ import numpy as np
 from tests.decision.rounds_of_worlds import asked, ran
 
 from tunewright.decision.saturation import saturation
-from tunewright.record.results import Results
+from tunewright.store.results import Results
 from tunewright.testing import Bowl, World, results
 
 SURFACE = Bowl({"learning_rate": 0.5, "beta1": 0.5})

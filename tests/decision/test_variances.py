@@ -15,9 +15,9 @@ from tunewright.decision.variance import variance
 from tunewright.design.ranges import linear
 from tunewright.design.round import Round
 from tunewright.errors import DesignError
-from tunewright.record.results import Results
 from tunewright.stats.best_of_k import best_of
 from tunewright.stats.spread import chi_square_interval
+from tunewright.store.results import Results
 from tunewright.testing import Bowl, World, results
 
 REPEATS = {7: [0.20, 0.21, 0.19, 0.20, 0.22], 6: [0.24, 0.25, 0.23]}

@@ -9,7 +9,7 @@ from tunewright.decision.ranges import hull, reaching, share, written_range
 from tunewright.decision.widen import widen
 from tunewright.design.conditions import given
 from tunewright.design.ranges import Choice, integers, linear, log, log_from_one
-from tunewright.record.joined import joined
+from tunewright.store.joined import joined
 from tunewright.testing import Bowl, World
 
 WORLD = World(Bowl({"learning_rate": 1.05, "beta1": 0.5}), noise_sd=0.005)

@@ -9,7 +9,7 @@ from tunewright.design.objective import minimize
 from tunewright.errors import Diverged
 from tunewright.execution.executor import Assignment, Event, Logged
 from tunewright.execution.handle import Run
-from tunewright.record.curve import Batch, Curve, merge
+from tunewright.store.curves import Batch, Curve, merge
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("sklearn")

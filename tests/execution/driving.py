@@ -23,7 +23,7 @@ from tunewright.execution.executor import (
 )
 from tunewright.execution.handle import Run
 from tunewright.execution.workload import Workload
-from tunewright.record.curve import Batch, Curve, merge
+from tunewright.store.curves import Batch, Curve, merge
 
 DEADLINE_S = 120.0  # generous: only a hang reaches it
 OBJECTIVE = minimize("valid_error")

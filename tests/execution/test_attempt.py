@@ -13,7 +13,7 @@ from tunewright.errors import Infeasible
 from tunewright.execution.attempt import LONGEST_CAUSE, LONGEST_DETAIL, Task, clean, judge, perform
 from tunewright.execution.executor import Event, Logged
 from tunewright.execution.handle import Run
-from tunewright.record.curve import unpack
+from tunewright.store.curves import unpack
 
 
 @pytest.mark.parametrize(

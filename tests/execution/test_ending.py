@@ -11,7 +11,7 @@ from tunewright.design.names import Meaning
 from tunewright.design.objective import minimize
 from tunewright.execution.ending import DEATHS, Seen, conclude, never_logged, watched_metrics
 from tunewright.execution.executor import Ended
-from tunewright.record.curve import pack
+from tunewright.store.curves import pack
 
 OBJECTIVE = minimize("valid_error")
 WATCHED = watched_metrics(OBJECTIVE, Meaning())

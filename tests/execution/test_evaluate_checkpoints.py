@@ -20,7 +20,7 @@ from tunewright.execution.local import Local
 from tunewright.execution.repeat import repeat
 from tunewright.execution.verbs import load, run
 from tunewright.execution.workload import Workload
-from tunewright.record.store import Store
+from tunewright.store.store import Store
 
 ROUND = Round(
     "rates",

@@ -21,10 +21,10 @@ from tunewright.execution.ending import Verdict
 from tunewright.execution.executor import Ended, Logged, Saved
 from tunewright.execution.flushing import Ledger
 from tunewright.execution.patience import PATIENCE_S
-from tunewright.record.curve import pack, unpack
-from tunewright.record.spool import results_in
-from tunewright.record.store import Store
 from tunewright.search.halton import Halton
+from tunewright.store.curves import pack, unpack
+from tunewright.store.spool import results_in
+from tunewright.store.store import Store
 
 ROUND = Round(
     "r", goal="?", nuisance={"learning_rate": log(1e-4, 1e-1)}, trials_per_study=4, seed=0

@@ -11,8 +11,8 @@ from tunewright.design.objective import minimize
 from tunewright.design.round import Round
 from tunewright.errors import Busy, OutOfDate, StoreError
 from tunewright.execution.heartbeat import LEASE_VARIABLE, Heartbeat, lease_s, on_duty
-from tunewright.record.leases import LEASE_S
-from tunewright.record.store import Store
+from tunewright.store.leases import LEASE_S
+from tunewright.store.store import Store
 
 DEADLINE_S = 30.0
 

@@ -28,7 +28,7 @@ from tunewright.errors import WorkloadError
 from tunewright.execution.executor import Began, Ended, Logged
 from tunewright.execution.ray import Ray
 from tunewright.execution.verbs import supervise
-from tunewright.record.store import Store
+from tunewright.store.store import Store
 from tunewright.testing import check_executor
 
 # Ray leaves files and processes to the garbage collector

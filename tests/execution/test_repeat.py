@@ -17,7 +17,7 @@ from tunewright.execution.inline import Inline
 from tunewright.execution.repeat import repeat, repeated
 from tunewright.execution.verbs import load, run
 from tunewright.execution.workload import Workload
-from tunewright.record.store import Store
+from tunewright.store.store import Store
 
 
 def train(run, learning_rate, layers=1, journal=""):

@@ -14,7 +14,7 @@ from tests.execution.supervised import Halving
 from tunewright.errors import DesignError, RoundChanged, TunewrightError, WorkloadError
 from tunewright.execution.session import open_round
 from tunewright.execution.verbs import load
-from tunewright.record.store import Store
+from tunewright.store.store import Store
 
 DEADLINE_S = 120.0
 

@@ -14,7 +14,7 @@ from tests.execution.asking import OBJECTIVE, finish, rounds
 
 from tunewright.execution.session import open_round
 from tunewright.execution.verbs import load
-from tunewright.record.store import Store
+from tunewright.store.store import Store
 
 pytestmark = pytest.mark.beyond_core
 

@@ -15,9 +15,9 @@ from tunewright.design.ranges import log
 from tunewright.errors import DesignError, RoundChanged, StoreError
 from tunewright.execution.verbs import load, run, supervise
 from tunewright.execution.workload import Workload
-from tunewright.record.spool import results_in
-from tunewright.record.store import Store
 from tunewright.search.listed import Listed
+from tunewright.store.spool import results_in
+from tunewright.store.store import Store
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from tunewright.design.objective import minimize
 from tunewright.errors import Busy
 from tunewright.execution.executor import Began, Ended, Logged, Saved
 from tunewright.execution.verbs import load, run, supervise
-from tunewright.record.curve import pack
-from tunewright.record.store import Store
+from tunewright.store.curves import pack
+from tunewright.store.store import Store
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from tunewright.execution.executor import Assignment, Ended, Event, Logged
 from tunewright.execution.watcher import Concluded, Started, Summary
 from tunewright.execution.workload import Workload
-from tunewright.record.curve import pack
+from tunewright.store.curves import pack
 
 
 @dataclass

@@ -25,8 +25,8 @@ from tunewright.execution.watcher import Summary
 from tunewright.execution.workload import Workload
 
 if TYPE_CHECKING:
-    from tunewright.record.results import Results
-    from tunewright.record.trial import Trial
+    from tunewright.store.results import Results
+    from tunewright.store.trial import Trial
 
 DEADLINE_S = 120.0
 

@@ -15,7 +15,7 @@ import tunewright as tw
 from tunewright.cli.main import app
 from tunewright.errors import Damaged
 from tunewright.execution.verbs import supervise
-from tunewright.record import backup
+from tunewright.store import backup
 
 
 def cut_in_half(path: Path) -> None:

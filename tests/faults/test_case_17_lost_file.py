@@ -14,8 +14,8 @@ import tunewright as tw
 from tunewright.cli.main import app
 from tunewright.errors import StoreError
 from tunewright.execution.verbs import supervise
-from tunewright.record import backup
-from tunewright.record.rebuild import rebuild
+from tunewright.store import backup
+from tunewright.store.rebuild import rebuild
 
 
 def lose(tmp_path, how: str) -> None:

@@ -14,12 +14,12 @@ from tests.faults.small_disk import remount, small_disk
 
 import tunewright as tw
 from tunewright.errors import StoreError
-from tunewright.record.address import NETWORK, file_system
+from tunewright.store.address import NETWORK, file_system
 
 OPENS = """
 import os, sys
 from tunewright.errors import StoreError
-from tunewright.record.store import Store
+from tunewright.store.store import Store
 Store.open(sys.argv[2]).close()  # everything it needs is imported now
 os.setuid(int(sys.argv[3]))
 try:

@@ -16,10 +16,10 @@ from tests.faults.quick_rounds import REPETITIONS, asked, check, workload
 import tunewright as tw
 from tunewright.errors import StoreError
 from tunewright.execution.verbs import supervise
-from tunewright.record import backup, migrations
-from tunewright.record.address import parse
-from tunewright.record.database import Database
-from tunewright.record.schema import SCHEMA_VERSION
+from tunewright.store import backup, migrations
+from tunewright.store.address import parse
+from tunewright.store.database import Database
+from tunewright.store.schema import SCHEMA_VERSION
 
 NEXT = SCHEMA_VERSION + 1
 

@@ -8,7 +8,7 @@ import pytest
 from tests.faults.endurance import note
 
 import tunewright as tw
-from tunewright.record.store import Store
+from tunewright.store.store import Store
 
 
 def tiny(run, learning_rate, journal):

@@ -13,7 +13,7 @@ import tunewright as tw
 from tunewright.cli.main import app
 from tunewright.cli.problems import Misuse
 from tunewright.errors import DesignError, TunewrightError
-from tunewright.record import conclusions
+from tunewright.store import journal as conclusions
 
 NAMES = {
     "traversal": "../../x",

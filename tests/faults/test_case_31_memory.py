@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.faults.bad_days import bad_day, check_three_zeros
 
 from tunewright.execution.local import Local
-from tunewright.record.store import Store
+from tunewright.store.store import Store
 
 
 def test_case_31(tmp_path):

@@ -11,8 +11,8 @@ import tunewright as tw
 from tunewright.errors import NotFound
 from tunewright.execution.executor import Ended, Logged
 from tunewright.execution.repeat import repeat
-from tunewright.record.curve import pack
-from tunewright.record.store import Store
+from tunewright.store.curves import pack
+from tunewright.store.store import Store
 
 HOSTILE = "x'; DROP TABLE trial; --"
 FORMULAS = ["=1+1", "+1+1", "-1+1", "@sum(a)"]

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from tests.strategies import rounds
 
 from tunewright.design.objective import minimize
-from tunewright.record.curve import Batch, Curves, pack
-from tunewright.record.results import Results
-from tunewright.record.trial import Trial
+from tunewright.store.curves import Batch, Curves, pack
+from tunewright.store.results import Results
+from tunewright.store.trial import Trial
 
 OBJECTIVE = minimize("valid_error")
 

@@ -15,7 +15,7 @@ from tunewright.design.ranges import integers, log
 from tunewright.design.round import Round
 from tunewright.errors import DesignError
 from tunewright.importers.frames import import_frames
-from tunewright.record.results import Results
+from tunewright.store.results import Results
 
 pytest.importorskip("pandas")
 polars = pytest.importorskip("polars")

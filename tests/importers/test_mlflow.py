@@ -11,7 +11,7 @@ import pytest
 from tunewright.design.objective import minimize
 from tunewright.errors import Damaged, NotFound, StoreError
 from tunewright.importers.mlflow import import_mlflow
-from tunewright.record.results import Results
+from tunewright.store.results import Results
 
 LOSS = minimize("val/loss")
 RUNS = [  # parameters, status, points of val/loss

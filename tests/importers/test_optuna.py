@@ -13,7 +13,7 @@ from tunewright.design.objective import maximize, minimize
 from tunewright.design.ranges import Choice, Integers, Linear, Log
 from tunewright.errors import DesignError, NotFound, StoreError
 from tunewright.importers.optuna import import_optuna
-from tunewright.record.results import Results
+from tunewright.store.results import Results
 
 optuna = pytest.importorskip("optuna")
 

@@ -10,9 +10,9 @@ import numpy as np
 import tunewright as tw
 from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective, minimize
-from tunewright.record.curve import Batch, Curves, pack
-from tunewright.record.results import Results
-from tunewright.record.trial import Trial
+from tunewright.store.curves import Batch, Curves, pack
+from tunewright.store.results import Results
+from tunewright.store.trial import Trial
 from tunewright.testing.surfaces import Bowl, Walled
 from tunewright.testing.worlds import World, results
 

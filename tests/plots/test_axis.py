@@ -9,7 +9,7 @@ from tests.plots.known_rounds import depth, one_study
 import tunewright as tw
 from tunewright.errors import NotFound
 from tunewright.plots.axis import RINGED, axis, axis_data
-from tunewright.record.results import Results
+from tunewright.store.results import Results
 
 
 def test_every_hyperparameter_has_a_panel_with_every_trial() -> None:

@@ -5,7 +5,7 @@ from hypothesis import given, settings, strategies as st
 from tests.plots.known_rounds import depth, one_study
 
 from tunewright.plots.curves import POINTS, STUDIES, curves, curves_data, thinned
-from tunewright.record.curve import Curve
+from tunewright.store.curves import Curve
 
 
 def test_the_best_few_of_each_study_are_shown_paired() -> None:

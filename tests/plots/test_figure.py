@@ -16,7 +16,7 @@ import tunewright as tw
 from tunewright import plots
 from tunewright.errors import DesignError, MissingExtra
 from tunewright.plots.figure import Figure, inline
-from tunewright.record.results import Results
+from tunewright.store.results import Results
 from tunewright.testing.worlds import results
 
 KINDS: dict[str, Callable[[Results], Figure[Any]]] = {

@@ -27,7 +27,7 @@ def test_a_norm_that_is_not_finite_ends_its_curve() -> None:
     made = one_study([{"valid_error": [0.5]}])
     from dataclasses import replace
 
-    from tunewright.record.curve import Batch, Curves, pack
+    from tunewright.store.curves import Batch, Curves, pack
 
     points = {"valid_error": ([10], [0.5]), "gradient_norm": ([1, 2, 3], [1.0, np.inf, 2.0])}
     trial = replace(made.recorded[0], curves=Curves([Batch(1, 0, pack(points))]))

@@ -8,7 +8,7 @@ from tests.plots.known_rounds import depth, one_study
 import tunewright as tw
 from tunewright.errors import NotFound
 from tunewright.plots.isolation import isolation, isolation_data
-from tunewright.record.results import Results
+from tunewright.store.results import Results
 from tunewright.testing.surfaces import Bowl
 from tunewright.testing.worlds import World, results
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from tunewright.probes.rate_sweep import Measured
-from tunewright.record.curve import Curve
+from tunewright.store.curves import Curve
 
 FOLDER = Path(__file__).parents[2].parent / "shared" / "data" / "deepobs"
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from tunewright.design.objective import minimize
 from tunewright.design.round import Round
-from tunewright.record.curve import Batch, Curves, pack
-from tunewright.record.results import Results
-from tunewright.record.trial import Trial
+from tunewright.store.curves import Batch, Curves, pack
+from tunewright.store.results import Results
+from tunewright.store.trial import Trial
 from tunewright.testing import curves
 
 

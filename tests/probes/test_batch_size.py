@@ -20,7 +20,7 @@ from tunewright.probes.probe import Answer, as_document
 from tunewright.probes.size_answer import BatchSizes
 from tunewright.probes.subject import Subject
 from tunewright.probes.timing import TimingRule
-from tunewright.record.store import Store
+from tunewright.store.store import Store
 
 QUICK = TimingRule(window_s=0.02, seconds=0.12, settling=3, most_settling=6)
 WORLD = Subject(print, "factory", "worlds.make_step")

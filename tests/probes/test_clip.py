@@ -18,7 +18,7 @@ from tunewright.execution.inline import Inline
 from tunewright.execution.workload import Workload
 from tunewright.probes.clip import HALVINGS, clip
 from tunewright.probes.probe import Answer, as_document
-from tunewright.record.store import Store
+from tunewright.store.store import Store
 
 HOLD = {"schedule": "constant"}
 

@@ -11,7 +11,7 @@ import tunewright as tw
 from tunewright.errors import DesignError
 from tunewright.execution.inline import Inline
 from tunewright.probes.critical_batch import critical_batch
-from tunewright.record.store import Store
+from tunewright.store.store import Store
 
 SPACE = {"learning_rate": tw.log(1e-4, 1.0), "momentum": tw.linear(0.7, 0.99)}
 SIZES = [8, 16, 32, 64, 128, 256, 512]

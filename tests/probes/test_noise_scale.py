@@ -10,7 +10,7 @@ import pytest
 import tunewright as tw
 from tunewright.errors import DesignError, NotFound
 from tunewright.probes.noise_scale import logged_noise_scale, noise_scale, squared_norms
-from tunewright.record.curve import Batch, Curves, pack
+from tunewright.store.curves import Batch, Curves, pack
 from tunewright.testing.surfaces import Bowl
 from tunewright.testing.worlds import results
 

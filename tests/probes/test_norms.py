@@ -12,7 +12,7 @@ from tunewright.probes.norms import (
     logged_after_clipping,
     stable_norms,
 )
-from tunewright.record.curve import Curve
+from tunewright.store.curves import Curve
 
 STEPS = np.arange(1, 1001)
 

@@ -17,7 +17,7 @@ from tunewright.probes.perfect_fit import (
     still_falling,
     with_floor,
 )
-from tunewright.record.curve import Curve
+from tunewright.store.curves import Curve
 
 
 def curve(*values: float, every: int = 10) -> Curve:

@@ -11,7 +11,7 @@ from tests.probes.short_curves import noisy, results_of
 from tunewright.design.objective import minimize
 from tunewright.errors import WorkloadError
 from tunewright.probes.short_run import early_until, finished, short_runs, unjudged
-from tunewright.record.results import Results
+from tunewright.store.results import Results
 from tunewright.testing import curves
 
 EARLY = 50.0

@@ -20,7 +20,7 @@ from tunewright.execution.workload import Workload
 from tunewright.probes.probe import Answer, as_document
 from tunewright.probes.short_run import ShortRun
 from tunewright.probes.stability import FACTORS, lowest_unstable, stability
-from tunewright.record.store import Store
+from tunewright.store.store import Store
 
 HOLD = {"schedule": "constant"}
 

@@ -12,10 +12,10 @@ from hypothesis import given, settings, strategies as st
 import tunewright as tw
 from tunewright.design.objective import maximize, minimize
 from tunewright.probes.steps_to_goal import first_reached, goal_of, size_point
-from tunewright.record.curve import Batch, Curve, Curves, pack
-from tunewright.record.results import Results
-from tunewright.record.trial import Trial
 from tunewright.search.halton import Halton
+from tunewright.store.curves import Batch, Curve, Curves, pack
+from tunewright.store.results import Results
+from tunewright.store.trial import Trial
 
 
 def study(slowness, trials=20, every=1, length=1000, high=1.0, objective=None) -> Results:

@@ -14,7 +14,7 @@ from tunewright.errors import DesignError, WorkloadError
 from tunewright.execution.inline import Inline
 from tunewright.probes.probe import as_document
 from tunewright.probes.train_steps import train_steps
-from tunewright.record.store import Store
+from tunewright.store.store import Store
 
 
 def workload(train, folder: Path, metric: str = "valid_error", **more) -> tw.Workload:

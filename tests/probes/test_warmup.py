@@ -18,7 +18,7 @@ from tunewright.probes.prepended import Arm, compared
 from tunewright.probes.probe import Answer, as_document
 from tunewright.probes.warmup import warmup
 from tunewright.probes.warmup_ladder import climb, lengths
-from tunewright.record.store import Store
+from tunewright.store.store import Store
 
 HOLD = {"schedule": "constant"}
 

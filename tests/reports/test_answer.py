@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import tunewright as tw
 from tunewright.finding import Finding
-from tunewright.record.results import Results
 from tunewright.reports.answer import answer
+from tunewright.store.results import Results
 from tunewright.testing.surfaces import Bowl
 from tunewright.testing.worlds import World, results
 

@@ -12,10 +12,10 @@ from tunewright.autopilot.definition import Definition
 from tunewright.autopilot.request import as_space
 from tunewright.design.ranges import linear, log
 from tunewright.errors import NotFound
-from tunewright.record.evaluations import Evaluation
-from tunewright.record.lineage import Launched, Place
+from tunewright.launches.lineage import Launched, Place
 from tunewright.reports.campaign import chosen, found, whole
 from tunewright.reports.report import report
+from tunewright.store.evaluations import Evaluation
 from tunewright.testing import Bowl, World, results
 
 SPACE = as_space({"learning_rate": log(1e-4, 1.0), "dropout": linear(0, 0.6)}, "tune")

@@ -12,10 +12,10 @@ import pytest
 
 import tunewright as tw
 from tunewright.finding import Finding
-from tunewright.record.curve import Curves
-from tunewright.record.results import Results
 from tunewright.reports.report import Report, report
 from tunewright.reports.trial_rows import trial_rows
+from tunewright.store.curves import Curves
+from tunewright.store.results import Results
 from tunewright.testing.surfaces import Bowl, Walled
 from tunewright.testing.worlds import World, results
 

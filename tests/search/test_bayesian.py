@@ -25,12 +25,12 @@ from tunewright.design.ranges import (
 from tunewright.design.round import Round
 from tunewright.design.study import Study
 from tunewright.errors import DesignError
-from tunewright.record.results import Results
-from tunewright.record.trial import Trial
 from tunewright.search.bayesian import Bayesian, first_trials
 from tunewright.search.halton import Halton
 from tunewright.search.recipe import Recipe
 from tunewright.search.search import Search, Suggestion, told
+from tunewright.store.results import Results
+from tunewright.store.trial import Trial
 from tunewright.testing import check_search
 from tunewright.testing.surfaces import Bowl, Walled
 from tunewright.testing.worlds import World, results

@@ -15,9 +15,9 @@ from tunewright.design.ranges import choice, integers, linear, log, log_from_one
 from tunewright.design.round import Round
 from tunewright.design.study import Study
 from tunewright.errors import DesignError
-from tunewright.record.trial import Trial
 from tunewright.search.halton import Halton
 from tunewright.search.search import Suggestion
+from tunewright.store.trial import Trial
 from tunewright.testing import check_search
 
 

@@ -6,8 +6,8 @@ from tunewright.design.conditions import given
 from tunewright.design.ranges import choice, linear, log
 from tunewright.design.round import Round
 from tunewright.errors import DesignError
-from tunewright.record.trial import Trial
 from tunewright.search.listed import Listed
+from tunewright.store.trial import Trial
 from tunewright.testing import check_search
 
 DEPTH = Round(

@@ -8,8 +8,8 @@ from tests.decision.rounds_of_worlds import asked, ran
 
 from tunewright.checks.checklist import check
 from tunewright.decision.next_round import next_round
-from tunewright.record.joined import joined
-from tunewright.record.results import Results
+from tunewright.store.joined import joined
+from tunewright.store.results import Results
 from tunewright.testing import Bowl, Surface, Walled, World
 
 MOST_ROUNDS = 7

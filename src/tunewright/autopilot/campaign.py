@@ -18,13 +18,13 @@ from tunewright.autopilot.definition import Definition
 from tunewright.autopilot.settled import settled
 from tunewright.design.objective import Objective
 from tunewright.design.round import Round
-from tunewright.record.evaluations import Evaluation
-from tunewright.record.lineage import Launched, Place, baseline, launches
-from tunewright.record.notes import Document
-from tunewright.record.repeats import Repeats
-from tunewright.record.results import Results
-from tunewright.record.store import Store
-from tunewright.record.trial import Trial
+from tunewright.launches.lineage import Launched, Place, baseline, launches
+from tunewright.store.evaluations import Evaluation
+from tunewright.store.notes import Document
+from tunewright.store.repeats import Repeats
+from tunewright.store.results import Results
+from tunewright.store.store import Store
+from tunewright.store.trial import Trial
 
 STEP = "campaign step"
 BEGINNING = 16  # trials a budget of hours is taken for until some have ended

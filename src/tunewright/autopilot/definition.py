@@ -9,8 +9,8 @@ from datetime import datetime
 from tunewright.design.ranges import Value
 from tunewright.design.round import Round
 from tunewright.design.round_data import as_data, from_data
-from tunewright.record.lineage import Place
-from tunewright.record.store import Store
+from tunewright.launches.lineage import Place
+from tunewright.store.store import Store
 
 KIND = "campaign"
 

@@ -16,7 +16,7 @@ from tunewright.decision.rewriting import names_of, searched_ranges, with_ranges
 from tunewright.design.ranges import Choice, Linear, Range
 from tunewright.design.round import Round
 from tunewright.errors import DesignError
-from tunewright.record.results import Results
+from tunewright.store.results import Results
 
 NEAR = 0.03  # of a range: this close to its end is at it
 BEST, MOST = 3, 2  # of the best three trials, so many at an end move it

@@ -17,7 +17,7 @@ from tunewright.autopilot.shares import FEWEST
 from tunewright.autopilot.step import Step
 from tunewright.decision.next_round import next_round
 from tunewright.decision.proposal import Proposal
-from tunewright.record.results import Results
+from tunewright.store.results import Results
 
 # how often each may be done in one campaign
 MOST: dict[str, int] = {"widen": 4, "narrow": 1, "regularise": 1, "fix": 1}

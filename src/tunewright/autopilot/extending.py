@@ -24,7 +24,7 @@ from tunewright.design.names import Meaning
 from tunewright.design.ranges import Value, is_number
 from tunewright.design.round import Round
 from tunewright.errors import TunewrightError
-from tunewright.record.trial import Trial
+from tunewright.store.trial import Trial
 
 FEWEST = 2  # long trainings in a second round that is worth its name
 

@@ -19,11 +19,11 @@ from tunewright.errors import DesignError
 from tunewright.execution.repeat import repeated
 from tunewright.execution.watcher import Summary, Watcher
 from tunewright.execution.workload import Workload
-from tunewright.record.lineage import Place, keep_launch
-from tunewright.record.repeats import Repeats
-from tunewright.record.results import Results
-from tunewright.record.store import Store
-from tunewright.record.trial import Trial
+from tunewright.launches.lineage import Place, keep_launch
+from tunewright.store.repeats import Repeats
+from tunewright.store.results import Results
+from tunewright.store.store import Store
+from tunewright.store.trial import Trial
 
 REUSED = (
     "of the baseline's runs {} won its own launch: a lucky winner is harder to beat, so the error "

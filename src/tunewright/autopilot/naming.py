@@ -7,8 +7,8 @@ from dataclasses import replace
 from tunewright.autopilot.campaign import Campaign
 from tunewright.autopilot.step import Kind
 from tunewright.design.round import Round
-from tunewright.record.joined import joined
-from tunewright.record.results import Results
+from tunewright.store.joined import joined
+from tunewright.store.results import Results
 
 
 def together(campaign: Campaign) -> Results:

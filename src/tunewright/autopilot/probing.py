@@ -26,7 +26,7 @@ from tunewright.probes.subject import subject_of
 from tunewright.probes.sweep_plan import plan_sweep
 from tunewright.probes.timing import TimingRule
 from tunewright.probes.train_steps import train_steps
-from tunewright.record.store import Store
+from tunewright.store.store import Store
 
 WORTH_IT = 100  # trials of a campaign from which a probe of a few dozen short ones pays
 QUICK = TimingRule(window_s=0.1, seconds=0.6)  # of each batch size; the command takes its time

@@ -29,7 +29,7 @@ from tunewright.probes.probe import Answer
 from tunewright.probes.stability import FACTORS, STEPS, stability
 from tunewright.probes.warmup import TIMES, Warmup, warmup
 from tunewright.probes.warmup_ladder import lengths
-from tunewright.record.store import Store
+from tunewright.store.store import Store
 
 ASKS = {*UNSTABLE, "overfitting"}  # checks whose findings ask for a remedy; the last: training too
 

@@ -15,10 +15,10 @@ from tunewright.errors import DesignError
 from tunewright.execution.verbs import supervised
 from tunewright.execution.watcher import Summary, Watcher
 from tunewright.execution.workload import Workload
-from tunewright.record.results import Results
-from tunewright.record.store import Store
-from tunewright.record.trial import Trial
 from tunewright.seeds import derived
+from tunewright.store.results import Results
+from tunewright.store.store import Store
+from tunewright.store.trial import Trial
 
 
 def replicate_round(round: Round, number: int) -> Round:

@@ -21,8 +21,8 @@ from tunewright.errors import DesignError
 from tunewright.execution.preparing import ready
 from tunewright.execution.verbs import executor_of
 from tunewright.execution.workload import Workload
-from tunewright.record.store import Store
 from tunewright.search.halton import Halton
+from tunewright.store.store import Store
 
 GOAL = "Which configuration is best?"
 

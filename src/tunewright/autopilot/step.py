@@ -8,7 +8,7 @@ from typing import Literal
 
 from tunewright.design.ranges import Value
 from tunewright.design.round import Round
-from tunewright.record.lineage import Place
+from tunewright.launches.lineage import Place
 
 Kind = Literal[
     "finish",  # run what is left of a round, or of repeats

@@ -32,8 +32,8 @@ from tunewright.decision.saturation import saturation
 from tunewright.design.budget import budget
 from tunewright.design.ranges import Value
 from tunewright.design.round import Round
-from tunewright.record.lineage import Place
-from tunewright.record.results import Results
+from tunewright.launches.lineage import Place
+from tunewright.store.results import Results
 
 # what exploitation gets before it may be called saturated, and never less than the ladder asks for
 # in as many dimensions: a lull of a few trials is none

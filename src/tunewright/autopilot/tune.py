@@ -30,12 +30,12 @@ from tunewright.execution.repeat import repeated
 from tunewright.execution.verbs import SECONDS_PER_HOUR, heed, supervised
 from tunewright.execution.watcher import Summary, Watcher
 from tunewright.execution.workload import Workload
-from tunewright.record.lineage import first_baseline, keep_launch
-from tunewright.record.store import Store
+from tunewright.launches.lineage import first_baseline, keep_launch
 from tunewright.search.bayesian import Bayesian
 from tunewright.search.halton import Halton
 from tunewright.search.listed import Listed
 from tunewright.search.search import Search
+from tunewright.store.store import Store
 
 Confirm = Callable[[Step, Campaign], bool]
 STUCK = "the last step changed nothing: see `tunewright show` for why"

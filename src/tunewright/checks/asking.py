@@ -11,8 +11,8 @@ from tunewright.checks.spacing import LONGEST, SpacedCurves, tables, unreadable
 from tunewright.checks.study_rule import Reading, Statement, in_rank_order, statement
 from tunewright.design.study import Study
 from tunewright.finding import Finding, Verdict, said_once
-from tunewright.record.results import Results
 from tunewright.stats.noise import FEWEST
+from tunewright.store.results import Results
 
 SECTION = "Examining the training curves"  # of the playbook
 FEW = 40  # points of a curve: below it only large effects can be seen

@@ -8,8 +8,8 @@ import numpy as np
 
 from tunewright.checks.better_half import have_learned
 from tunewright.finding import Finding
-from tunewright.record.results import Results
-from tunewright.record.trial import Trial
+from tunewright.store.results import Results
+from tunewright.store.trial import Trial
 
 SECTION = "Choosing the initial configuration"
 MARGIN = 0.02  # of chance: less better than that is not better

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tunewright.checks.better_half import TOP
-from tunewright.record.results import Results
-from tunewright.record.trial import Trial
+from tunewright.store.results import Results
+from tunewright.store.trial import Trial
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ import numpy as np
 
 from tunewright.design.objective import Objective
 from tunewright.design.study import Study
-from tunewright.record.results import Results
-from tunewright.record.trial import Trial
 from tunewright.stats.noise import Floats
+from tunewright.store.results import Results
+from tunewright.store.trial import Trial
 
 TOP = 5  # trials the study-level rules look at
 LEARNED = 0.2  # of the best trial's improvement: below it a curve only trembles at chance level

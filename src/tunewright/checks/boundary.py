@@ -22,8 +22,8 @@ from tunewright.design.conditions import Hyperparameter
 from tunewright.design.names import Meaning
 from tunewright.design.ranges import Choice, Integers, Linear, Range
 from tunewright.finding import Finding, Verdict, said_once
-from tunewright.record.results import Results
 from tunewright.stats.crowding import FEWEST, FEWEST_LONE_WARNS, Look, look, pooled_look
+from tunewright.store.results import Results
 
 SECTION = "Identifying bad search space boundaries"
 FALSE_FLAGS = 0.03  # per hyperparameter that does not matter

@@ -29,7 +29,7 @@ from tunewright.checks.study_rule import expected_flags
 from tunewright.checks.training_bug import training_bug
 from tunewright.checks.variance import variance
 from tunewright.finding import Finding
-from tunewright.record.results import Results
+from tunewright.store.results import Results
 
 QUESTIONS: tuple[Callable[[Results], list[Finding]], ...] = (
     # is there anything to look at?

@@ -15,7 +15,6 @@ from tunewright.checks.positions import Settled, axes, losses_of, settled
 from tunewright.design.ranges import Choice
 from tunewright.design.study import Study
 from tunewright.finding import Finding, Verdict
-from tunewright.record.results import Results
 from tunewright.stats.buckets import Contrast, contrast
 from tunewright.stats.half_sampling import (
     FEWEST,
@@ -29,6 +28,7 @@ from tunewright.stats.half_sampling import (
     shared_region,
 )
 from tunewright.stats.noise import Floats
+from tunewright.store.results import Results
 
 SECTION = "Detecting whether a change is useful with isolation plots"
 WEAK = 12  # trials each: below it equal settings are called different in up to 12 %

@@ -16,9 +16,9 @@ import numpy as np
 from tunewright.checks.positions import Settled, losses_of, settled
 from tunewright.checks.trial_sd import trial_sd
 from tunewright.finding import Finding, said_once
-from tunewright.record.results import Results
 from tunewright.stats.best_of_k import BestOf, best_of, best_of_each
 from tunewright.stats.noise import Floats
+from tunewright.store.results import Results
 
 SECTION = "Not sampling enough points in the search space"
 FEWEST = 6  # feasible trials

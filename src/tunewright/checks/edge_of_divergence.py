@@ -17,8 +17,8 @@ from tunewright.checks.positions import Settled, losses_of, settled
 from tunewright.checks.region import Region
 from tunewright.checks.unstable import diverged
 from tunewright.finding import Finding, said_once
-from tunewright.record.results import Results
 from tunewright.stats.noise import Floats
+from tunewright.store.results import Results
 
 NEAR = 0.75  # decades below the threshold; 1.0 called 12 % of a set whose best lies 1.5 below
 FEWEST = 6  # feasible trials

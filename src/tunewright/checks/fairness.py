@@ -10,7 +10,7 @@ import numpy as np
 from tunewright.checks.boundary import Edge, edges_of
 from tunewright.checks.positions import Settled, losses_of, settled
 from tunewright.finding import Finding, Verdict
-from tunewright.record.results import Results
+from tunewright.store.results import Results
 
 SECTION = "Striking a balance between informative and affordable experiments"
 LARGE = 2.0  # times as many trials: the best of more is better without being better

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tunewright.record.results import Results
-from tunewright.record.trial import Trial
 from tunewright.stats.noise import ROBUST
+from tunewright.store.results import Results
+from tunewright.store.trial import Trial
 
 FEWEST = 8  # completed trials
 SPREADS = 6.0

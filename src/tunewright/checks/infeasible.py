@@ -13,7 +13,7 @@ from tunewright.checks.far_above import far_above
 from tunewright.checks.positions import Settled, settled
 from tunewright.checks.region import LARGEST, Region, features_of, region
 from tunewright.finding import Finding, Verdict, said_once
-from tunewright.record.results import Results
+from tunewright.store.results import Results
 
 SECTION = "Identifying bad search space boundaries"
 FEWEST = 3  # ended trials

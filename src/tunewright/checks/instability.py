@@ -12,9 +12,9 @@ from tunewright.checks.spacing import SpacedCurves, tables
 from tunewright.checks.study_rule import IMMATERIAL, Reading, Statement
 from tunewright.checks.unstable import diverged, episodes
 from tunewright.finding import Finding
-from tunewright.record.results import Results
-from tunewright.record.trial import Trial
 from tunewright.stats.spikes import LONGEST
+from tunewright.store.results import Results
+from tunewright.store.trial import Trial
 
 JUST_ABOVE = 10.0  # times the best learning rate
 FEWEST_ABOVE, NEAREST = 3, 20  # trials there

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from tunewright.design.names import Meaning
-from tunewright.record.curve import Curve
-from tunewright.record.trial import Trial
 from tunewright.stats.noise import Floats
+from tunewright.store.curves import Curve
+from tunewright.store.trial import Trial
 
 DECAYED = 0.1  # of the peak: below it improvement at the end is the schedule's doing
 STEP = 1.5  # ratio of neighbouring values that counts as a step

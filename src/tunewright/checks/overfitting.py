@@ -12,9 +12,9 @@ from tunewright.checks.asking import Answer, CurveQuestion, Metric, ask, objecti
 from tunewright.checks.spacing import SpacedCurves, spaced
 from tunewright.checks.study_rule import IMMATERIAL, Reading, Statement
 from tunewright.finding import Finding
-from tunewright.record.results import Results
-from tunewright.record.trial import Trial
 from tunewright.stats.noise import Floats, NoisyCurves, mean_variance, noisy_curves
+from tunewright.store.results import Results
+from tunewright.store.trial import Trial
 
 MEDIAN_LIMIT = 2.2
 Kind = Literal["overfitting", "training too", "unknown"]

@@ -13,8 +13,8 @@ from tunewright.checks.logged_rate import learning_rates, steps_of
 from tunewright.checks.spacing import SpacedCurves
 from tunewright.checks.study_rule import Reading, Statement
 from tunewright.finding import Finding
-from tunewright.record.results import Results
 from tunewright.stats.noise import ROBUST, Floats
+from tunewright.store.results import Results
 
 FEWEST = 40  # evaluations
 CHANCE = 0.002  # flagged below this

@@ -17,9 +17,9 @@ from tunewright.design.conditions import Hyperparameter
 from tunewright.design.ranges import Choice, Integers, Range, Value, is_number
 from tunewright.design.study import Study
 from tunewright.errors import DesignError
-from tunewright.record.results import Results
-from tunewright.record.trial import Trial
 from tunewright.stats.noise import Floats
+from tunewright.store.results import Results
+from tunewright.store.trial import Trial
 
 # searches that settle every point beforehand; no name: made by hand, or imported
 LAID_OUT = ("", "halton", "listed", "random", "grid", "sobol", "quasi_random")

@@ -21,8 +21,8 @@ from tunewright.checks.positions import Settled, as_number
 from tunewright.design.conditions import Hyperparameter
 from tunewright.design.names import Meaning
 from tunewright.design.ranges import Integers, Log, LogFromOne, Value
-from tunewright.record.trial import Trial
 from tunewright.stats.noise import Floats
+from tunewright.store.trial import Trial
 
 FEWEST = 3  # of each kind
 DRAWS = 999  # with 299 four of sixteen, fully separated, were not told from chance

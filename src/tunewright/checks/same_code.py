@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tunewright.finding import Finding
-from tunewright.record.provenance import Provenance
-from tunewright.record.results import Results
-from tunewright.record.trial import Trial
+from tunewright.store.provenance import Provenance
+from tunewright.store.results import Results
+from tunewright.store.trial import Trial
 
 SECTION = "Extracting insight from experimental results"
 SHOWN = 20  # trials listed as evidence

@@ -14,8 +14,8 @@ from tunewright.checks.spacing import SpacedCurves
 from tunewright.checks.study_rule import IMMATERIAL, Reading, Statement
 from tunewright.checks.trial_sd import trial_sd
 from tunewright.finding import Finding
-from tunewright.record.results import Results
 from tunewright.stats.noise import Floats, NoisyCurves, noisy_curves
+from tunewright.store.results import Results
 
 FEWEST = 40  # evaluations: with 20 no plateau can be told from a slow descent
 LIMIT, MEDIAN_LIMIT = 2.0, 1.5

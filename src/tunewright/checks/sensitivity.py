@@ -25,8 +25,8 @@ import numpy.typing as npt
 from tunewright.checks.positions import Axis, Settled, axes, settled
 from tunewright.design.ranges import Choice
 from tunewright.finding import Finding, said_once
-from tunewright.record.results import Results
 from tunewright.stats.noise import Floats
+from tunewright.store.results import Results
 
 SECTION = "Extracting insight from experimental results"
 FEWEST = 10  # feasible trials

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tunewright.record.curve import Curve, Steps, Values
-from tunewright.record.trial import Trial
 from tunewright.stats.noise import FEWEST, Floats
+from tunewright.store.curves import Curve, Steps, Values
+from tunewright.store.trial import Trial
 
 LONGEST = 400  # points: the longest curves the error rates were measured on
 

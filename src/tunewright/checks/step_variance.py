@@ -18,8 +18,8 @@ from tunewright.checks.spacing import SpacedCurves
 from tunewright.checks.study_rule import Reading, Statement
 from tunewright.checks.trial_sd import trial_sd
 from tunewright.finding import Finding
-from tunewright.record.results import Results
 from tunewright.stats.noise import Floats, NoisyCurves, noisy_curves
+from tunewright.store.results import Results
 
 ENOUGH = 40  # evaluations: below it false alarms are too many to warn
 SURE = 0.98  # of the lower limit

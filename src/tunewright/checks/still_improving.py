@@ -15,8 +15,8 @@ from tunewright.checks.logged_rate import decayed, learning_rates, stepped
 from tunewright.checks.spacing import SpacedCurves
 from tunewright.checks.study_rule import IMMATERIAL, Reading, Statement
 from tunewright.finding import Finding
-from tunewright.record.results import Results
 from tunewright.stats.noise import Floats, NoisyCurves, noisy_curves, slope_variance
+from tunewright.store.results import Results
 
 MEDIAN_LIMIT = 2.2
 DECAYING = ("cosine", "linear")  # schedules that end near zero

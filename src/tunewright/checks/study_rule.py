@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from tunewright.checks.better_half import TOP
-from tunewright.record.trial import Trial
+from tunewright.store.trial import Trial
 
 IMMATERIAL = -9.0  # the z of an effect too small to matter, however certain
 FALSE_ALARMS = 0.02  # per trial: every single-curve rule is below it on average

@@ -12,8 +12,8 @@ from tunewright.checks.logged_rate import learning_rates, rose
 from tunewright.checks.spacing import SpacedCurves
 from tunewright.checks.study_rule import IMMATERIAL, Reading, Statement
 from tunewright.finding import Finding
-from tunewright.record.results import Results
 from tunewright.stats.noise import Floats, NoisyCurves, noisy_curves
+from tunewright.store.results import Results
 
 BLOCKS = 10
 

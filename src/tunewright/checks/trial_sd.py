@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tunewright.design.study import Study
-from tunewright.record.results import Results
+from tunewright.store.results import Results
 
 FEWEST_REPEATS = 3  # of one trial: a spread of two says nothing to warn on
 

@@ -11,9 +11,9 @@ import numpy as np
 from tunewright.checks.logged_rate import warmup_end
 from tunewright.checks.spacing import LONGEST, SpacedCurves, averaged
 from tunewright.checks.training_bug import rise_readings
-from tunewright.record.results import Results
-from tunewright.record.trial import Trial
 from tunewright.stats.spikes import FEWEST, spikes
+from tunewright.store.results import Results
+from tunewright.store.trial import Trial
 
 EARLY = 0.05  # of training, or the end of warm-up if that is later
 

@@ -11,9 +11,9 @@ import numpy as np
 from tunewright.checks.positions import losses_of, settled
 from tunewright.checks.trial_sd import FEWEST_REPEATS
 from tunewright.finding import Finding
-from tunewright.record.results import Results
 from tunewright.stats.best_of_k import best_of
 from tunewright.stats.noise import Floats
+from tunewright.store.results import Results
 
 SECTION = "Determining whether to adopt a training pipeline change or hyperparameter configuration"
 FEWEST_FOR_STUDY = 8  # feasible trials

@@ -8,11 +8,11 @@ from rich.console import Console
 from rich.text import Text
 
 from tunewright.messages import words
-from tunewright.record.results import Results
 from tunewright.reports.plain_table import cell, table
 from tunewright.reports.round_page import without_fixed
 from tunewright.search.bayesian import SURE
 from tunewright.search.belief import NEXT, Axis, Belief
+from tunewright.store.results import Results
 
 
 def print_beliefs(results: Results, beliefs: tuple[Belief, ...], console: Console) -> None:

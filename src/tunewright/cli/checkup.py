@@ -21,12 +21,12 @@ from tunewright.errors import NotFound, TunewrightError
 from tunewright.execution import devices
 from tunewright.execution.command import Command
 from tunewright.messages import words
-from tunewright.record import backup
-from tunewright.record.address import check_place, file_system, parse
-from tunewright.record.database import beside
-from tunewright.record.reserve import RESERVE_MB, short_of_space
-from tunewright.record.store import Store
 from tunewright.reports.plain_table import cell, table
+from tunewright.store import backup
+from tunewright.store.address import check_place, file_system, parse
+from tunewright.store.database import beside
+from tunewright.store.disk_reserve import RESERVE_MB, short_of_space
+from tunewright.store.store import Store
 
 CORE = ("numpy", "scipy", "sqlalchemy", "cloudpickle", "safetensors", "typer", "rich")
 EXTRAS = {  # extra -> the packages it brings, by their names on the package index

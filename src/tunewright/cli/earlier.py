@@ -8,11 +8,11 @@ from tunewright.cli.project_folder import open_store
 from tunewright.design.objective import Objective
 from tunewright.design.round import Round
 from tunewright.errors import NotFound
-from tunewright.record.joined import earlier_rounds, with_earlier
-from tunewright.record.results import Results
-from tunewright.record.store import Store
 from tunewright.search.bayesian import Bayesian
 from tunewright.search.search import Search
+from tunewright.store.joined import earlier_rounds, with_earlier
+from tunewright.store.results import Results
+from tunewright.store.store import Store
 
 
 def read_joined(round: str, store: str | None) -> Results:

@@ -20,10 +20,10 @@ from tunewright.execution.command import command
 from tunewright.execution.evaluate import Measure, Measured, measured
 from tunewright.execution.executor import Executor
 from tunewright.messages import words
-from tunewright.record.results import Results
-from tunewright.record.store import Store
-from tunewright.record.trial import Trial
 from tunewright.reports.plain_table import cell, table
+from tunewright.store.results import Results
+from tunewright.store.store import Store
+from tunewright.store.trial import Trial
 
 WithOption = Annotated[
     str | None,

@@ -29,10 +29,10 @@ from tunewright.importers.taking_over import Options
 from tunewright.importers.tensorboard import import_tensorboard
 from tunewright.importers.wandb import import_wandb
 from tunewright.messages import words
-from tunewright.record.address import parse
-from tunewright.record.results import Results
-from tunewright.record.store import Store
 from tunewright.reports.round_page import roles, verdict
+from tunewright.store.address import parse
+from tunewright.store.results import Results
+from tunewright.store.store import Store
 
 KINDS: Mapping[str, Callable[..., Range]] = {
     "log": log,

@@ -14,7 +14,7 @@ from tunewright.cli.problems import Misuse
 from tunewright.cli.screen import sidelines
 from tunewright.design.objective import Objective
 from tunewright.messages import words
-from tunewright.record.results import Results
+from tunewright.store.results import Results
 
 PLACES: dict[str, Literal["best", "last"]] = {"best": "best", "last": "last"}
 MinimizeOption = Annotated[

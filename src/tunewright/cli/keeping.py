@@ -12,10 +12,10 @@ from tunewright.cli.problems import Misuse
 from tunewright.cli.project_folder import find_project, store_address
 from tunewright.cli.screen import say
 from tunewright.messages import words
-from tunewright.record import backup as backups
-from tunewright.record.address import parse
-from tunewright.record.rebuild import rebuild
-from tunewright.record.store import Store
+from tunewright.store import backup as backups
+from tunewright.store.address import parse
+from tunewright.store.rebuild import rebuild
+from tunewright.store.store import Store
 
 
 def backup(store: StoreOption = None) -> None:

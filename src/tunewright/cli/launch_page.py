@@ -12,8 +12,8 @@ from tunewright.cli.screen import say
 from tunewright.decision.launch import Launch
 from tunewright.decision.plan import POWER, Claim, Plan, runs_for
 from tunewright.decision.reasons import about, percent
+from tunewright.launches.lineage import Baseline, Launched, Place
 from tunewright.messages import words
-from tunewright.record.lineage import Baseline, Launched, Place
 from tunewright.stats.gain import History
 
 STYLES: dict[str, str] = {"launch": "bold green", "keep": "bold", "undecided": "bold yellow"}

@@ -30,13 +30,13 @@ from tunewright.decision.question import Question
 from tunewright.decision.study_variance import luck_of_gain
 from tunewright.execution.watcher import Summary
 from tunewright.execution.workload import Workload
+from tunewright.launches import lineage
+from tunewright.launches.lineage import Place
 from tunewright.messages import words
-from tunewright.record import lineage
-from tunewright.record.lineage import Place
-from tunewright.record.repeats import Repeats
-from tunewright.record.results import Results
-from tunewright.record.store import Store
 from tunewright.stats.gain import History
+from tunewright.store.repeats import Repeats
+from tunewright.store.results import Results
+from tunewright.store.store import Store
 
 KINDS: dict[str, Claim] = {"feature": "feature", "hyperparameters": "hyperparameters"}
 

@@ -20,9 +20,9 @@ from tunewright.design.round import Round
 from tunewright.design.toml_file import read_toml, unknown_key
 from tunewright.errors import Damaged, DesignError
 from tunewright.importers.files import csv_columns, text_in
-from tunewright.record import plain_json
-from tunewright.record.results import Results
 from tunewright.search.listed import Listed
+from tunewright.store import plain_json
+from tunewright.store.results import Results
 
 NAME = "listed"  # as the record calls this search
 TABLE = "configuration"  # [[configuration]] in a TOML file

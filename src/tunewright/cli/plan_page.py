@@ -15,11 +15,11 @@ from tunewright.errors import NotFound
 from tunewright.execution.preparing import advice, ready
 from tunewright.execution.workload import Workload
 from tunewright.messages import words
-from tunewright.record.results import Results
-from tunewright.record.store import Store
 from tunewright.reports.plain_table import cell, table
 from tunewright.reports.round_page import roles, without_fixed
 from tunewright.search.search import Search
+from tunewright.store.results import Results
+from tunewright.store.store import Store
 
 LABEL = 12
 FIRST = 3  # configurations shown of each study

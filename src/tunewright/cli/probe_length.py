@@ -23,8 +23,8 @@ from tunewright.plots.steps_to_fit import steps_to_fit
 from tunewright.probes.critical_batch import CriticalBatch, critical_batch as ask_critical_batch
 from tunewright.probes.noise_scale import logged_noise_scale
 from tunewright.probes.train_steps import TrainSteps, train_steps as ask_train_steps
-from tunewright.record.trial import Trial
 from tunewright.reports.plain_table import cell, table
+from tunewright.store.trial import Trial
 
 PlotOption = Annotated[
     Path | None,

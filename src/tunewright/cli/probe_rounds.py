@@ -17,11 +17,11 @@ from tunewright.design.ranges import Value
 from tunewright.execution.executor import Executor
 from tunewright.execution.watcher import Concluded, Started, Summary, Watcher
 from tunewright.execution.workload import Workload
-from tunewright.record.store import Store
-from tunewright.record.trial import Trial
+from tunewright.store.store import Store
+from tunewright.store.trial import Trial
 
 if TYPE_CHECKING:
-    from tunewright.record.store import RoundRecord
+    from tunewright.store.store import RoundRecord
 
 Found = TypeVar("Found")
 

@@ -23,8 +23,8 @@ from tunewright.probes.short_run import ShortRun
 from tunewright.probes.stability import STEPS, Stability, stability as ask_stability
 from tunewright.probes.warmup import REPEATS, Warmup, warmup as ask_warmup
 from tunewright.probes.warmup_ladder import Rung
-from tunewright.record.trial import Trial
 from tunewright.reports.plain_table import cell, table
+from tunewright.store.trial import Trial
 
 RoundArgument = Annotated[
     str | None,

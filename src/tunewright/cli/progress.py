@@ -15,7 +15,7 @@ from tunewright.execution.watcher import Concluded, Started, Summary
 from tunewright.messages import words
 
 if TYPE_CHECKING:
-    from tunewright.record.store import RoundRecord
+    from tunewright.store.store import RoundRecord
 
 BAR = 24  # characters
 REFRESH_PER_SECOND = 4

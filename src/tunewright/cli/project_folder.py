@@ -19,7 +19,7 @@ from tunewright.design.workload_file import WorkloadFile, read_workload
 from tunewright.execution.command import command
 from tunewright.execution.executor import Executor
 from tunewright.execution.workload import Workload
-from tunewright.record.store import Store
+from tunewright.store.store import Store
 
 FILE = "tunewright.toml"
 ROUNDS = "rounds"

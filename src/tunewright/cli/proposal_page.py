@@ -14,9 +14,9 @@ from tunewright.design.ranges import Range
 from tunewright.design.round import Round
 from tunewright.design.round_changes import differences
 from tunewright.messages import words
-from tunewright.record.results import Results
 from tunewright.reports.earlier_trials import earlier_line
 from tunewright.reports.plain_table import cell, table
+from tunewright.store.results import Results
 
 INDENT = 4  # the number of a proposal and the space after it
 MOST_CHANGES = 6

@@ -25,7 +25,7 @@ from tunewright.design.round import Round
 from tunewright.design.round_file import write_round
 from tunewright.errors import NotFound
 from tunewright.messages import words
-from tunewright.record.results import Results
+from tunewright.store.results import Results
 
 WriteOption = Annotated[bool, typer.Option("--write", help="Write the round as rounds/NAME.toml.")]
 

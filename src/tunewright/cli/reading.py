@@ -15,11 +15,11 @@ from tunewright.cli.screen import say, screen, show_json
 from tunewright.cli.tracking_page import print_tracking
 from tunewright.cli.trial_page import History, print_trial
 from tunewright.messages import words
-from tunewright.record.curve import Curves
-from tunewright.record.joined import with_earlier
-from tunewright.record.tables import Table
-from tunewright.record.tracking import Tracked, tracking_table
 from tunewright.reports.round_page import print_round
+from tunewright.store.curves import Curves
+from tunewright.store.joined import with_earlier
+from tunewright.store.tables import Table
+from tunewright.store.tracking import Tracked, tracking_table
 
 TABLES: dict[str, Table] = {"trials": "trials", "curves": "curves"}
 

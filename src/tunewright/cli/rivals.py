@@ -14,13 +14,13 @@ from tunewright.autopilot.launching import known
 from tunewright.cli.problems import Misuse
 from tunewright.design.ranges import same_value
 from tunewright.design.study import Study
+from tunewright.launches import lineage
+from tunewright.launches.lineage import Place
 from tunewright.messages import words
-from tunewright.record import lineage
-from tunewright.record.lineage import Place
-from tunewright.record.repeats import Repeats
-from tunewright.record.results import Results
-from tunewright.record.store import Store
-from tunewright.record.trial import Trial
+from tunewright.store.repeats import Repeats
+from tunewright.store.results import Results
+from tunewright.store.store import Store
+from tunewright.store.trial import Trial
 
 
 @dataclass(frozen=True)

@@ -28,12 +28,12 @@ from tunewright.execution.repeat import repeated
 from tunewright.execution.verbs import supervise
 from tunewright.execution.watcher import Concluded, Summary, Why
 from tunewright.messages import words
-from tunewright.record.repeats import Repeats
-from tunewright.record.results import Results
-from tunewright.record.store import Store
 from tunewright.reports.next_step import REPEATS, next_steps
 from tunewright.reports.round_page import counts_line, studies_table
 from tunewright.search.search import Search
+from tunewright.store.repeats import Repeats
+from tunewright.store.results import Results
+from tunewright.store.store import Store
 
 SAYS: Mapping[Why, str] = {
     "finished": "finished",

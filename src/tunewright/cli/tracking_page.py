@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.text import Text
 
 from tunewright.messages import words
-from tunewright.record.tracking import Tracked
 from tunewright.reports.plain_table import cell, table
+from tunewright.store.tracking import Tracked
 
 LABEL = 12
 

@@ -11,11 +11,11 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from tunewright.messages import words
-from tunewright.record.provenance import Provenance
-from tunewright.record.reading import Attempt, Snapshot
-from tunewright.record.results import Results
-from tunewright.record.trial import Trial
 from tunewright.reports.plain_table import cell, table
+from tunewright.store.provenance import Provenance
+from tunewright.store.read_round import Attempt, Snapshot
+from tunewright.store.results import Results
+from tunewright.store.trial import Trial
 
 LABEL = 12
 WIDE = 10.0  # highest over lowest value from which a curve is drawn by its logarithm

@@ -24,9 +24,9 @@ from tunewright.cli.screen import say
 from tunewright.design.round import Round
 from tunewright.execution.executor import Executor
 from tunewright.messages import words
-from tunewright.record.store import Store
 from tunewright.reports.campaign import chosen, found
 from tunewright.reports.report import report
+from tunewright.store.store import Store
 
 SPACE = "tune"  # the round file that is taken for the space, unless another is named
 

@@ -19,9 +19,9 @@ from tunewright.decision.variance import Variances, variance as variances_of
 from tunewright.execution.repeat import repeated
 from tunewright.execution.watcher import Summary
 from tunewright.messages import words
-from tunewright.record.store import Store
 from tunewright.reports.plain_table import cell, table
 from tunewright.stats.spread import Spread
+from tunewright.store.store import Store
 
 WHAT = {
     "trial": "the same configuration, other seeds",

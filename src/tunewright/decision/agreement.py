@@ -18,10 +18,10 @@ import numpy as np
 from tunewright.decision.transfer import transfer
 from tunewright.design.ranges import Value
 from tunewright.errors import DesignError
-from tunewright.record.curve import Batch, Curves, pack
-from tunewright.record.results import Results
-from tunewright.record.trial import Trial
 from tunewright.stats.noise import Floats
+from tunewright.store.curves import Batch, Curves, pack
+from tunewright.store.results import Results
+from tunewright.store.trial import Trial
 
 FEWEST = 5  # things ranked
 SIDE = 1.645  # standard errors of a 90 % interval

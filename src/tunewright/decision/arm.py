@@ -12,8 +12,8 @@ from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value
 from tunewright.design.round import Round
 from tunewright.errors import DesignError
-from tunewright.record.repeats import Repeats
 from tunewright.stats.gain import Floats
+from tunewright.store.repeats import Repeats
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from tunewright.design.ranges import Choice
 from tunewright.design.round import Round
 from tunewright.errors import DesignError
 from tunewright.finding import Finding
-from tunewright.record.results import Results
+from tunewright.store.results import Results
 
 
 def compare_again(results: Results, findings: Sequence[Finding]) -> list[Proposal]:

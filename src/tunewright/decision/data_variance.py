@@ -19,10 +19,10 @@ import numpy.typing as npt
 
 from tunewright.decision.arm import Arm
 from tunewright.errors import DesignError
-from tunewright.record.results import Results
-from tunewright.record.trial import Trial
 from tunewright.stats.noise import Floats
 from tunewright.stats.spread import Spread, chi_square_interval
+from tunewright.store.results import Results
+from tunewright.store.trial import Trial
 
 FILE = "per_example.npy"
 DRAWS = 1000  # of the bootstrap

@@ -39,9 +39,9 @@ from tunewright.decision.reasons import (
 )
 from tunewright.errors import DesignError
 from tunewright.finding import Finding
-from tunewright.record.repeats import Repeats
 from tunewright.stats.gain import NOTHING, History
 from tunewright.stats.spread import Spread
+from tunewright.store.repeats import Repeats
 
 UNBALANCED = 2.0  # the most runs of one arm over the other
 

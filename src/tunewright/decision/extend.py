@@ -34,8 +34,8 @@ from tunewright.design.ranges import (
 )
 from tunewright.design.round import Round
 from tunewright.errors import DesignError, NotFound
-from tunewright.record.results import Results
-from tunewright.record.trial import Trial
+from tunewright.store.results import Results
+from tunewright.store.trial import Trial
 
 HALF_DECADE = 10**0.5
 Role = Literal["fixed", "nuisance", "dropped"]

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from tunewright.design.ranges import Value, same_value
 from tunewright.design.round import Round
 from tunewright.errors import DesignError
-from tunewright.record.evaluations import Evaluation
-from tunewright.record.results import Results
-from tunewright.record.trial import Trial
+from tunewright.store.evaluations import Evaluation
+from tunewright.store.results import Results
+from tunewright.store.trial import Trial
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from tunewright.decision.rewriting import fixed_at
 from tunewright.design.ranges import Range, Value
 from tunewright.errors import DesignError
 from tunewright.finding import Finding
-from tunewright.record.results import Results
+from tunewright.store.results import Results
 
 
 def fix(results: Results, findings: Sequence[Finding]) -> list[Proposal]:

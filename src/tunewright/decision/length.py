@@ -9,7 +9,7 @@ from tunewright.decision.extend import extension, trained_steps
 from tunewright.decision.proposal import Proposal, proposal, successor
 from tunewright.errors import TunewrightError
 from tunewright.finding import Finding
-from tunewright.record.results import Results
+from tunewright.store.results import Results
 
 TIMES = 2  # as long, when nothing says how much longer
 

@@ -14,7 +14,7 @@ from tunewright.decision.narrow import narrow
 from tunewright.decision.proposal import Proposal, continued, enough_for
 from tunewright.design.budget import budget
 from tunewright.finding import Finding
-from tunewright.record.results import Results
+from tunewright.store.results import Results
 
 DOUBLINGS = 2
 # questions that cannot be judged for want of trials, though everything hangs on them

@@ -23,7 +23,7 @@ from tunewright.design.ranges import Choice, Integers, Linear, Log, LogFromOne, 
 from tunewright.design.round import Round
 from tunewright.errors import DesignError
 from tunewright.finding import Finding
-from tunewright.record.results import Results
+from tunewright.store.results import Results
 
 BEST = 0.2  # of the feasible trials
 FEWEST_BEST = 4

@@ -22,7 +22,7 @@ from tunewright.decision.regularise import regularise
 from tunewright.decision.repair import calm, finish, mend, stabilise
 from tunewright.decision.widen import widen
 from tunewright.finding import Finding
-from tunewright.record.results import Results
+from tunewright.store.results import Results
 
 Proposer = Callable[[Results, Sequence[Finding]], list[Proposal]]
 

@@ -15,11 +15,11 @@ from datetime import datetime
 import numpy as np
 
 from tunewright.design.ranges import Value, same_value
-from tunewright.record.lineage import Launched, launches
-from tunewright.record.results import Results
-from tunewright.record.store import Store
-from tunewright.record.trial import Trial
+from tunewright.launches.lineage import Launched, launches
 from tunewright.stats.gain import History
+from tunewright.store.results import Results
+from tunewright.store.store import Store
+from tunewright.store.trial import Trial
 
 SAME = ("max_train_steps", "batch_size", "optimizer")  # meanings whose change starts a new history
 OLDEST = 10  # launches

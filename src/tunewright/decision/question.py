@@ -10,9 +10,9 @@ from tunewright.decision.decide import decide
 from tunewright.decision.launch import Launch
 from tunewright.decision.plan import FIVE_LOOKS, Claim, Plan
 from tunewright.finding import Finding
-from tunewright.record.repeats import Repeats
 from tunewright.stats.gain import History
 from tunewright.stats.spread import Spread
+from tunewright.store.repeats import Repeats
 
 
 @dataclass(frozen=True)

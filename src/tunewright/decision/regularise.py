@@ -18,7 +18,7 @@ from tunewright.design.ranges import Linear, Log, Range, Value, is_number, linea
 from tunewright.design.round import Round
 from tunewright.errors import DesignError
 from tunewright.finding import Finding
-from tunewright.record.results import Results
+from tunewright.store.results import Results
 
 # strengths worth searching where nothing is known but the name
 STRENGTHS: Mapping[str, Range] = {

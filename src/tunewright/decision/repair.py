@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from tunewright.decision.proposal import Proposal, proposal
 from tunewright.finding import Finding
-from tunewright.record.results import Results
+from tunewright.store.results import Results
 
 BROKEN = ("baseline", "training_bug")  # nothing else means anything until these are mended
 UNSTABLE = ("edge_of_divergence", "instability")

@@ -14,9 +14,9 @@ import numpy as np
 
 from tunewright.checks.density import FEWEST, Reference, reference, sampling
 from tunewright.checks.positions import losses_of, settled
-from tunewright.record.results import Results
-from tunewright.record.trial import Trial
 from tunewright.stats.noise import Floats
+from tunewright.store.results import Results
+from tunewright.store.trial import Trial
 
 
 @dataclass(frozen=True)

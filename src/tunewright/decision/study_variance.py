@@ -13,11 +13,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from tunewright.checks.positions import losses_of, settled
-from tunewright.record.results import Results
 from tunewright.stats.best_of_k import best_of
 from tunewright.stats.half_sampling import separate_halves, shared_halves
 from tunewright.stats.noise import Floats
 from tunewright.stats.spread import Spread, chi_square_interval
+from tunewright.store.results import Results
 
 FEWEST_TRIALS = 8  # feasible ones of a study
 FEWEST_STUDIES = 3

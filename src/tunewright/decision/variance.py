@@ -17,10 +17,10 @@ from tunewright.checks.variance import optimism, spread
 from tunewright.decision.arm import Arm
 from tunewright.decision.data_variance import by_split, examples_of, of_gain, of_value
 from tunewright.decision.study_variance import from_halves, from_replicates
-from tunewright.record.results import Results
-from tunewright.record.trial import Trial
 from tunewright.stats.noise import Floats
 from tunewright.stats.spread import Spread
+from tunewright.store.results import Results
+from tunewright.store.trial import Trial
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from tunewright.design.ranges import Choice, Range
 from tunewright.design.round import Round
 from tunewright.errors import DesignError
 from tunewright.finding import Finding
-from tunewright.record.results import Results
+from tunewright.store.results import Results
 
 FEWEST = 8  # trials: with fewer feasible ones the ends cannot be judged again
 

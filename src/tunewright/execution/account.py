@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from tunewright.errors import StoreError
 from tunewright.execution.ending import Seen, Verdict
 from tunewright.execution.executor import Began, Ended, Event, Logged, Saved
-from tunewright.record.claims import Claim
-from tunewright.record.curve import Batch, merge, pack
-from tunewright.record.store import Store
+from tunewright.store.claims import Claim
+from tunewright.store.curves import Batch, merge, pack
+from tunewright.store.store import Store
 
 FLUSH_S = 2.0  # curves wait this long for company ...
 FLUSH_SHARE = 0.01  # ... or this share of the attempt's age, whichever is longer

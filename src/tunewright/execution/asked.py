@@ -17,11 +17,11 @@ from tunewright.execution.executor import Ended, Logged
 from tunewright.execution.number import as_number, as_step, shown
 from tunewright.execution.process_group import rank
 from tunewright.execution.step_order import went_back
-from tunewright.record.claims import Claim
-from tunewright.record.curve import pack
-from tunewright.record.spool import write_trial
-from tunewright.record.trial import Status
 from tunewright.seeds import Seeds, seeds
+from tunewright.store.claims import Claim
+from tunewright.store.curves import pack
+from tunewright.store.spool import write_trial
+from tunewright.store.trial import Status
 
 LONGEST_NAME = 200  # characters of a metric's name
 MOST_POINTS = 10_000  # then they are packed, whoever waits for company

@@ -20,12 +20,12 @@ from tunewright.execution.heartbeat import lease_s, on_duty
 from tunewright.execution.patience import FINAL, from_server, persist
 from tunewright.execution.preparing import suggestions
 from tunewright.execution.suggesting import filled
-from tunewright.record.claims import Claim
-from tunewright.record.leases import LeaseWatch
-from tunewright.record.provenance import capture
-from tunewright.record.store import Store
 from tunewright.search.listed import Listed
 from tunewright.search.search import Search, vet
+from tunewright.store.claims import Claim
+from tunewright.store.leases import LeaseWatch
+from tunewright.store.provenance import capture
+from tunewright.store.store import Store
 
 LOOK_S = 10.0  # how often a backup may be found due
 log = logging.getLogger(__name__)

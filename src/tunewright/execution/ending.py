@@ -15,8 +15,8 @@ import numpy as np
 from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
 from tunewright.execution.executor import Ended
-from tunewright.record.curve import unpack
-from tunewright.record.trial import Status
+from tunewright.store.curves import unpack
+from tunewright.store.trial import Status
 
 DEATHS = 3  # a trial that died this often has failed
 

@@ -20,13 +20,13 @@ from tunewright.execution.offline import FOLDER, PLACE, STEP, Checkpoint, Measur
 from tunewright.execution.repeat import round_of
 from tunewright.execution.verbs import executor_of
 from tunewright.execution.workload import Workload
-from tunewright.record.curve import unpack
-from tunewright.record.evaluations import Evaluation, looks
-from tunewright.record.judge import value_at
-from tunewright.record.seed import split_seed
-from tunewright.record.selected import Selected, selected
-from tunewright.record.store import RoundRecord, Store
-from tunewright.record.trial import Trial
+from tunewright.store.curves import unpack
+from tunewright.store.evaluations import Evaluation, looks
+from tunewright.store.judge import value_at
+from tunewright.store.seed import split_seed
+from tunewright.store.selected import Selected, selected
+from tunewright.store.store import RoundRecord, Store
+from tunewright.store.trial import Trial
 
 WITHIN = "evaluation"  # the folder inside a trial's, for logs and files of the evaluation
 FIELDS = ("checkpoint", "step", "folder")  # of a command, beside the hyperparameters

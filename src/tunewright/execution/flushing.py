@@ -20,11 +20,11 @@ from tunewright.errors import OutOfDate, StoreError
 from tunewright.execution.account import Account
 from tunewright.execution.handle import FOLDER as SNAPSHOTS
 from tunewright.execution.patience import Patience
-from tunewright.record import backup
-from tunewright.record.claims import Claim
-from tunewright.record.reserve import short_of_space
-from tunewright.record.spool import TRIAL_FILE, SpooledResult, write_result, write_trial
-from tunewright.record.store import Store
+from tunewright.store import backup
+from tunewright.store.claims import Claim
+from tunewright.store.disk_reserve import short_of_space
+from tunewright.store.spool import TRIAL_FILE, SpooledResult, write_result, write_trial
+from tunewright.store.store import Store
 
 REDONE_S = 60.0  # training done again rather than leave a hole in its curves
 LAST = 2  # snapshots that stay for resuming

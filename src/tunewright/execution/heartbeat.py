@@ -15,8 +15,8 @@ from types import TracebackType
 
 from tunewright.errors import OutOfDate, StoreError
 from tunewright.execution.patience import from_server
-from tunewright.record.leases import LEASE_S, Kind, Worker
-from tunewright.record.store import Store
+from tunewright.store.leases import LEASE_S, Kind, Worker
+from tunewright.store.store import Store
 
 LEASE_VARIABLE = "TUNEWRIGHT_LEASE_S"  # seconds; alike for all processes of a round
 BEATS_PER_LEASE = 6

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 from tunewright.errors import Damaged, NotFound, OutOfDate, StoreError
-from tunewright.record.store import Store
+from tunewright.store.store import Store
 
 PATIENCE_S = 600.0
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.2, 10.0

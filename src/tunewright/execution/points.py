@@ -17,7 +17,7 @@ from typing import Any
 from tunewright._jax_arrays import is_jax_array, numbers as jax_numbers
 from tunewright.errors import Diverged
 from tunewright.execution.ending import non_finite
-from tunewright.record.curve import pack
+from tunewright.store.curves import pack
 
 Point = tuple[int, str, float]  # step, metric, value
 MOST_POINTS = 100_000  # in one batch; more waiting points than this make the training loop help

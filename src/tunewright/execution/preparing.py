@@ -13,8 +13,8 @@ from tunewright.design.study import Study
 from tunewright.errors import DesignError
 from tunewright.execution.command import FACTS, Command
 from tunewright.execution.workload import Workload
-from tunewright.record.rounds import Suggestions
 from tunewright.search.search import Search, Suggestion, vet
+from tunewright.store.rounds import Suggestions
 
 
 def ready(round: Round, workload: Workload, search: Search) -> Round:

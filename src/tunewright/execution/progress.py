@@ -11,11 +11,11 @@ from tunewright.execution.account import Account, Ending
 from tunewright.execution.ending import Seen
 from tunewright.execution.executor import Ended
 from tunewright.execution.watcher import Concluded, Silent, Watcher
-from tunewright.record.claims import Claim
-from tunewright.record.curve import Batch, Curves
-from tunewright.record.judge import Judged, judge
-from tunewright.record.store import RoundRecord, Store
-from tunewright.record.trial import Trial
+from tunewright.store.claims import Claim
+from tunewright.store.curves import Batch, Curves
+from tunewright.store.judge import Judged, judge
+from tunewright.store.store import RoundRecord, Store
+from tunewright.store.trial import Trial
 
 
 class Progress:

@@ -15,12 +15,12 @@ from tunewright.execution.supervisor import Undertaking
 from tunewright.execution.verbs import carry_out, executor_of, heed, take_over
 from tunewright.execution.watcher import Silent, Summary, Watcher
 from tunewright.execution.workload import Workload
-from tunewright.record.leases import LeaseWatch
-from tunewright.record.provenance import capture
-from tunewright.record.repeats import Repeats
-from tunewright.record.store import RoundRecord, Store
-from tunewright.record.trial import Trial
 from tunewright.search.listed import Listed
+from tunewright.store.leases import LeaseWatch
+from tunewright.store.provenance import capture
+from tunewright.store.repeats import Repeats
+from tunewright.store.store import RoundRecord, Store
+from tunewright.store.trial import Trial
 
 
 def repeat(trial: Trial, workload: Workload, times: int) -> Repeats:

@@ -26,10 +26,10 @@ from tunewright.errors import DesignError, StoreError, TunewrightError
 from tunewright.execution.asked import Asked
 from tunewright.execution.desk import Desk
 from tunewright.execution.process_group import rank, shared
-from tunewright.record.claims import Claim
-from tunewright.record.results import Results
 from tunewright.search.halton import Halton
 from tunewright.search.search import Search
+from tunewright.store.claims import Claim
+from tunewright.store.results import Results
 
 log = logging.getLogger(__name__)
 

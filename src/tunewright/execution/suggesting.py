@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tunewright.errors import OutOfDate
-from tunewright.record.claims import Claim
-from tunewright.record.store import RoundRecord, Store
 from tunewright.search.search import Search, told
+from tunewright.store.claims import Claim
+from tunewright.store.store import RoundRecord, Store
 
 NO_MORE = "the search has no more configurations"
 

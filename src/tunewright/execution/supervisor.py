@@ -27,11 +27,11 @@ from tunewright.execution.progress import Progress
 from tunewright.execution.suggesting import filled
 from tunewright.execution.watcher import Started, Watcher, Why
 from tunewright.execution.workload import Workload
-from tunewright.record.claims import Claim
-from tunewright.record.leases import LeaseWatch
-from tunewright.record.provenance import Provenance
-from tunewright.record.store import RoundRecord, Store
 from tunewright.search.search import Search
+from tunewright.store.claims import Claim
+from tunewright.store.leases import LeaseWatch
+from tunewright.store.provenance import Provenance
+from tunewright.store.store import RoundRecord, Store
 
 TURN_S = 0.5  # the longest wait for events: signals are heeded at least this often
 LOOK_S = 1.0  # how often the store is asked for requests, dead owners and new trials

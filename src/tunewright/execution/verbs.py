@@ -22,13 +22,13 @@ from tunewright.execution.preparing import advice, ready, suggestions
 from tunewright.execution.supervisor import Supervisor, Undertaking
 from tunewright.execution.watcher import Silent, Summary, Watcher, Why
 from tunewright.execution.workload import Workload
-from tunewright.record.leases import Kind, LeaseWatch
-from tunewright.record.provenance import capture
-from tunewright.record.results import Results
-from tunewright.record.store import RoundRecord, Store
-from tunewright.record.trial import ENDED
 from tunewright.search.halton import Halton
 from tunewright.search.search import Search
+from tunewright.store.leases import Kind, LeaseWatch
+from tunewright.store.provenance import capture
+from tunewright.store.results import Results
+from tunewright.store.store import RoundRecord, Store
+from tunewright.store.trial import ENDED
 
 SECONDS_PER_HOUR = 3600.0
 SAYS: dict[Why, str] = {

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from tunewright.design.ranges import Value
-from tunewright.record.trial import Status
+from tunewright.store.trial import Status
 
 if TYPE_CHECKING:
-    from tunewright.record.store import RoundRecord
+    from tunewright.store.store import RoundRecord
 
 log = logging.getLogger(__name__)
 Why = Literal[

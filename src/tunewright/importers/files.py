@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tunewright.errors import Damaged, NotFound, need
-from tunewright.record import plain_json
+from tunewright.store import plain_json
 
 LARGEST = plain_json.LARGEST_FILE
 MOST_FILES = 200_000  # looked at below one folder

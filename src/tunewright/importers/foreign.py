@@ -14,8 +14,8 @@ from typing import Any
 
 from tunewright.design.conditions import LONGEST_NAME
 from tunewright.design.ranges import LARGEST_INTEGER, Range, Value, as_plain
-from tunewright.record.text import storable
-from tunewright.record.trial import Status
+from tunewright.store.storable import storable
+from tunewright.store.trial import Status
 
 LONGEST_VALUE = 500  # characters of a hyperparameter's text
 MOST_SETTINGS = 5_000  # hyperparameters of one trial; more is a file of something else

@@ -27,10 +27,10 @@ from tunewright.importers.foreign import PointsInOrder, number_or_none, whole_or
 from tunewright.importers.nearest import did_you_mean
 from tunewright.importers.problems import Problems
 from tunewright.importers.taking_over import position
-from tunewright.record.curve import Batch, Curves, pack
-from tunewright.record.results import Results
-from tunewright.record.text import storable
-from tunewright.record.trial import Status, Trial
+from tunewright.store.curves import Batch, Curves, pack
+from tunewright.store.results import Results
+from tunewright.store.storable import storable
+from tunewright.store.trial import Status, Trial
 
 HEAD = ("number", "study", "status", "value", "best_step")  # of an exported table, in this order
 TAIL = ("reason", "index", "seed", "attempts", "seconds", "command")

@@ -29,8 +29,8 @@ from tunewright.importers.foreign import (
 )
 from tunewright.importers.nearest import did_you_mean
 from tunewright.importers.taking_over import Options, take_over
-from tunewright.record.results import Results
-from tunewright.record.trial import Status
+from tunewright.store.results import Results
+from tunewright.store.trial import Status
 
 # the file store writes the number, the database the word
 STATES = {"1": "RUNNING", "2": "SCHEDULED", "3": "FINISHED", "4": "FAILED", "5": "KILLED"}

@@ -28,7 +28,7 @@ from tunewright.importers.foreign import (
 )
 from tunewright.importers.nearest import did_you_mean
 from tunewright.importers.taking_over import Options, take_over
-from tunewright.record.results import Results
+from tunewright.store.results import Results
 
 INTERMEDIATE = "intermediate_value"  # the curve's name where it is not the objective's own
 MOST_STEPS = 24  # a grid of fewer points is a choice of them

@@ -27,8 +27,8 @@ from tunewright.importers.foreign import (
 )
 from tunewright.importers.nearest import did_you_mean
 from tunewright.importers.taking_over import Options, take_over
-from tunewright.record import plain_json
-from tunewright.record.results import Results
+from tunewright.store import plain_json
+from tunewright.store.results import Results
 
 STEP = "training_iteration"
 # what Ray adds to every result

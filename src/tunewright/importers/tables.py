@@ -25,8 +25,8 @@ from tunewright.importers.frames import HEAD, POINT, TAIL, import_frames
 from tunewright.importers.metric_names import looks_like_metric
 from tunewright.importers.nearest import did_you_mean
 from tunewright.importers.taking_over import Options, take_over
-from tunewright.record.results import Results
-from tunewright.record.trial import Status
+from tunewright.store.results import Results
+from tunewright.store.trial import Status
 
 STEP = 1  # of final values in a table without curves
 

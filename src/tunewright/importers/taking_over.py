@@ -21,10 +21,10 @@ from tunewright.importers.foreign import ForeignTrial, Source, plain_name
 from tunewright.importers.nearest import did_you_mean
 from tunewright.importers.roles import Role, guess_roles
 from tunewright.importers.spellings import usual_meanings
-from tunewright.record.curve import Batch, Curves, pack
-from tunewright.record.results import Results
-from tunewright.record.text import LONGEST_TEXT, storable
-from tunewright.record.trial import Trial
+from tunewright.store.curves import Batch, Curves, pack
+from tunewright.store.results import Results
+from tunewright.store.storable import LONGEST_TEXT, storable
+from tunewright.store.trial import Trial
 
 
 class Options(TypedDict, total=False):

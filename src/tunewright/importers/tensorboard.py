@@ -23,7 +23,7 @@ from tunewright.importers.files import existing, files_below
 from tunewright.importers.foreign import ForeignTrial, PointsInOrder, Source, flattened, plain_name
 from tunewright.importers.nearest import did_you_mean
 from tunewright.importers.taking_over import Options, take_over
-from tunewright.record.results import Results
+from tunewright.store.results import Results
 
 EVENTS = ".tfevents."  # in the name of every event file
 SPLITS = {"train", "validation", "eval", "test"}  # folders of one trial, as Keras names them

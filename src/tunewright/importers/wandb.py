@@ -30,9 +30,9 @@ from tunewright.importers.metric_names import looks_like_metric
 from tunewright.importers.nearest import did_you_mean
 from tunewright.importers.taking_over import Options, take_over
 from tunewright.importers.wandb_file import OfflineRun, read_run
-from tunewright.record import plain_json
-from tunewright.record.results import Results
-from tunewright.record.trial import Status
+from tunewright.store import plain_json
+from tunewright.store.results import Results
+from tunewright.store.trial import Status
 
 # columns of the exported table that are about the run itself
 ABOUT = {

@@ -21,8 +21,8 @@ from tunewright.plots.figure import Figure, nothing
 from tunewright.plots.palette import BEST, COLOURS, EDGE, FAINT, GRID, INFEASIBLE, colour, shape
 from tunewright.plots.scale import is_wide, set_scale
 from tunewright.plots.ticks import label_of, number, on_axis, ticks
-from tunewright.record.results import Results
-from tunewright.record.trial import Trial
+from tunewright.store.results import Results
+from tunewright.store.trial import Trial
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

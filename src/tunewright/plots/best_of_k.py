@@ -16,8 +16,8 @@ from tunewright.plots.figure import Figure, nothing
 from tunewright.plots.palette import FAINT, GRID, colour
 from tunewright.plots.scale import set_scale
 from tunewright.plots.ticks import label_of, number, on_axis
-from tunewright.record.results import Results
 from tunewright.stats.best_of_k import BestOf, best_of, best_of_each
+from tunewright.store.results import Results
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas

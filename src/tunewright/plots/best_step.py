@@ -16,8 +16,8 @@ from tunewright.checks.best_step import best_steps
 from tunewright.plots.figure import Figure, nothing
 from tunewright.plots.palette import FAINT, GRID, colour
 from tunewright.plots.ticks import label_of, on_axis
-from tunewright.record.results import Results
-from tunewright.record.trial import Trial
+from tunewright.store.results import Results
+from tunewright.store.trial import Trial
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas

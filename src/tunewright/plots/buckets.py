@@ -15,8 +15,8 @@ from tunewright.checks.positions import axes as searched_axes, settled
 from tunewright.design.ranges import Range
 from tunewright.plots.palette import BEST, EDGE, FAINT, colour
 from tunewright.plots.ticks import label_of, ticks
-from tunewright.record.results import Results
 from tunewright.stats.buckets import Bucket, contrast
+from tunewright.store.results import Results
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -16,9 +16,9 @@ from tunewright.plots.figure import Figure, nothing
 from tunewright.plots.palette import GRID, INFEASIBLE, colour
 from tunewright.plots.scale import set_scale
 from tunewright.plots.ticks import label_of, number, on_axis
-from tunewright.record.curve import Curve
-from tunewright.record.results import Results
-from tunewright.record.trial import Trial
+from tunewright.store.curves import Curve
+from tunewright.store.results import Results
+from tunewright.store.trial import Trial
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

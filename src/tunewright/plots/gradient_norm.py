@@ -16,8 +16,8 @@ from tunewright.plots.figure import Figure
 from tunewright.plots.palette import FAINT, GRID, INFEASIBLE, colour
 from tunewright.plots.scale import is_wide, set_scale
 from tunewright.plots.ticks import label_of, number, on_axis
-from tunewright.record.curve import Curve
-from tunewright.record.results import Results
+from tunewright.store.curves import Curve
+from tunewright.store.results import Results
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -22,10 +22,10 @@ from tunewright.plots.figure import Figure
 from tunewright.plots.palette import BEST, FAINT, GRID, INFEASIBLE, colour
 from tunewright.plots.scale import set_scale
 from tunewright.plots.ticks import label, label_of, number, on_axis
-from tunewright.record.results import Results
-from tunewright.record.trial import Trial
 from tunewright.stats.best_of_k import best_of
 from tunewright.stats.half_sampling import SIDE, SIDE_APART
+from tunewright.store.results import Results
+from tunewright.store.trial import Trial
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,7 +11,7 @@ from tunewright.plots.figure import Figure, nothing
 from tunewright.plots.palette import BEST, FAINT, GRID, INFEASIBLE, colour, shape
 from tunewright.plots.scale import set_scale
 from tunewright.plots.ticks import label_of, number, on_axis
-from tunewright.record.results import Results
+from tunewright.store.results import Results
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas

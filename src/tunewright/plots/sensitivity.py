@@ -11,7 +11,7 @@ from tunewright.finding import Finding
 from tunewright.plots.figure import Figure, nothing
 from tunewright.plots.palette import FAINT, GRID, colour
 from tunewright.plots.ticks import label_of
-from tunewright.record.results import Results
+from tunewright.store.results import Results
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas

@@ -13,7 +13,7 @@ from tunewright.design.ranges import Value, is_number
 from tunewright.execution.command import Command
 from tunewright.execution.workload import Workload
 from tunewright.probes.starting_point import best_known, configuration
-from tunewright.record.trial import Trial
+from tunewright.store.trial import Trial
 
 CONSTANT = "constant"  # the playbook's word for a learning rate that does not change
 

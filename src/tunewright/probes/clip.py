@@ -34,9 +34,9 @@ from tunewright.probes.short_run import (
     unstable_stretches,
 )
 from tunewright.probes.stability import STEPS, stability
-from tunewright.record.results import Results
-from tunewright.record.store import Store
-from tunewright.record.trial import Trial
+from tunewright.store.results import Results
+from tunewright.store.store import Store
+from tunewright.store.trial import Trial
 
 HALVINGS = 3  # of the first threshold, while training is unstable
 SEEDS = 2  # that must be stable

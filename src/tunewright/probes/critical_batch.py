@@ -29,7 +29,7 @@ from tunewright.probes.scaling import (
 )
 from tunewright.probes.short_run import finished
 from tunewright.probes.steps_to_goal import FINE, SizePoint, goal_of, size_point
-from tunewright.record.results import Results
+from tunewright.store.results import Results
 
 PROBE = "critical_batch"
 TRIALS = 20  # per batch size

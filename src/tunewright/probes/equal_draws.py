@@ -16,10 +16,10 @@ from tunewright.execution.preparing import advice
 from tunewright.execution.watcher import Concluded, Silent, Started, Summary, Watcher
 from tunewright.execution.workload import Workload
 from tunewright.probes.probe import run_probe
-from tunewright.record.results import Results
+from tunewright.store.results import Results
 
 if TYPE_CHECKING:
-    from tunewright.record.store import RoundRecord
+    from tunewright.store.store import RoundRecord
 
 
 def run_equal(

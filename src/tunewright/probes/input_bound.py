@@ -29,7 +29,7 @@ from tunewright.probes.stalls import Stalls, find_stalls
 from tunewright.probes.subject import EXAMPLE, Subject, subject_of
 from tunewright.probes.synchronisations import Waits
 from tunewright.probes.timing import TimingRule, settled
-from tunewright.record.store import Store
+from tunewright.store.store import Store
 
 Verdict = Literal["fine", "watch", "input_bound", "synchronised", "cannot_judge"]
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from tunewright.probes.identity import differences
 from tunewright.probes.size_row import SizeRow, as_data, from_data
-from tunewright.record.store import Store
+from tunewright.store.store import Store
 
 ROW = "batch_size_row"
 ANSWER = "batch_size"

@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from tunewright.errors import DesignError, NotFound
 from tunewright.probes.scaling import two_digits
-from tunewright.record.results import Results
-from tunewright.record.trial import Trial
+from tunewright.store.results import Results
+from tunewright.store.trial import Trial
 
 DECAY = 0.99  # of the running means
 SHARES = (0.1, 0.5, 0.9)  # of training, at which it is reported

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tunewright.record.curve import Curve
 from tunewright.stats.noise import Floats
+from tunewright.store.curves import Curve
 
 PERCENTILE = 90  # playbook, "How to choose gradient clipping"
 HEAD = 0.01  # of the steps: the very first norms are those of the initialisation

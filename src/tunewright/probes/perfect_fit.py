@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tunewright.design.names import Meaning
-from tunewright.record.curve import Curve
+from tunewright.store.curves import Curve
 
 ERROR = 0.001  # of all training examples
 IN_A_ROW = 2  # evaluations: a single one may be luck

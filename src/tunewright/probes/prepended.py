@@ -19,7 +19,7 @@ from tunewright.probes.by_meaning import ByMeaning
 from tunewright.probes.equal_draws import run_equal
 from tunewright.probes.short_run import finished
 from tunewright.probes.warmup_ladder import Rung
-from tunewright.record.results import Results
+from tunewright.store.results import Results
 
 FRESH = 20_001  # a seed that no round has by default: a baseline picked for its luck keeps it not
 

@@ -19,10 +19,10 @@ from tunewright.design.round_data import as_data
 from tunewright.execution.verbs import supervise
 from tunewright.execution.watcher import Watcher
 from tunewright.execution.workload import Workload
-from tunewright.record.results import Results
-from tunewright.record.store import Store
 from tunewright.search.listed import Listed
 from tunewright.search.search import Search
+from tunewright.store.results import Results
+from tunewright.store.store import Store
 
 
 @runtime_checkable

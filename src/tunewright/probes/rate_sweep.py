@@ -20,7 +20,7 @@ from tunewright.probes.perfect_fit import (
     still_falling,
     with_floor,
 )
-from tunewright.record.curve import Curve
+from tunewright.store.curves import Curve
 
 POINTS = 7
 PER_DECADE = 2

@@ -17,11 +17,11 @@ from tunewright.checks.spacing import tables
 from tunewright.checks.unstable import Episode, diverged, episodes
 from tunewright.design.ranges import is_number
 from tunewright.errors import WorkloadError
-from tunewright.record.curve import Curve, Steps
-from tunewright.record.results import Results
-from tunewright.record.trial import Trial
 from tunewright.stats.noise import ROBUST, Floats
 from tunewright.stats.spikes import FEWEST, LONGEST
+from tunewright.store.curves import Curve, Steps
+from tunewright.store.results import Results
+from tunewright.store.trial import Trial
 
 What = Literal["", "diverged", "rose above its start", "spiked", "rose"]
 ABOVE_START = 0.2  # of the loss at the start; METHODS (e.5), with the guard against noise below

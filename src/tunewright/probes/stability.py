@@ -20,7 +20,7 @@ from tunewright.probes.by_meaning import by_meaning
 from tunewright.probes.equal_draws import run_equal
 from tunewright.probes.probe import keep
 from tunewright.probes.short_run import ShortRun, early_until, short_runs, unjudged
-from tunewright.record.trial import Trial
+from tunewright.store.trial import Trial
 
 STEPS = 500  # playbook: "an abbreviated run of just 500 steps ... but evaluate every step"
 # of the best learning rate: half of it and itself as what a stable run looks like, 2 is the

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from tunewright.design.ranges import Value
 from tunewright.errors import DesignError, NotFound
 from tunewright.execution.workload import Workload
-from tunewright.record.store import Store
-from tunewright.record.trial import Trial
+from tunewright.store.store import Store
+from tunewright.store.trial import Trial
 
 PROBE_ROUNDS = "probe_"  # how the names of their short rounds begin
 

@@ -17,10 +17,10 @@ from tunewright.checks.positions import axes, has_edges, settled
 from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value
 from tunewright.probes.scaling import Label, Luck, luck
-from tunewright.record.curve import Curve
-from tunewright.record.results import Results
-from tunewright.record.trial import Trial
 from tunewright.stats.crowding import FEWEST
+from tunewright.store.curves import Curve
+from tunewright.store.results import Results
+from tunewright.store.trial import Trial
 
 SHARE = 0.2  # of the feasible trials at the smallest batch size reach the goal
 FEWEST_REACH = 3  # trials, at every batch size

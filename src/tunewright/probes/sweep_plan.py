@@ -10,7 +10,7 @@ from tunewright.design.ranges import Value, is_number
 from tunewright.execution.workload import Workload
 from tunewright.probes.starting_point import best_known, configuration
 from tunewright.probes.switched_off import switched_off
-from tunewright.record.trial import Trial
+from tunewright.store.trial import Trial
 
 EPOCHS = 20  # of the first training length, where the length of an epoch is known
 

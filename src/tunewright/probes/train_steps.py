@@ -22,8 +22,8 @@ from tunewright.probes.probe import keep, run_listed
 from tunewright.probes.rate_sweep import Measured, Sweep, SweptRate, Verdict, closer, grid, sweep
 from tunewright.probes.short_run import finished
 from tunewright.probes.sweep_plan import Plan, plan_sweep
-from tunewright.record.results import Results
-from tunewright.record.trial import Trial
+from tunewright.store.results import Results
+from tunewright.store.trial import Trial
 
 PROBE = "train_steps"
 CONSTANT = 1.02  # a logged learning rate that varies by less is constant

@@ -22,7 +22,7 @@ from tunewright.probes.probe import keep
 from tunewright.probes.short_run import ShortRun
 from tunewright.probes.stability import STEPS, Stability, stability
 from tunewright.probes.warmup_ladder import Rung, climb, lengths
-from tunewright.record.trial import Trial
+from tunewright.store.trial import Trial
 
 TIMES = (10.0, 3.0)  # of unstable_base_learning_rate; playbook: at least an order of magnitude
 LONG = 0.05  # of max_train_steps; playbook: above it max_train_steps may need to be increased

@@ -15,7 +15,7 @@ from tunewright.execution.watcher import Watcher
 from tunewright.probes.by_meaning import ByMeaning
 from tunewright.probes.equal_draws import run_equal
 from tunewright.probes.short_run import ShortRun, early_until, short_runs, unjudged
-from tunewright.record.results import Results
+from tunewright.store.results import Results
 
 LONGEST = 0.1  # of max_train_steps; playbook: "shouldn't be more than 10 %"
 AFTER = 2  # times the warm-up at the constant peak rate

@@ -8,9 +8,9 @@ from typing import Any
 
 from tunewright.finding import Finding
 from tunewright.messages import words
-from tunewright.record.results import Results
 from tunewright.reports.next_step import Step, next_steps
 from tunewright.reports.round_page import counts_line, without_fixed
+from tunewright.store.results import Results
 
 MOST_STEPS = 5
 PROGRAM = "tunewright "

@@ -13,11 +13,11 @@ from tunewright.decision.ranges import hull
 from tunewright.decision.rewriting import searched_ranges, with_ranges
 from tunewright.messages import words
 from tunewright.plots.progress import progress
-from tunewright.record.joined import joined
-from tunewright.record.results import Results
-from tunewright.record.trial import Trial
 from tunewright.reports.answer import settings
 from tunewright.reports.html import figure_markup, items, text
+from tunewright.store.joined import joined
+from tunewright.store.results import Results
+from tunewright.store.trial import Trial
 
 VERDICTS = {
     "launch": "It beats the baseline",

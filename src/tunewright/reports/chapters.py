@@ -10,7 +10,7 @@ from tunewright import plots
 from tunewright.errors import NotFound
 from tunewright.finding import Finding
 from tunewright.plots.figure import Figure
-from tunewright.record.results import Results
+from tunewright.store.results import Results
 
 Figures = tuple[Figure[Any], ...]
 Findings = Sequence[Finding] | None

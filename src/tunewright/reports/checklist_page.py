@@ -10,8 +10,8 @@ from rich.text import Text
 
 from tunewright.finding import Finding, Verdict
 from tunewright.messages import words
-from tunewright.record.results import Results
 from tunewright.reports.earlier_trials import earlier_line
+from tunewright.store.results import Results
 
 # in the order they are shown
 SIGNS: dict[Verdict, tuple[str, str]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from tunewright.messages import words
-from tunewright.record.results import Results
+from tunewright.store.results import Results
 
 
 def earlier_line(results: Results) -> str:

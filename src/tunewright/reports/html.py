@@ -14,10 +14,10 @@ from tunewright.errors import MissingExtra
 from tunewright.finding import Finding
 from tunewright.messages import words
 from tunewright.plots.figure import Figure
-from tunewright.record.results import Results
 from tunewright.reports.answer import Answer
 from tunewright.reports.chapters import Chapter
 from tunewright.reports.trial_rows import TrialRows
+from tunewright.store.results import Results
 
 SIGNS = {"warn": "warn", "note": "note", "ok": "ok", "cannot_judge": "?"}
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"

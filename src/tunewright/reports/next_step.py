@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tunewright.messages import words
-from tunewright.record.results import Results
+from tunewright.store.results import Results
 
 REPEATS = 5  # of the best configuration, to know its trial variance
 

@@ -14,13 +14,13 @@ from tunewright.autopilot.campaign import Campaign
 from tunewright.checks.checklist import check
 from tunewright.errors import DesignError, NotFound
 from tunewright.finding import Finding
-from tunewright.record.results import Results
 from tunewright.reports import html
 from tunewright.reports.answer import Answer, answer
 from tunewright.reports.campaign import lead, lead_text, whole
 from tunewright.reports.chapters import Chapter, chapters
 from tunewright.reports.text import print_report
 from tunewright.reports.trial_rows import trial_rows
+from tunewright.store.results import Results
 
 WIDTH = 120  # of the text, where no terminal says
 

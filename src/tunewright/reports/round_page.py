@@ -11,10 +11,10 @@ from rich.text import Text
 from tunewright.design.ranges import Choice, Range, as_range
 from tunewright.design.round import Round
 from tunewright.messages import words
-from tunewright.record.results import Results
-from tunewright.record.trial import Status, Trial
 from tunewright.reports.next_step import next_steps
 from tunewright.reports.plain_table import cell, table
+from tunewright.store.results import Results
+from tunewright.store.trial import Status, Trial
 
 ORDER: tuple[Status, ...] = ("completed", "infeasible", "failed", "running", "pending")
 LABEL = 12  # width of the left column

@@ -8,11 +8,11 @@ from rich.console import Console
 from rich.text import Text
 
 from tunewright.messages import words
-from tunewright.record.results import Results
 from tunewright.reports.answer import Answer
 from tunewright.reports.chapters import Chapter
 from tunewright.reports.checklist_page import print_checklist
 from tunewright.reports.round_page import studies_table
+from tunewright.store.results import Results
 
 LABEL = 12  # width of the left column
 

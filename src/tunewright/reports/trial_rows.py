@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tunewright.messages import words
-from tunewright.record.results import Results
-from tunewright.record.trial import Trial
 from tunewright.reports.answer import settings
 from tunewright.reports.round_page import without_fixed
+from tunewright.store.results import Results
+from tunewright.store.trial import Trial
 
 MOST = 300  # rows; an export has all of them
 

@@ -18,8 +18,6 @@ from tunewright.design.objective import Objective
 from tunewright.design.round import Round
 from tunewright.design.study import Study
 from tunewright.errors import DesignError
-from tunewright.record.results import Results
-from tunewright.record.trial import Trial
 from tunewright.search.acquisition import Acquisition
 from tunewright.search.candidates import Tried, every_configuration, highest
 from tunewright.search.feasibility import log_probability
@@ -28,6 +26,8 @@ from tunewright.search.history import History, history
 from tunewright.search.model import KEEP_MOST, Model, learned
 from tunewright.search.recipe import Recipe
 from tunewright.search.search import Suggestion
+from tunewright.store.results import Results
+from tunewright.store.trial import Trial
 
 Array = npt.NDArray[np.float64]
 LEAST_KNOWN = 3  # outcomes before a model is asked

@@ -15,13 +15,13 @@ import numpy.typing as npt
 
 from tunewright.design.ranges import Value
 from tunewright.design.study import Study
-from tunewright.record.results import Results
-from tunewright.record.trial import Trial
 from tunewright.search.bayesian import LEAST_KNOWN, Bayesian, first_trials, recommended
 from tunewright.search.feasibility import log_probability
 from tunewright.search.history import History, history
 from tunewright.search.model import Model, learned, others
 from tunewright.search.search import told
+from tunewright.store.results import Results
+from tunewright.store.trial import Trial
 
 Array = npt.NDArray[np.float64]
 NEXT = 10  # trials whose gain is foretold

@@ -24,8 +24,8 @@ import numpy.typing as npt
 from tunewright.design.ranges import Choice
 from tunewright.design.study import Branch, Study
 from tunewright.errors import DesignError
-from tunewright.record.trial import Trial
 from tunewright.search.search import Suggestion, next_index
+from tunewright.store.trial import Trial
 
 MOST_HALTON = 20  # dimensions; beyond, neighbouring columns of large primes move together
 MOST_SOBOL = 21201  # dimensions scipy has direction numbers for

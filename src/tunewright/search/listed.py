@@ -13,8 +13,8 @@ from tunewright.design.ranges import Choice, Value, as_plain, as_range, same_val
 from tunewright.design.round import Round
 from tunewright.design.study import Study
 from tunewright.errors import DesignError
-from tunewright.record.trial import Trial
 from tunewright.search.search import Suggestion, next_index
+from tunewright.store.trial import Trial
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value
 from tunewright.design.round import Round
 from tunewright.design.study import Study
-from tunewright.record.results import Results
-from tunewright.record.trial import Trial
+from tunewright.store.results import Results
+from tunewright.store.trial import Trial
 
 
 @dataclass(frozen=True)

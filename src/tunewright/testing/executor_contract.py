@@ -21,7 +21,7 @@ from tunewright.execution.executor import (
     Saved,
 )
 from tunewright.execution.workload import Workload
-from tunewright.record.curve import Batch, merge
+from tunewright.store.curves import Batch, merge
 from tunewright.testing.programs import POINTS, descend, tick
 
 # what each manner of `descend` must end as, and a text its cause must hold

@@ -20,8 +20,8 @@ from tunewright.design.ranges import (
 )
 from tunewright.design.round import Round
 from tunewright.design.study import Study
-from tunewright.record.trial import Status, Trial
 from tunewright.search.search import Search, Suggestion
+from tunewright.store.trial import Status, Trial
 
 
 def check_search(search: Search, studies: Sequence[Study] | None = None, count: int = 9) -> None:

@@ -12,11 +12,11 @@ from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective, minimize
 from tunewright.design.round import Round
 from tunewright.design.study import Study
-from tunewright.record.curve import Batch, Curves, pack
-from tunewright.record.results import Results
-from tunewright.record.trial import Trial
 from tunewright.search.halton import Halton
 from tunewright.search.search import Search
+from tunewright.store.curves import Batch, Curves, pack
+from tunewright.store.results import Results
+from tunewright.store.trial import Trial
 from tunewright.testing.curves import noise, shape
 from tunewright.testing.surfaces import Surface, trial_noise
 

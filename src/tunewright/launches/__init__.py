@@ -1,0 +1,1 @@
+"""Launch decisions: variance, terms, the decision, its lineage."""

@@ -1,0 +1,272 @@
+"""One open database: transactions, revisions, and every failure in our own words.
+
+Writes take the write lock at once (`BEGIN IMMEDIATE`), so that a transaction never finds out at its
+end that it came second. A write that fails leaves nothing behind. What may pass (a server that
+restarts, a full disk, a lock) is a plain StoreError and worth trying again; OutOfDate, Damaged and
+NotFound are final.
+
+A result that was acknowledged outlives a power cut: SQLite's log is flushed to the disk before a
+durable write returns. SQLite would do so itself under `synchronous = FULL`, but while it holds the
+write lock. Here it commits under NORMAL, which keeps the file whole at any moment, and the log is
+flushed right after the lock is given on: writers of several processes flush side by side, and what
+need not outlive its process (a claim, a beat) is not flushed at all.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, exc, text, update
+
+from tunewright.errors import Damaged, StoreError
+from tunewright.snapshot import flush
+from tunewright.store.address import INSTEAD, Address
+from tunewright.store.file_lock import FileLock
+from tunewright.store.schema import clock
+
+WAIT_S = 60.0  # for SQLite's write lock, and for PostgreSQL's row locks
+_TICK = update(clock).values(revision=clock.c.revision + 1).returning(clock.c.revision)
+_TRANSACTION_NUMBER = text("SELECT CAST(CAST(pg_current_xact_id() AS text) AS bigint)")
+
+_ALONE = text("SELECT pg_advisory_xact_lock(7435172163)")  # any number that is only ours
+
+
+class _Open(threading.local):
+    """The transaction this thread is in, so that nested calls join it."""
+
+    connection: Connection | None = None
+    writes: bool = False
+    durable: bool = False
+    revision: int | None = None
+    afterwards: tuple[Callable[[], None], ...] = ()  # what is to be done once it is committed
+
+
+class Database:
+    """A SQLite file or a PostgreSQL server, opened; see `Store` for what is kept in it."""
+
+    def __init__(self, address: Address) -> None:
+        """Open it; nothing is read or written yet."""
+        self.address = address
+        self.sqlite = address.path is not None
+        self.engine = _sqlite(address) if self.sqlite else _postgresql(address)
+        self._open = _Open()
+        self._lock: FileLock | None = None
+        self._file: tuple[int, int] | None = None  # device and inode, once there is one
+        self._log: int | None = None  # the inode of the log whose name is on the disk
+        if address.path is not None:
+            self._lock = FileLock(beside(address.path, ".lock"))
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """One consistent view for a block of reads; inside a write it is that transaction."""
+        if self._open.connection is not None:
+            yield self._open.connection
+            return
+        with self._in_our_words(), self.engine.connect() as connection:
+            yield from self._block(connection, writes=False)
+
+    @contextmanager
+    def writing(self, durable: bool = True) -> Iterator[Connection]:
+        """One transaction for a block of writes; blocks inside it join it.
+
+        If it, or any block inside it, is `durable`, it is on the disk when the outermost one ends.
+        """
+        if self._open.connection is not None:
+            if not self._open.writes:
+                raise StoreError("a write inside a block that only reads; open a transaction first")
+            self._open.durable |= durable
+            yield self._open.connection
+            return
+        self._open.durable, self._open.afterwards = durable, ()
+        self._check_in_place()
+        with self._in_our_words():
+            with self._queued(), self.engine.connect() as connection:
+                yield from self._block(connection.execution_options(writes=True), writes=True)
+            if self._open.durable:
+                self._flush()
+        todo: tuple[Callable[[], None], ...] = self._open.afterwards
+        for work in todo:
+            work()
+
+    def afterwards(self, work: Callable[[], None]) -> None:
+        """Do this once the transaction that this thread is in has been committed."""
+        self._open.afterwards = (*self._open.afterwards, work)
+
+    def _block(self, connection: Connection, writes: bool) -> Iterator[Connection]:
+        with connection.begin():
+            self._open.connection, self._open.writes = connection, writes
+            try:
+                yield connection
+            finally:
+                self._open.connection, self._open.revision = None, None
+
+    def _flush(self) -> None:
+        """Bring what SQLite has committed to the disk; a server has done so already."""
+        if self.address.path is None:
+            return
+        try:
+            # a file of its own, on which SQLite holds no lock that closing it here would drop
+            log = os.open(beside(self.address.path, "-wal"), os.O_RDONLY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return  # moved into the store, and flushed there, by the last one to close it
+        try:
+            os.fdatasync(log) if hasattr(os, "fdatasync") else os.fsync(log)
+            if (inode := os.fstat(log).st_ino) != self._log:  # a new log: its name must last too
+                flush(self.address.path.parent)
+                self._log = inode
+        except OSError as error:
+            raise StoreError(
+                f"the store {self.address.shown} could not be flushed to the disk: {error.strerror}"
+            ) from error
+        finally:
+            os.close(log)
+
+    def _check_in_place(self) -> None:
+        """Refuse to write to a file that nobody would find again."""
+        path = self.address.path
+        if path is None:
+            return
+        try:
+            status = os.stat(path)
+            found = (status.st_dev, status.st_ino)
+        except FileNotFoundError:
+            found = None
+        if self._file is None:
+            self._file = found
+        elif found != self._file:
+            state = "is gone" if found is None else "was replaced by another file"
+            raise Damaged(
+                f"the store {path} {state} while it was in use: nothing more is written to it. "
+                "What has ended is kept in the trial folders. Put the file back, or make it again "
+                "with `tunewright restore` (`--rebuild` without a backup); then run again."
+            )
+
+    @contextmanager
+    def _queued(self) -> Iterator[None]:
+        if self._lock is None:
+            yield
+        else:
+            with self._lock.held(WAIT_S):
+                yield
+
+    def revision(self) -> int:
+        """The number of the transaction this thread writes in; later ones are larger.
+
+        SQLite has one writer at a time, so a counter does. PostgreSQL has many, and a counter would
+        make them wait for each other: its own transaction numbers need no lock.
+        """
+        if self._open.revision is None:
+            assert self._open.connection is not None and self._open.writes
+            statement = _TICK if self.sqlite else _TRANSACTION_NUMBER
+            self._open.revision = int(self._open.connection.execute(statement).scalar_one())
+        return self._open.revision
+
+    def alone(self, connection: Connection) -> None:
+        """Wait until no other transaction has said the same; SQLite has one writer anyway."""
+        if not self.sqlite:
+            connection.execute(_ALONE)
+
+    def close(self) -> None:
+        """Close every connection."""
+        self.engine.dispose()
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+    @contextmanager
+    def _in_our_words(self) -> Iterator[None]:
+        try:
+            yield
+        except exc.SQLAlchemyError as error:
+            raise translated(error, self.address) from error
+
+
+def beside(path: Path, ending: str) -> Path:
+    """The neighbour of a store's file that is called after it: tuning.db.lock."""
+    return path.with_name(path.name + ending)
+
+
+def translated(error: exc.SQLAlchemyError, address: Address) -> StoreError:
+    """What a database error means for the person who reads it."""
+    said = str(getattr(error, "orig", None) or error).strip()
+    where = address.shown
+    if address.path is None:
+        return StoreError(f"the store {where} could not be used: {said}")
+    if "malformed" in said or "not a database" in said:
+        return Damaged(
+            f"the store {where} is damaged ({said}). `tunewright restore` puts back the newest "
+            "backup."
+        )
+    if "full" in said:
+        return StoreError(f"no space left for the store {where}: free some, then go on. ({said})")
+    if "locked" in said or "busy" in said:
+        return StoreError(
+            f"the store {where} was locked by another process for over {WAIT_S:.0f} s; "
+            f"is one of them stopped in the middle of a write? ({said})"
+        )
+    if "readonly" in said or "unable to open" in said:
+        return StoreError(f"the store {where} cannot be opened for writing ({said}). {INSTEAD}")
+    return StoreError(f"the store {where} could not be used: {said}")
+
+
+def _sqlite(address: Address) -> Engine:
+    engine = create_engine(
+        URL.create("sqlite+pysqlite", database=str(address.path)),
+        connect_args={"timeout": WAIT_S, "check_same_thread": False},
+        pool_size=4,
+        max_overflow=16,
+    )
+
+    @event.listens_for(engine, "connect")
+    def prepare(connection: Any, _: Any) -> None:
+        connection.isolation_level = None  # we say BEGIN ourselves
+        cursor = connection.cursor()
+        (mode,) = cursor.execute("PRAGMA journal_mode = WAL").fetchone()
+        if mode != "wal":
+            connection.close()
+            raise StoreError(
+                f"{address.shown}: this file system has no shared memory for SQLite's write-ahead "
+                f"log (it stays in {mode} mode). {INSTEAD}"
+            )
+        for pragma in (
+            "synchronous = NORMAL",  # whole at any moment; `_flush` makes it durable
+            "wal_autocheckpoint = 4000",  # pages, 16 MB: many changes of a page are moved once
+            "foreign_keys = ON",
+            "cell_size_check = ON",
+            "trusted_schema = OFF",
+            "temp_store = MEMORY",
+        ):
+            cursor.execute(f"PRAGMA {pragma}")
+        cursor.close()
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        writes = connection.get_execution_options().get("writes", False)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    return engine
+
+
+def _postgresql(address: Address) -> Engine:
+    # a worker that hangs in the middle of a write must not hold its rows for ever
+    limits = {"lock_timeout": 60_000, "idle_in_transaction_session_timeout": 60_000}
+    return create_engine(
+        address.url,
+        pool_pre_ping=True,
+        connect_args={
+            "connect_timeout": 10,
+            "application_name": "tunewright",
+            "keepalives_idle": 30,
+            "keepalives_interval": 10,
+            "keepalives_count": 3,
+            "tcp_user_timeout": 60_000,  # milliseconds
+            "options": " ".join(f"-c {name}={value}" for name, value in limits.items()),
+        },
+        pool_size=4,
+        max_overflow=16,
+    )

@@ -1,0 +1,259 @@
+"""What an owner tells about its trial, fenced: a write by anybody else changes nothing.
+
+Each write names the trial, its attempt and the owner, and requires that the trial runs; if its
+lease was taken, OutOfDate is raised before anything is written. Every fence is the first statement,
+so that inside a larger transaction one refused write leaves the others whole.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, func, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from tunewright.design.ranges import Value
+from tunewright.errors import OutOfDate, StoreError
+from tunewright.store import plain_json
+from tunewright.store.claims import Claim
+from tunewright.store.database import Database
+from tunewright.store.schema import attempt, curve, snapshot, trial
+from tunewright.store.storable import LONGEST_TEXT, storable
+from tunewright.store.trial import ENDED, Status
+
+_fenced = (
+    update(trial)
+    .where(
+        trial.c.id == bindparam("own_trial"),
+        trial.c.worker == bindparam("own_worker"),
+        trial.c.attempt == bindparam("own_attempt"),
+        trial.c.status == "running",
+    )
+    .values(revision=bindparam("now"))
+)
+_FILL = _fenced.values(configuration=bindparam("configuration"), unit=bindparam("unit"))
+_BEGIN = _fenced.values(command=bindparam("command"))
+_FINISH = _fenced.values(
+    status=bindparam("status"),
+    reason=bindparam("reason"),
+    detail=bindparam("detail"),
+    seconds=trial.c.seconds + bindparam("more"),
+    peak_memory_mb=func.coalesce(bindparam("peak"), trial.c.peak_memory_mb),
+)
+_RELEASE = _fenced.values(
+    status="pending",
+    reason=bindparam("reason"),
+    detail=bindparam("detail"),
+    seconds=trial.c.seconds + bindparam("more"),
+    deaths=trial.c.deaths + bindparam("died"),
+    peak_memory_mb=func.coalesce(bindparam("peak"), trial.c.peak_memory_mb),
+)
+_own_attempt = update(attempt).where(
+    attempt.c.trial == bindparam("own_trial"), attempt.c.n == bindparam("own_attempt")
+)
+_ATTEMPT_BEGAN = _own_attempt.values(
+    start_step=bindparam("first"),
+    place=bindparam("where"),
+    began=bindparam("at"),
+    revision=bindparam("now"),
+)
+_ATTEMPT_ENDED = _own_attempt.values(
+    ended=bindparam("at"),
+    outcome=bindparam("how"),
+    cause=bindparam("why"),
+    seconds=bindparam("more"),
+    revision=bindparam("now"),
+)
+_NEXT = select(func.coalesce(func.max(curve.c.sequence) + 1, 0)).where(
+    curve.c.trial == bindparam("own_trial"), curve.c.attempt == bindparam("own_attempt")
+)
+# told twice after an answer was lost, a batch stands once
+_KEEP_SQLITE = sqlite.insert(curve).on_conflict_do_nothing()
+_KEEP_POSTGRESQL = postgresql.insert(curve).on_conflict_do_nothing()
+_SAVE_SQLITE = sqlite.insert(snapshot).on_conflict_do_nothing()
+_SAVE_POSTGRESQL = postgresql.insert(snapshot).on_conflict_do_nothing()
+
+
+def fill(
+    database: Database, claim: Claim, configuration: Mapping[str, Value], unit: Mapping[str, float]
+) -> None:
+    """Give a claimed trial the configuration an adaptive search suggested."""
+    with database.writing(durable=False) as connection:
+        written = {
+            "configuration": plain_json.dumps(dict(configuration)),
+            "unit": plain_json.dumps(dict(unit)),
+        }
+        _pass_fence(database, connection, _FILL, claim, written)
+
+
+def began(database: Database, claim: Claim, start_step: int, place: str, command: str) -> None:
+    """The training program starts, or resumes after `start_step` updates."""
+    with database.writing(durable=False) as connection:
+        now = _pass_fence(database, connection, _BEGIN, claim, {"command": storable(command)})
+        connection.execute(
+            _ATTEMPT_BEGAN,
+            {
+                "own_trial": claim.trial,
+                "own_attempt": claim.attempt,
+                "first": start_step,
+                "where": storable(place),
+                "at": time.time(),
+                "now": now,
+            },
+        )
+
+
+def log(database: Database, claim: Claim, batches: Sequence[bytes], first: int | None) -> None:
+    """Keep packed points; `first` is the place of the first batch among the attempt's, from 0."""
+    if not batches:
+        return
+    with database.writing() as connection:
+        now = _pass_fence(database, connection, _fenced, claim, {})
+        _keep(database, connection, claim, batches, first, now)
+
+
+def saved(database: Database, claim: Claim, step: int, path: str, sha256: str) -> None:
+    """A snapshot was written; `path` is relative to the trial folder."""
+    with database.writing() as connection:
+        _pass_fence(database, connection, _fenced, claim, {})
+        connection.execute(
+            _SAVE_SQLITE if database.sqlite else _SAVE_POSTGRESQL,
+            {
+                "trial": claim.trial,
+                "attempt": claim.attempt,
+                "step": step,
+                "path": storable(path),
+                "sha256": storable(sha256),
+                "saved": time.time(),
+            },
+        )
+
+
+def finish(
+    database: Database,
+    claim: Claim,
+    status: Status,
+    reason: str,
+    detail: str,
+    seconds: float,
+    peak_memory_mb: float | None,
+    last: Sequence[bytes],
+    first: int | None,
+) -> None:
+    """End the trial: last points and status in one transaction; told twice, it counts once."""
+    if status not in ENDED:
+        raise StoreError(f"a trial ends as one of {', '.join(ENDED)}, not as {status!r}")
+    values = {
+        "status": status,
+        "reason": storable(reason),
+        "detail": storable(detail, LONGEST_TEXT),
+        "more": seconds,
+        "peak": peak_memory_mb,
+    }
+    with database.writing() as connection:
+        try:
+            now = _pass_fence(database, connection, _FINISH, claim, values)
+        except OutOfDate:
+            if _was_told(connection, claim, status):
+                return
+            raise
+        _keep(database, connection, claim, last, first, now)
+        _end_attempt(connection, claim, status, reason, seconds, now)
+
+
+def release(
+    database: Database,
+    claim: Claim,
+    cause: str,
+    died: bool,
+    seconds: float,
+    detail: str,
+    peak_memory_mb: float | None,
+    last: Sequence[bytes],
+    first: int | None,
+) -> None:
+    """Put the trial back to pending, for another attempt; only a death counts towards the three."""
+    values = {
+        "reason": storable(cause),
+        "detail": storable(detail, LONGEST_TEXT),
+        "more": seconds,
+        "died": int(died),
+        "peak": peak_memory_mb,
+    }
+    with database.writing() as connection:
+        now = _pass_fence(database, connection, _RELEASE, claim, values)
+        _keep(database, connection, claim, last, first, now)
+        _end_attempt(connection, claim, "died" if died else "stopped", cause, seconds, now)
+
+
+def _pass_fence(
+    database: Database, connection: Connection, statement: Any, claim: Claim, values: Any
+) -> int:
+    now = database.revision()
+    fence = {
+        "own_trial": claim.trial,
+        "own_worker": claim.worker,
+        "own_attempt": claim.attempt,
+        "now": now,
+    }
+    if connection.execute(statement, {**fence, **values}).rowcount != 1:
+        what = "a repeat" if claim.number is None else f"trial {claim.number}"
+        raise OutOfDate(
+            f"attempt {claim.attempt} of {what} is no longer this process's: it has ended, or its "
+            "lease ran out and another took it. Nothing was overwritten."
+        )
+    return now
+
+
+def _was_told(connection: Connection, claim: Claim, status: Status) -> bool:
+    row = connection.execute(
+        select(trial.c.status, trial.c.attempt, trial.c.worker).where(trial.c.id == claim.trial)
+    ).first()
+    return row is not None and tuple(row) == (status, claim.attempt, claim.worker)
+
+
+def _keep(
+    database: Database,
+    connection: Connection,
+    claim: Claim,
+    batches: Sequence[bytes],
+    first: int | None,
+    now: int,
+) -> None:
+    if not batches:
+        return
+    if first is None:
+        where = {"own_trial": claim.trial, "own_attempt": claim.attempt}
+        first = connection.execute(_NEXT, where).scalar_one()
+    connection.execute(
+        _KEEP_SQLITE if database.sqlite else _KEEP_POSTGRESQL,
+        [
+            {
+                "trial": claim.trial,
+                "attempt": claim.attempt,
+                "sequence": first + place,
+                "points": points,
+                "revision": now,
+            }
+            for place, points in enumerate(batches)
+        ],
+    )
+
+
+def _end_attempt(
+    connection: Connection, claim: Claim, outcome: str, cause: str, seconds: float, now: int
+) -> None:
+    connection.execute(
+        _ATTEMPT_ENDED,
+        {
+            "own_trial": claim.trial,
+            "own_attempt": claim.attempt,
+            "at": time.time(),
+            "how": outcome,
+            "why": storable(cause),
+            "more": seconds,
+            "now": now,
+        },
+    )

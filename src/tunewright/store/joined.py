@@ -1,0 +1,191 @@
+"""Old trials still count: results together with the trials of earlier rounds that fit its space.
+
+A trial of an earlier round fits if the later round could have run it: its scientific setting is one
+of the later studies', its values lie in the ranges, and everything fixed has the same value, so
+max_train_steps too. What was widened keeps all trials, what was narrowed those inside.
+
+Each round is spread evenly over its own space, so where both searched, the joined trials are
+denser than elsewhere. That leaves questions about positions untouched (ends of ranges, regions,
+what decides, which setting is better: all compare trials given where they lie) and makes shares
+and averages lean towards the old space, which a note says with the factor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from tunewright.design.conditions import holds
+from tunewright.design.ranges import Choice, Integers, Range, Value, is_number, same_value
+from tunewright.design.round import Round
+from tunewright.design.study import Study
+from tunewright.errors import DesignError, NotFound
+from tunewright.store.results import Results
+from tunewright.store.store import Store
+from tunewright.store.trial import Trial
+
+MOST_ROUNDS = 100  # followed backwards
+SLIGHT = 1.05  # times as dense: not worth a note
+
+
+def joined(results: Results, *earlier: Results) -> Results:
+    """The results with those completed and infeasible trials of earlier rounds that fit them.
+
+    They are judged by these results' objective. They take numbers after the round's own, the same
+    index in every study where they had one point, and `trial.origin` says where they were run.
+    """
+    made = results
+    for other in earlier:
+        if not isinstance(other, Results):
+            raise DesignError(f"joined({other!r}): give the Results of earlier rounds.")
+        made = _joined(made, other)
+    return made
+
+
+def with_earlier(store: Store, name: str) -> Results:
+    """A round's results joined with those of the rounds it continues, as far back as they go."""
+    results = store.results(name)
+    return joined(results, *earlier_rounds(store, results.round))
+
+
+def earlier_rounds(store: Store, round: Round) -> list[Results]:
+    """The rounds a round continues, the newest first; one that this store lacks ends the line."""
+    names, found = [round.name], []
+    while round.continues and round.continues not in names and len(names) < MOST_ROUNDS:
+        try:
+            found.append(store.results(round.continues))
+        except NotFound:
+            break
+        names.append(round.continues)
+        round = found[-1].round
+    return found
+
+
+def fitting(study: Study, configuration: Mapping[str, Value]) -> dict[str, float] | None:
+    """The position of a configuration in a study's space; None if the study could not run it."""
+    try:
+        unit = study.unit(configuration)
+    except DesignError:
+        return None
+    settings: dict[str, Value] = dict(study.scientific)
+    names = set(study.scientific)
+    for h in study.space:
+        if h.column in unit:
+            settings[h.column] = configuration[h.name]
+            names.add(h.name)
+    for f in study.fixed:
+        if holds(f.when, settings):
+            if f.name not in configuration or not same_value(configuration[f.name], f.value):
+                return None
+            names.add(f.name)
+    return unit if names == set(configuration) else None
+
+
+def overlap(old: Study, new: Study) -> float:
+    """The share of the new study's space that the old one covers; 0 if they do not compare.
+
+    >>> from tunewright.design.round import Round
+    >>> from tunewright.design.ranges import log
+    >>> one, two = (
+    ...     Round("r", goal="?", nuisance={"lr": log(1e-4, top)}, trials_per_study=4)
+    ...     for top in (1e-1, 1.0)
+    ... )
+    >>> round(overlap(one.studies[0], two.studies[0]), 3)
+    0.75
+    """
+    mine = {h.column: h.range for h in old.space}
+    share = 1.0
+    for h in new.space:
+        if h.column in mine:
+            share *= _covered(mine[h.column], h.range)
+    return share
+
+
+def _joined(results: Results, other: Results) -> Results:
+    own = {t.origin or (results.round.name, t.number) for t in results.recorded}
+    fits = [
+        (study, replace(trial, unit=unit))
+        for trial in other.recorded
+        if trial.status in ("completed", "infeasible")
+        and (trial.origin or (other.round.name, trial.number)) not in own
+        for study in results.studies
+        if (unit := fitting(study, trial.configuration)) is not None
+    ]
+    if not fits:
+        return results
+    same_store = results.store == other.store and results.root == other.root
+    start = 1 + max((t.index for t in results.recorded if t.index is not None), default=-1)
+    start = max([start, *(_at_least(t.number, len(results.studies)) for t in results.recorded)])
+    placed = dict(_placed(fits, start))
+    trials, renumbered = [], {}
+    for place, (study, trial) in enumerate(fits):
+        index = placed[place]
+        number = study.trial_number(index)
+        renumbered[trial.number] = (study, number)
+        trials.append(
+            replace(
+                trial,
+                number=number,
+                study=study.number,
+                index=index,
+                identity=trial.identity if same_store else 0,
+                search=trial.search or other.search,
+                origin=trial.origin or (other.round.name, trial.number or 0),
+            )
+        )
+    repeats = [
+        replace(own, parent=number, study=study.number, identity=own.identity if same_store else 0)
+        for own in other.recorded_repeats
+        if own.parent in renumbered
+        for study, number in [renumbered[own.parent]]
+    ]
+    return replace(
+        results,
+        recorded=tuple(sorted([*results.recorded, *trials], key=lambda t: t.number or 0)),
+        recorded_repeats=(*results.recorded_repeats, *repeats),
+        origins={**other.origins, **results.origins} if same_store else results.origins,
+        notes=(*results.notes, _note(results, other, fits)),
+    )
+
+
+def _at_least(number: int | None, studies: int) -> int:
+    """The first index whose numbers all lie beyond this one."""
+    return 0 if number is None else number // studies + 1
+
+
+def _placed(fits: list[tuple[Study, Trial]], start: int) -> Iterator[tuple[int, int]]:
+    """An index for each: points that studies shared go on being shared, unless two would meet."""
+    wanted = [(study.number, trial.index) for study, trial in fits]
+    shared = all(index is not None for _, index in wanted) and len(set(wanted)) == len(wanted)
+    for place, (_, trial) in enumerate(fits):
+        yield place, start + ((trial.index or 0) if shared else place)
+
+
+def _note(results: Results, other: Results, fits: Iterable[tuple[Study, Trial]]) -> str:
+    counted = list(fits)
+    ended = sum(t.status in ("completed", "infeasible") for t in other.recorded)
+    text = f"{len(counted)} of {ended} trials of {other.round.name} fit this round and count too"
+    share = overlap(other.studies[counted[0][1].study], counted[0][0])
+    own = sum(t.ended for t in results.recorded)
+    if own and 0 < share < 1:
+        dense = 1 + len(counted) / (own * share)
+        if dense > SLIGHT:
+            text += f"; where {other.round.name} searched, trials lie {dense:.1f} times as dense"
+    if results.round.seed != other.round.seed:
+        text += "; their seed differs, and with it the data split, if the program draws one"
+    return text
+
+
+def _covered(old: Range, new: Range) -> float:
+    """The share of the new range that lies inside the old one."""
+    if isinstance(new, Choice) or isinstance(old, Choice):
+        if not (isinstance(new, Choice) and isinstance(old, Choice)):
+            return 1.0
+        kept = [v for v in new.values if any(same_value(v, was) for was in old.values)]
+        return len(kept) / len(new.values)
+    low, high = max(old.low, new.low), min(old.high, new.high)
+    if low > high or not (is_number(low) and is_number(high)):
+        return 0.0
+    if isinstance(new, Integers):
+        return (int(high) - int(low) + 1) / (new.high - new.low + 1)
+    return new.unit(high) - new.unit(low)

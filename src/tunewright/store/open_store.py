@@ -1,0 +1,144 @@
+"""Opening a store: what is refused before anything is written, and the folder of trials."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlalchemy import exc
+
+from tunewright.errors import Damaged, NotFound, StoreError
+from tunewright.store import backup, migrations
+from tunewright.store.address import Address, check_place, parse
+from tunewright.store.database import Database, beside
+from tunewright.store.plain_json import read_object
+
+MARK = "store.json"  # in the folder of trials: which store it belongs to
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A database that was checked, migrated and found to be ours."""
+
+    database: Database
+    identity: str
+
+
+def open_store(url: str | os.PathLike[str], create: bool) -> Opened:
+    """Open a store, or refuse it with the reason and the way out."""
+    address = parse(url)
+    if address.path is not None:
+        _check_file(address.path, create)
+    database = Database(address)
+    try:
+        if address.path is not None:
+            _check_whole(database, address)
+        if migrations.version_of(database) is None:
+            if not create:
+                raise NotFound(f"{address.shown} holds no rounds yet.")
+            migrations.create(database)
+        migrations.migrate(database, lambda: backup.before_migration(database))
+        return Opened(database, migrations.identity_of(database))
+    except BaseException:
+        database.close()
+        raise
+
+
+def _check_file(path: Path, create: bool) -> None:
+    empty = not path.exists() or path.stat().st_size == 0
+    if empty and (orphans := _trial_folders(default_root(path))):
+        state = "is empty" if path.exists() else "is missing"
+        newest = backup.newest(path)
+        saved = f" (or restore the backup {newest})" if newest else ""
+        raise Damaged(
+            f"the store {path} {state}, but {default_root(path)} holds {orphans} trial folders. "
+            f"Nothing was started. `tunewright restore --rebuild` makes the store again from "
+            f"them{saved}; to begin anew, move that folder away."
+        )
+    if not path.exists():
+        if not create:
+            others = sorted(p.name for p in path.parent.glob("*.db"))[:8]
+            hint = f" There is: {', '.join(others)}." if others else ""
+            raise NotFound(f"no store at {path}.{hint}")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(f"{path.parent} cannot be made: {error.strerror}") from error
+    check_place(path)
+
+
+def _check_whole(database: Database, address: Address) -> None:
+    """Refuse a file that SQLite's own check finds torn or altered."""
+    try:
+        with database.reading() as connection:
+            found = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar()
+    except (StoreError, exc.SQLAlchemyError) as error:
+        cause = getattr(error.__cause__, "orig", None)
+        if not isinstance(error, Damaged) and "disk I/O" not in str(cause):
+            raise
+        found = str(cause or error)
+    if found != "ok":
+        assert address.path is not None
+        raise damaged(address.path, str(found))
+
+
+def damaged(path: Path, found: str) -> Damaged:
+    """The refusal of a damaged file, with what can be restored."""
+    newest = backup.newest(path)
+    if newest is None:
+        way = f"There is no backup; {default_root(path)} may hold what is needed to rebuild it."
+    else:
+        way = (
+            f"The newest backup is {newest}: `tunewright restore` puts it back, and the next run "
+            "takes over results that reached the trial folders since."
+        )
+    return Damaged(f"the store {path} is damaged ({found}). Nothing was opened. {way}")
+
+
+def default_root(path: Path) -> Path:
+    """Where the trial folders of a SQLite store stand, unless told otherwise."""
+    return beside(path, ".trials")
+
+
+def trial_root(database: Database, identity: str, folder: Path | None) -> Path:
+    """The folder of trials, made if need be, and refused if it is another store's."""
+    path = database.address.path
+    if folder is None:
+        if path is None:
+            raise StoreError(
+                f"{database.address.shown}: a PostgreSQL store needs a folder for its trials that "
+                "every worker can see: Workload(folder=...)."
+            )
+        folder = default_root(path)
+    folder = Path(folder).expanduser().absolute()
+    mark = folder / MARK
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if not mark.exists():
+            unfinished = folder / f".{MARK}.{os.getpid()}"
+            unfinished.write_text(json.dumps({"store": identity}))
+            try:
+                os.link(unfinished, mark)  # of two that come at once the first one counts
+            except FileExistsError:
+                pass
+            finally:
+                unfinished.unlink()
+    except OSError as error:
+        raise StoreError(f"{folder} cannot hold trial folders: {error.strerror}") from error
+    owner = read_object(mark).get("store")
+    if owner != identity:
+        raise StoreError(
+            f"{folder} holds the trials of another store ({owner}), not of "
+            f"{database.address.shown}. Nothing was started. Give this one a folder of its own: "
+            "Workload(folder=...). Or, if that store is lost, `tunewright restore --rebuild` makes "
+            "it again from this folder."
+        )
+    return folder
+
+
+def _trial_folders(root: Path) -> int:
+    if not root.is_dir():
+        return 0
+    return sum(1 for _ in root.glob("r*/t*/"))

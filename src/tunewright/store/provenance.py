@@ -1,0 +1,160 @@
+"""Where a trial comes from: command, code, versions, machine; enough to do it again."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import shlex
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import bindparam, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from tunewright.store import plain_json
+from tunewright.store.claims import Claim
+from tunewright.store.database import Database
+from tunewright.store.schema import attempt, provenance as provenance_table
+from tunewright.store.storable import storable
+
+LONGEST_DIFF = 200_000  # characters of uncommitted changes that are kept
+PATIENCE_S = 10.0  # for git, which may be slow on a large tree
+PACKAGES = ("tunewright", "numpy", "scipy", "torch", "jax", "tensorflow", "scikit-learn", "ray")
+_KNOWN = select(provenance_table.c.id).where(provenance_table.c.sha256 == bindparam("sum"))
+_POINT = (
+    update(attempt)
+    .where(
+        attempt.c.trial == bindparam("own_trial"),
+        attempt.c.n == bindparam("own_attempt"),
+        attempt.c.worker == bindparam("own_worker"),
+    )
+    .values(provenance=bindparam("key"), revision=bindparam("now"))
+)
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """What was run, from which code, with which packages, where."""
+
+    command: str  # the command line of the process that ran the round
+    folder: str  # its working directory
+    commit: str = ""  # of the git repository there; empty without one
+    diff: str = ""  # uncommitted changes, head and tail kept when long
+    diff_sha256: str = ""  # of the whole diff, so that two can be compared when they were cut
+    untracked: tuple[str, ...] = ()  # files git does not know, which the diff cannot show
+    packages: Mapping[str, str] = field(default_factory=dict)  # name -> version
+    python: str = ""
+    host: str = ""
+    system: str = ""
+    devices: tuple[str, ...] = ()
+
+    @cached_property
+    def payload(self) -> str:
+        """It as JSON; written once, however many attempts share it."""
+        return plain_json.dumps(asdict(self))
+
+    @cached_property
+    def sha256(self) -> str:
+        """The checksum by which the record knows an equal one."""
+        return hashlib.sha256(self.payload.encode()).hexdigest()
+
+
+def capture(
+    devices: Sequence[str] = (), packages: Sequence[str] = (), folder: Path | None = None
+) -> Provenance:
+    """The provenance of what this process runs now; `packages` names more than the usual ones."""
+    here = Path.cwd() if folder is None else folder
+    diff = _git(here, "diff", "HEAD", "--no-color", "--no-ext-diff") or ""
+    others = (_git(here, "ls-files", "--others", "--exclude-standard") or "").splitlines()
+    return Provenance(
+        command=storable(shlex.join(sys.orig_argv)),
+        folder=str(here),
+        commit=(_git(here, "rev-parse", "HEAD") or "").strip(),
+        diff=storable(diff, LONGEST_DIFF),
+        diff_sha256=hashlib.sha256(diff.encode("utf-8", "backslashreplace")).hexdigest()
+        if diff
+        else "",
+        untracked=tuple(storable(name) for name in others[:100]),
+        packages=_versions((*PACKAGES, *packages)),
+        python=platform.python_version(),
+        host=socket.gethostname(),
+        system=platform.platform(),
+        devices=tuple(devices),
+    )
+
+
+def add(database: Database, claim: Claim, provenance: Provenance) -> None:
+    """Keep the provenance of an attempt; equal ones are stored once."""
+    with database.writing(durable=False) as connection:
+        key = connection.execute(_KNOWN, {"sum": provenance.sha256}).scalar()
+        if key is None:
+            dialect = sqlite if database.sqlite else postgresql
+            keep = dialect.insert(provenance_table).on_conflict_do_nothing()
+            values = {"sha256": provenance.sha256, "payload": provenance.payload}
+            connection.execute(keep, values)
+            key = connection.execute(_KNOWN, {"sum": provenance.sha256}).scalar_one()
+        own = {"own_trial": claim.trial, "own_attempt": claim.attempt, "own_worker": claim.worker}
+        connection.execute(_POINT, {**own, "key": key, "now": database.revision()})
+
+
+def of_trial(database: Database, trial: int) -> Provenance | None:
+    """The provenance of a trial's newest attempt that has one."""
+    newest = (
+        select(provenance_table.c.payload)
+        .join(attempt, attempt.c.provenance == provenance_table.c.id)
+        .where(attempt.c.trial == trial)
+        .order_by(attempt.c.n.desc())
+    )
+    with database.reading() as connection:
+        payload = connection.execute(newest).scalars().first()
+    return None if payload is None else from_payload(payload)
+
+
+def from_payload(payload: str) -> Provenance:
+    """The provenance that was written as this JSON."""
+    stored = plain_json.loads(payload, "a provenance of the store")
+    data: dict[str, Any] = {
+        name: tuple(item) if isinstance(item, list) else item for name, item in stored.items()
+    }
+    return Provenance(**data)
+
+
+def _git(folder: Path, *arguments: str) -> str | None:
+    """What git says, or None: no git, no repository, or too slow."""
+    git = shutil.which("git")
+    if git is None:
+        return None
+    # neither hooks, pagers nor a lock on the index: looking must change nothing
+    environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
+    try:
+        done = subprocess.run(
+            [git, "-c", "core.fsmonitor=false", *arguments],
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=PATIENCE_S,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.decode("utf-8", "backslashreplace")
+
+
+def _versions(names: Sequence[str]) -> dict[str, str]:
+    found = {}
+    for name in names:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found

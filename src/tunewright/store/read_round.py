@@ -1,0 +1,194 @@
+"""Reading a round back: a few queries, columns and not objects, curves unpacked when looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, select, text
+
+from tunewright.store import plain_json
+from tunewright.store.claims import Claim
+from tunewright.store.curves import Batch, Curves, pack
+from tunewright.store.database import Database
+from tunewright.store.rounds import RoundRecord
+from tunewright.store.schema import attempt, curve, snapshot, trial
+from tunewright.store.trial import Trial
+
+_TRIALS = select(trial).where(trial.c.round == bindparam("of_round")).order_by(trial.c.id)
+# attempts that began without logging anything are there too: they supersede earlier points
+_BATCHES = (
+    select(attempt.c.trial, attempt.c.n, attempt.c.start_step, curve.c.points)
+    .join(trial, trial.c.id == attempt.c.trial)
+    .outerjoin(curve, (curve.c.trial == attempt.c.trial) & (curve.c.attempt == attempt.c.n))
+    .where(
+        trial.c.round == bindparam("of_round"),
+        attempt.c.began.is_not(None) | curve.c.points.is_not(None),
+    )
+    .order_by(attempt.c.trial, attempt.c.n, curve.c.sequence)
+)
+_NOTHING = pack({})
+# transactions below this number are all over; those above may still be under way
+_HORIZON = text("SELECT CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS text) AS bigint)")
+_CLOCK = text("SELECT revision FROM clock")
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What is new since a revision; ask next time with this `revision`.
+
+    On PostgreSQL a change may be told twice (by transactions that were under way), never skipped.
+    """
+
+    revision: int
+    trials: tuple[Mapping[str, Any], ...]  # columns of the trial table
+    attempts: tuple[Mapping[str, Any], ...]
+    batches: tuple[tuple[int, Batch], ...]  # (trial, batch), in order
+
+
+def read_trials(database: Database, record: RoundRecord) -> tuple[list[Trial], list[Trial]]:
+    """The round's trials by number, unjudged, and its repeats."""
+    with database.reading() as connection:
+        rows = connection.execute(_TRIALS, {"of_round": record.id}).all()
+        curves = _curves(connection.execute(_BATCHES, {"of_round": record.id}))
+    numbers = {row.id: row.number for row in rows}
+    trials: list[Trial] = []
+    repeats: list[Trial] = []
+    for row in rows:
+        own = _trial(row, numbers, curves.get(row.id, Curves(())), record.command)
+        (trials if row.number is not None else repeats).append(own)
+    trials.sort(key=lambda t: t.number or 0)
+    repeats.sort(key=lambda t: (t.parent or 0, t.identity))
+    return trials, repeats
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One attempt at a trial."""
+
+    n: int  # from 1
+    place: str  # host and pid of the training
+    start_step: int  # updates done before it
+    began: datetime | None
+    ended: datetime | None
+    outcome: str  # completed, infeasible, failed, died, stopped, lost; empty while it runs
+    cause: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A snapshot a trial saved; older ones may have been dropped from the disk since."""
+
+    attempt: int
+    step: int
+    path: str  # relative to the trial folder
+    sha256: str
+    saved: datetime
+
+
+def attempts(database: Database, key: int) -> list[Attempt]:
+    """The attempts at a trial, in order."""
+    own = select(attempt).where(attempt.c.trial == key).order_by(attempt.c.n)
+    with database.reading() as connection:
+        return [
+            Attempt(
+                row.n,
+                row.place,
+                row.start_step,
+                _when(row.began),
+                _when(row.ended),
+                row.outcome,
+                row.cause,
+                row.seconds,
+            )
+            for row in connection.execute(own)
+        ]
+
+
+def snapshots(database: Database, key: int) -> list[Snapshot]:
+    """The snapshots of a trial, oldest first."""
+    own = select(snapshot).where(snapshot.c.trial == key).order_by(snapshot.c.id)
+    with database.reading() as connection:
+        return [
+            Snapshot(
+                row.attempt,
+                row.step,
+                row.path,
+                row.sha256,
+                datetime.fromtimestamp(row.saved, UTC),
+            )
+            for row in connection.execute(own)
+        ]
+
+
+def _when(seconds: float | None) -> datetime | None:
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
+
+
+def batches(database: Database, claim: Claim) -> list[bytes]:
+    """The batches of an attempt that are in the record, in order."""
+    own = (curve.c.trial == claim.trial) & (curve.c.attempt == claim.attempt)
+    with database.reading() as connection:
+        kept = select(curve.c.points).where(own).order_by(curve.c.sequence)
+        return list(connection.execute(kept).scalars())
+
+
+def _curves(rows: Iterable[Any]) -> dict[int, Curves]:
+    batches: dict[int, list[Batch]] = {}
+    for key, n, start_step, points in rows:
+        told = _NOTHING if points is None else points
+        batches.setdefault(key, []).append(Batch(n, start_step, told))
+    return {key: Curves(own) for key, own in batches.items()}
+
+
+def _trial(row: Any, numbers: Mapping[int, int | None], curves: Curves, command: str) -> Trial:
+    where = f"trial {row.id} of the store"
+    return Trial(
+        number=row.number,
+        study=row.study,
+        index=row.position,
+        configuration=plain_json.loads(row.configuration, where) if row.configuration else {},
+        unit=plain_json.loads(row.unit, where) if row.unit else {},
+        status=row.status,
+        reason=row.reason,
+        curves=curves,
+        seed=row.seed,
+        attempts=row.attempt,
+        seconds=row.seconds,
+        command=row.command or command,
+        parent=None if row.parent is None else numbers[row.parent],
+        identity=row.id,
+        folder=row.folder,
+        detail=row.detail,
+        search=row.search,
+    )
+
+
+def changes(database: Database, since: int) -> Changes:
+    """Trials, attempts and curve batches written after revision `since`, oldest first."""
+    with database.reading() as connection:
+        horizon = int(connection.execute(_CLOCK if database.sqlite else _HORIZON).scalar_one())
+        if not database.sqlite:
+            horizon -= 1
+        if since > horizon:  # a restored database counts anew
+            since = 0
+        trials = _newer(connection, trial, since)
+        attempts = _newer(connection, attempt, since)
+        rows = connection.execute(
+            select(curve.c.trial, curve.c.attempt, attempt.c.start_step, curve.c.points)
+            .join(attempt, (attempt.c.trial == curve.c.trial) & (attempt.c.n == curve.c.attempt))
+            .where(curve.c.revision > since)
+            .order_by(curve.c.trial, curve.c.attempt, curve.c.sequence)
+        )
+        batches = tuple((key, Batch(n, start, points)) for key, n, start, points in rows)
+    return Changes(horizon, trials, attempts, batches)
+
+
+def _newer(connection: Connection, table: Any, since: int) -> tuple[Mapping[str, Any], ...]:
+    rows = connection.execute(
+        select(table).where(table.c.revision > since).order_by(table.c.revision, table.c.id)
+    )
+    return tuple(dict(row) for row in rows.mappings())

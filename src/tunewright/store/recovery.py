@@ -1,0 +1,187 @@
+"""Recovery: results that reached the trial folder but not the store are taken over, once.
+
+A result counts if it is of the trial's newest attempt and nobody alive runs that attempt. Taking it
+over twice changes nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, insert, or_, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from tunewright.errors import Damaged
+from tunewright.store import plain_json
+from tunewright.store.database import Database
+from tunewright.store.schema import attempt, curve, trial, worker
+from tunewright.store.spool import (
+    TRIAL_FILE,
+    SpooledResult,
+    SpooledTrial,
+    read_trial,
+    results_in,
+)
+from tunewright.store.storable import LONGEST_TEXT, storable
+from tunewright.store.trial import ENDED, Status
+
+UNKNOWN = 0  # the owner of an attempt that the record has forgotten
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A result taken over from a trial folder."""
+
+    trial: int
+    number: int | None
+    attempt: int
+    status: Status
+
+
+def import_spool(
+    database: Database, round_id: int, root: Path, only: Collection[int] | None = None
+) -> list[Imported]:
+    """Take over the results of a round's trial folders; with `only`, of these trials."""
+    chosen = select(
+        trial.c.id, trial.c.number, trial.c.folder, trial.c.attempt, trial.c.configuration
+    ).where(trial.c.round == round_id, _unowned())
+    with database.reading() as connection:
+        rows = connection.execute(chosen).all()
+    taken: list[Imported] = []
+    for row in rows:
+        if only is not None and row.id not in only:
+            continue
+        folder = root / row.folder
+        begun = _begun(folder, row.id)
+        tried = begun if row.configuration is None else None
+        for result in results_in(folder):
+            # later attempts than the record knows: it was restored from a backup since
+            if result.trial != row.id or result.attempt < row.attempt:
+                continue
+            if row.configuration is None and tried is None:
+                continue  # nobody knows what gave this result
+            with database.writing() as connection:
+                _know_attempts(database, connection, row.id, result.attempt, tried)
+                if _take_over(database, connection, result):
+                    taken.append(Imported(row.id, row.number, result.attempt, result.status))
+        if begun is not None and begun.attempt > row.attempt:
+            # begun, and forgotten with the machine: its number must not be given out again
+            with database.writing() as connection:
+                _know_attempts(database, connection, row.id, begun.attempt, tried)
+    return taken
+
+
+def _begun(folder: Path, key: int) -> SpooledTrial | None:
+    """What was tried here last, if its file can be read."""
+    try:
+        begun = read_trial(folder / TRIAL_FILE)
+    except (Damaged, OSError):
+        return None
+    return begun if begun.trial == key else None
+
+
+def _unowned() -> ColumnElement[bool]:
+    """Nobody alive runs the trial."""
+    retired = select(worker.c.id).where(worker.c.retired.is_not(None))
+    lost = (trial.c.status == "running") & trial.c.worker.in_(retired)
+    return or_(trial.c.status == "pending", lost)
+
+
+def _know_attempts(
+    database: Database, connection: Connection, key: int, newest: int, tried: SpooledTrial | None
+) -> None:
+    """Add what the record lacks: attempts after a backup, a configuration that was not flushed."""
+    current = select(trial.c.attempt).where(trial.c.id == key, _unowned()).with_for_update()
+    known = connection.execute(current).scalar()
+    if known is None or (newest <= known and tried is None):
+        return
+    now = database.revision()
+    change: dict[str, Any] = {"attempt": max(known, newest), "revision": now}
+    forgotten = [
+        {"trial": key, "n": n, "worker": UNKNOWN, "outcome": "lost", "revision": now}
+        for n in range(known + 1, newest + 1)
+    ]
+    if forgotten:
+        connection.execute(insert(attempt), forgotten)
+    if tried is not None:
+        change |= {
+            "configuration": plain_json.dumps(dict(tried.configuration)),
+            "unit": plain_json.dumps(dict(tried.unit)),
+        }
+    connection.execute(update(trial).where(trial.c.id == key).values(change))
+
+
+def _take_over(database: Database, connection: Connection, result: SpooledResult) -> bool:
+    """Write one result, unless the attempt's end is known already or somebody runs it again."""
+    now = database.revision()
+    end_unknown = (
+        (attempt.c.trial == result.trial)
+        & (attempt.c.n == result.attempt)
+        & attempt.c.outcome.in_(("", "lost"))
+    )
+    change = (
+        update(trial)
+        .where(
+            trial.c.id == result.trial,
+            trial.c.attempt == result.attempt,
+            _unowned(),
+            select(attempt.c.id).where(end_unknown).exists(),
+        )
+        .values(
+            status=result.status,
+            reason=storable(result.reason),
+            detail=storable(result.detail, LONGEST_TEXT),
+            seconds=trial.c.seconds + result.seconds,
+            peak_memory_mb=result.peak_memory_mb,
+            deaths=trial.c.deaths + int(result.died and result.status == "pending"),
+            revision=now,
+        )
+    )
+    if connection.execute(change).rowcount != 1:
+        return False
+    connection.execute(
+        update(attempt)
+        .where(end_unknown)
+        .values(
+            outcome=_outcome(result),
+            cause=storable(result.reason),
+            seconds=result.seconds,
+            start_step=result.start_step,
+            ended=time.time(),
+            revision=now,
+        )
+    )
+    keep_batches(database, connection, result, now)
+    return True
+
+
+def keep_batches(
+    database: Database, connection: Connection, result: SpooledResult, now: int
+) -> None:
+    """Add a result's batches; those the store has already are passed over."""
+    if not result.batches:
+        return
+    dialect: Any = sqlite if database.sqlite else postgresql
+    connection.execute(
+        dialect.insert(curve).on_conflict_do_nothing(),
+        [
+            {
+                "trial": result.trial,
+                "attempt": result.attempt,
+                "sequence": result.first + place,
+                "points": points,
+                "revision": now,
+            }
+            for place, points in enumerate(result.batches)
+        ],
+    )
+
+
+def _outcome(result: SpooledResult) -> str:
+    if result.status in ENDED:
+        return result.status
+    return "died" if result.died else "stopped"

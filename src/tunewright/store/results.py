@@ -1,0 +1,223 @@
+"""Results: a round as recorded, judged by an objective that may be changed afterwards."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from tunewright.design.names import Meaning
+from tunewright.design.objective import Objective, Relation
+from tunewright.design.ranges import Value, same_value
+from tunewright.design.round import Round
+from tunewright.design.study import Study
+from tunewright.errors import NotFound
+from tunewright.store.card import card
+from tunewright.store.curves import Curve
+from tunewright.store.export import write_export
+from tunewright.store.judge import judged
+from tunewright.store.tables import Table, pandas_frame, polars_frame
+from tunewright.store.trial import Status, Trial
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
+    from tunewright.store.provenance import Provenance
+
+
+@dataclass(frozen=True)
+class Results:
+    """A round, its studies, and its trials judged by the objective.
+
+    Build one without a store by `Results.from_parts(round, objective, trials)`; the trials carry
+    how their training ended and their curves, and are judged on reading.
+    """
+
+    round: Round
+    objective: Objective
+    meaning: Meaning = field(default_factory=Meaning)
+    recorded: tuple[Trial, ...] = field(default=(), repr=False)  # unjudged, by number
+    recorded_repeats: tuple[Trial, ...] = field(default=(), repr=False)
+    search: str = ""  # which search suggested the trials
+    store: str = ""  # where it was read from
+    root: str = ""  # the folder of trials, to which every trial's folder is relative
+    notes: tuple[str, ...] = ()  # oldest first
+    # where trials and repeats come from, by their identity in the record
+    origins: Mapping[int, Provenance] = field(default_factory=dict, repr=False, compare=False)
+
+    @classmethod
+    def from_parts(
+        cls,
+        round: Round,
+        objective: Objective,
+        trials: Iterable[Trial],
+        repeats: Iterable[Trial] = (),
+        meaning: Meaning | None = None,
+    ) -> Results:
+        """Results of trials that were never in a store: imported, or made for a test."""
+        ordered = sorted(trials, key=lambda t: -1 if t.number is None else t.number)
+        return cls(round, objective, meaning or Meaning(), tuple(ordered), tuple(repeats))
+
+    @property
+    def studies(self) -> tuple[Study, ...]:
+        """One study per setting of the scientific hyperparameters."""
+        return self.round.studies
+
+    @cached_property
+    def trials(self) -> tuple[Trial, ...]:
+        """Every trial by number, pending and running ones included, repeats not."""
+        return tuple(judged(self.objective, trial) for trial in self.recorded)
+
+    @cached_property
+    def _ranked(self) -> tuple[Trial, ...]:
+        """Completed trials, best first; of equal ones the lowest number."""
+        completed = [t for t in self.trials if t.value is not None]
+        sign = self.objective.sign
+        return tuple(sorted(completed, key=lambda t: (-sign * (t.value or 0.0), t.number or 0)))
+
+    @cached_property
+    def _by_number(self) -> dict[int | None, Trial]:
+        return {trial.number: trial for trial in self.trials}
+
+    @cached_property
+    def _by_study(self) -> dict[int, list[Trial]]:
+        grouped: dict[int, list[Trial]] = {}
+        for trial in self.trials:
+            grouped.setdefault(trial.study, []).append(trial)
+        return grouped
+
+    @cached_property
+    def _by_parent(self) -> dict[int | None, list[Trial]]:
+        grouped: dict[int | None, list[Trial]] = {}
+        for own in self.recorded_repeats:
+            grouped.setdefault(own.parent, []).append(judged(self.objective, own))
+        return grouped
+
+    def best(self, **scientific: Value) -> Trial:
+        """The best completed trial, over all studies or under these scientific values."""
+        allowed = {study.number for study in self._chosen(scientific)}
+        for trial in self._ranked:
+            if trial.study in allowed:
+                return trial
+        under = f" with {_words(scientific)}" if scientific else ""
+        counts = ", ".join(f"{n} {status}" for status, n in self.counts.items()) or "no trials"
+        raise NotFound(f"{self.round.name}: no completed trial{under} ({counts}).")
+
+    def top(self, k: int) -> tuple[Trial, ...]:
+        """The k best completed trials, best first."""
+        return self._ranked[:k]
+
+    def of(self, study: Study | int) -> tuple[Trial, ...]:
+        """The trials of one study, by number."""
+        number = study if isinstance(study, int) else study.number
+        if not 0 <= number < len(self.studies):
+            raise NotFound(f"{self.round.name} has studies 0 to {len(self.studies) - 1}.")
+        return tuple(self._by_study.get(number, ()))
+
+    def trial(self, number: int) -> Trial:
+        """The trial of this number."""
+        found = self._by_number.get(number)
+        if found is None:
+            numbers = [own.number for own in self.trials if own.number is not None]
+            known = f"its trials are {min(numbers)} to {max(numbers)}" if numbers else "it has none"
+            raise NotFound(f"{self.round.name} has no trial {number}: {known}.")
+        return found
+
+    def repeats(self, trial: Trial | int) -> tuple[Trial, ...]:
+        """The repeats of a trial, in the order they were asked for."""
+        number = trial if isinstance(trial, int) else trial.number
+        return tuple(self._by_parent.get(number, ()))
+
+    def curves(self, trial: Trial | int, metric: str) -> Curve:
+        """One metric of one trial."""
+        own = self.trial(trial) if isinstance(trial, int) else trial
+        curve = own.curves.only(metric)
+        if curve is None:
+            logged = list(own.curves)
+            near = difflib.get_close_matches(metric, logged, n=1)
+            hint = f"Did you mean {near[0]!r}?" if near else f"It logged: {', '.join(logged)}."
+            raise NotFound(f"trial {own.number} never logged {metric!r}. {hint}")
+        return curve
+
+    @cached_property
+    def counts(self) -> Mapping[Status, int]:
+        """How many trials have each status; statuses without any are left out."""
+        counts: dict[Status, int] = {}
+        for trial in self.trials:
+            counts[trial.status] = counts.get(trial.status, 0) + 1
+        return counts
+
+    @property
+    def infeasible_fraction(self) -> float:
+        """The share of infeasible trials among those that completed or were infeasible."""
+        infeasible = self.counts.get("infeasible", 0)
+        judged = infeasible + self.counts.get("completed", 0)
+        return infeasible / judged if judged else 0.0
+
+    @cached_property
+    def metrics(self) -> tuple[str, ...]:
+        """Every metric any trial logged, each once."""
+        return tuple(dict.fromkeys(name for trial in self.recorded for name in trial.curves))
+
+    def with_objective(
+        self,
+        objective: Objective | str,
+        *,
+        minimize: bool | None = None,
+        at: Literal["best", "last"] = "best",
+        subject_to: Mapping[str, tuple[Relation, float]] | None = None,
+    ) -> Results:
+        """The same trials judged by another objective: one of `minimize()`, or a metric's name.
+
+        A name alone keeps the direction of the present objective.
+        """
+        if isinstance(objective, str):
+            down = self.objective.minimize if minimize is None else minimize
+            objective = Objective(objective, down, at, subject_to or {})
+        return replace(self, objective=objective)
+
+    def to_polars(self, table: Table = "trials") -> polars.DataFrame:
+        """A polars frame with one row per trial, or per logged point (`"curves"`)."""
+        return polars_frame(self, table)
+
+    def to_pandas(self, table: Table = "trials") -> pandas.DataFrame:
+        """A pandas frame with one row per trial, or per logged point (`"curves"`)."""
+        return pandas_frame(self, table)
+
+    def export(self, path: str | Path, table: Table = "trials") -> Path:
+        """Write a .csv, .parquet or .json file with one row per trial, or per logged point."""
+        return write_export(self, Path(path), table)
+
+    def _repr_html_(self) -> str:
+        """The verdict card a notebook shows."""
+        return card(self)
+
+    def _chosen(self, scientific: Mapping[str, Value]) -> list[Study]:
+        """The studies of these scientific values; refuses a name or value the round has not."""
+        names = list(dict.fromkeys(name for study in self.studies for name in study.scientific))
+        for name in scientific:
+            if name not in names:
+                near = difflib.get_close_matches(name, names, n=1)
+                hint = f"Did you mean {near[0]!r}?" if near else f"It has: {', '.join(names)}."
+                raise NotFound(
+                    f"{self.round.name}: {name!r} is no scientific list of this round. {hint}"
+                )
+        chosen = [s for s in self.studies if _matches(s, scientific)]
+        if not chosen:
+            settings = "; ".join(study.label for study in self.studies)
+            raise NotFound(
+                f"{self.round.name}: no study with {_words(scientific)}. It has: {settings}."
+            )
+        return chosen
+
+
+def _matches(study: Study, scientific: Mapping[str, Value]) -> bool:
+    return all(same_value(study.scientific[name], value) for name, value in scientific.items())
+
+
+def _words(scientific: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in scientific.items())

@@ -1,0 +1,364 @@
+"""Rounds in the record: beginning one with all its trials pending, or continuing the same one."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import secrets
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any, Protocol
+
+from sqlalchemy import Connection, bindparam, func, insert, select, update
+
+from tunewright.design.names import Meaning
+from tunewright.design.objective import Objective
+from tunewright.design.ranges import Value
+from tunewright.design.round import Round
+from tunewright.design.round_changes import differences
+from tunewright.design.round_data import as_data, from_data
+from tunewright.design.study import Study
+from tunewright.errors import Damaged, NotFound, RoundChanged
+from tunewright.store import plain_json
+from tunewright.store.database import Database
+from tunewright.store.definition import (
+    meaning_data,
+    meaning_from,
+    objective_data,
+    objective_from,
+)
+from tunewright.store.schema import round_table, study as study_table, trial
+from tunewright.store.seed import split_seed, trial_seed
+from tunewright.store.storable import LONGEST_TEXT, storable
+from tunewright.store.trial import Status
+
+
+class Suggested(Protocol):
+    """What a search suggests, as far as the record is concerned."""
+
+    @property
+    def configuration(self) -> Mapping[str, Value]:
+        """The values to try."""
+        ...
+
+    @property
+    def unit(self) -> Mapping[str, float]:
+        """Their position in the unit cube."""
+        ...
+
+
+Suggestions = Callable[[Study, int], Sequence[Suggested]]  # a study's first `count` configurations
+
+
+@dataclass(frozen=True)
+class RoundRecord:
+    """A round as the record has it."""
+
+    id: int
+    name: str
+    round: Round
+    objective: Objective
+    meaning: Meaning
+    search: str
+    created: datetime
+    directory: str  # of its trial folders, relative to the folder of trials
+    folder: str = ""  # the folder of trials, when it is not beside the store
+    command: str = ""  # how it was begun
+    counts: Mapping[Status, int] = field(default_factory=dict)  # repeats left out
+    continued: bool = False  # it was in the record before this call
+
+
+def begin(
+    database: Database,
+    round: Round,
+    objective: Objective,
+    meaning: Meaning,
+    search: str,
+    suggestions: Suggestions | None,
+    command: str,
+    folder: str,
+) -> RoundRecord:
+    """Record a round with all its trials pending, or continue the same one; in one transaction."""
+    with database.reading() as connection:
+        before = _find(connection, round.name)
+    count = round.trials_per_study
+    if before is not None:
+        _refuse_changes(before, round, objective, search)
+        count = max(count, before.round.trials_per_study)  # fewer trials than before: all are kept
+    # computed before the write lock is taken, since a search may take its time
+    points = {s.number: suggestions(s, count) if suggestions else None for s in round.studies}
+    with database.writing() as connection:
+        database.alone(connection)
+        found = _find(connection, round.name)
+        if found is None:
+            found = create_round(connection, round, objective, meaning, search, command, folder)
+            continued = False
+        else:
+            if before is None:  # another process was quicker
+                _refuse_changes(found, round, objective, search)
+            count = max(count, found.round.trials_per_study)
+            continued = True
+            _amend(connection, found, round, meaning, count, folder or found.folder)
+        _add_missing(database, connection, found, round, search, count, points)
+        record = _find(connection, round.name)
+    assert record is not None
+    return replace(record, continued=continued)
+
+
+def find(database: Database, name: str) -> RoundRecord:
+    """The round of this name."""
+    with database.reading() as connection:
+        record = _find(connection, name)
+        if record is not None:
+            return record
+        names = list(connection.execute(select(round_table.c.name)).scalars())
+    near = difflib.get_close_matches(name, names, n=1)
+    if near:
+        hint = f"Did you mean {near[0]!r}?"
+    else:
+        hint = f"It has: {', '.join(sorted(names)[:12])}." if names else "It has none yet."
+    raise NotFound(f"no round {name!r} in {database.address.shown}. {hint}")
+
+
+def every(database: Database) -> list[RoundRecord]:
+    """All rounds, oldest first."""
+    with database.reading() as connection:
+        rows = connection.execute(select(round_table).order_by(round_table.c.id)).all()
+        return [_record(connection, row) for row in rows]
+
+
+def _find(connection: Connection, name: str) -> RoundRecord | None:
+    row = connection.execute(select(round_table).where(round_table.c.name == name)).first()
+    return None if row is None else _record(connection, row)
+
+
+def _record(connection: Connection, row: Any) -> RoundRecord:
+    counted = (
+        select(trial.c.status, func.count())
+        .where(trial.c.round == row.id, trial.c.number.is_not(None))
+        .group_by(trial.c.status)
+    )
+    where = f"round {storable(row.name, 200)!r} of the store"
+    try:
+        round = from_data(plain_json.loads(row.definition, where))
+        objective = objective_from(plain_json.loads(row.objective, where))
+        meaning = meaning_from(plain_json.loads(row.meaning, where))
+    except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
+        said = f"{type(error).__name__}: {error}"
+        raise Damaged(f"{where}: not as it was written ({storable(said, 500)}).") from error
+    return RoundRecord(
+        id=row.id,
+        name=row.name,
+        round=round,
+        objective=objective,
+        meaning=meaning,
+        search=row.search,
+        created=datetime.fromtimestamp(row.created, UTC),
+        directory=row.directory,
+        folder=row.folder,
+        command=row.command,
+        counts={status: count for status, count in connection.execute(counted)},
+    )
+
+
+def _refuse_changes(before: RoundRecord, round: Round, objective: Objective, search: str) -> None:
+    changes = differences(before.round, round)
+    if objective != before.objective:
+        changes.append(
+            f"objective: was {before.objective}, is {objective}. Without running anything, "
+            "load(store, name).with_objective(...) judges the finished trials anew"
+        )
+    if search != before.search:
+        changes.append(f"search: was {before.search}, is {search}")
+    if changes:
+        lines = "\n".join(f"  {change}" for change in changes)
+        raise RoundChanged(
+            f"the round {round.name!r} is in the record already, and differs from this one:\n"
+            f"{lines}\nGive the changed round a name of its own. Under the old one "
+            "trials_per_study may be raised and the goal edited."
+        )
+
+
+def create_round(
+    connection: Connection,
+    round: Round,
+    objective: Objective,
+    meaning: Meaning,
+    search: str,
+    command: str,
+    folder: str,
+    directory: str | None = None,
+) -> RoundRecord:
+    """Insert a round and its studies, without trials; `directory` is that of an older record."""
+    made = insert(round_table).values(
+        name=round.name,
+        definition=plain_json.dumps(as_data(round)),
+        objective=plain_json.dumps(objective_data(objective)),
+        meaning=plain_json.dumps(meaning_data(meaning)),
+        search=search,
+        split_seed=split_seed(round.seed),
+        # a token, so that folders left by another store are never taken for this round's
+        directory=directory or f"r-{secrets.token_hex(8)}",
+        folder=folder,
+        command=storable(command, LONGEST_TEXT),
+        created=time.time(),
+    )
+    (key,) = connection.execute(made).inserted_primary_key or (None,)
+    assert key is not None
+    if directory is None:
+        connection.execute(
+            update(round_table)
+            .where(round_table.c.id == key)
+            .values(directory=f"r{key}-{secrets.token_hex(3)}")
+        )
+    connection.execute(
+        insert(study_table),
+        [
+            {
+                "round": key,
+                "number": s.number,
+                "scientific": plain_json.dumps(dict(s.scientific)),
+                "label": s.label,
+            }
+            for s in round.studies
+        ],
+    )
+    record = _find(connection, round.name)
+    assert record is not None
+    return record
+
+
+def _amend(
+    connection: Connection,
+    found: RoundRecord,
+    round: Round,
+    meaning: Meaning,
+    count: int,
+    folder: str,
+) -> None:
+    """Store what may change: a raised number of trials, the goal, meanings, a moved folder."""
+    definition = as_data(round) | {"trials_per_study": count}
+    connection.execute(
+        update(round_table)
+        .where(round_table.c.id == found.id)
+        .values(
+            definition=plain_json.dumps(definition),
+            meaning=plain_json.dumps(meaning_data(meaning)),
+            folder=folder,
+        )
+    )
+
+
+def _add_missing(
+    database: Database,
+    connection: Connection,
+    found: RoundRecord,
+    round: Round,
+    search: str,
+    count: int,
+    points: Mapping[int, Sequence[Suggested] | None],
+) -> None:
+    """Add the trials that are not there yet, and fill those whose suggestion is known now."""
+    columns = (
+        trial.c.id,
+        trial.c.study,
+        trial.c.position,
+        trial.c.number,
+        trial.c.configuration,
+        trial.c.status,
+    )
+    rows = connection.execute(
+        select(*columns).where(trial.c.round == found.id, trial.c.number.is_not(None))
+    ).all()
+    there = {(row.study, row.position): row for row in rows if row.position is not None}
+    taken = {row.number for row in rows}
+    fresh: list[dict[str, Any]] = []
+    filled: list[dict[str, Any]] = []
+    for position in range(count):
+        for s in round.studies:
+            suggested = points[s.number]
+            if suggested is not None and position >= len(suggested):
+                continue  # the search has no more for this study
+            point = None if suggested is None else suggested[position]
+            row = there.get((s.number, position))
+            if row is None:
+                fresh.append(_row(found, round, s, position, search, point))
+            elif point is not None and row.configuration is None and row.status == "pending":
+                filled.append({"key": row.id, **_written(point)})
+            elif point is not None and row.configuration is not None:
+                _compare(round.name, row, point)
+    # numbers of trials added by hand are passed over; without any, this is i * S + s
+    number = 0
+    for values in fresh:
+        number = max(number, values["position"] * len(round.studies) + values["study"])
+        while number in taken:
+            number += 1
+        taken.add(number)
+        values["number"] = number
+        values["folder"] = trial_folder(found.directory, number)
+    if fresh:
+        revision = database.revision()
+        connection.execute(insert(trial), [{**values, "revision": revision} for values in fresh])
+    if filled:
+        fill = update(trial).where(trial.c.id == bindparam("key"))
+        connection.execute(
+            fill.values(
+                configuration=bindparam("configuration"),
+                unit=bindparam("unit"),
+                revision=database.revision(),
+            ),
+            filled,
+        )
+
+
+def trial_folder(directory: str, number: int, repeat: int | None = None) -> str:
+    """A trial's folder, made of ids alone: names never become paths.
+
+    >>> trial_folder("r1-9f2c1a", 12), trial_folder("r1-9f2c1a", 12, repeat=3)
+    ('r1-9f2c1a/t000012', 'r1-9f2c1a/t000012.repeat3')
+    """
+    own = f"{directory}/t{number:06d}"
+    return own if repeat is None else f"{own}.repeat{repeat}"
+
+
+def _row(
+    found: RoundRecord, round: Round, own: Study, position: int, search: str, point: Any
+) -> dict[str, Any]:
+    return {
+        "round": found.id,
+        "study": own.number,
+        "position": position,
+        "seed": trial_seed(round.seed, position),
+        "search": search,
+        "status": "pending",
+        "configuration": None,
+        "unit": None,
+        **({} if point is None else _written(point)),
+    }
+
+
+def _written(point: Suggested) -> dict[str, str]:
+    return {
+        "configuration": plain_json.dumps(dict(point.configuration)),
+        "unit": plain_json.dumps(dict(point.unit)),
+    }
+
+
+def _compare(name: str, row: Any, point: Suggested) -> None:
+    """Refuse a search that suggests something else than it did for the same trial."""
+    before = plain_json.loads(row.configuration, f"trial {row.number} of the store")
+    now = dict(point.configuration)
+    if before.keys() != now.keys() or not all(_alike(before[key], now[key]) for key in now):
+        raise RoundChanged(
+            f"the round {name!r} is in the record already, and its search suggested {before} for "
+            f"trial {row.number}; now it suggests {now}. Give the changed round a name of its own."
+        )
+
+
+def _alike(a: Value, b: Value) -> bool:
+    """Equal up to the last digits, in which the mathematics libraries of two machines differ."""
+    if isinstance(a, float) and isinstance(b, float | int) and not isinstance(b, bool):
+        return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-300)
+    return a == b and isinstance(a, bool) == isinstance(b, bool)

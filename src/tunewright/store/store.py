@@ -1,0 +1,397 @@
+"""The store: the only door to the record.
+
+    with Store.open("tuning.db") as store:
+        record = store.begin(round, objective, meaning, search="halton", suggestions=...)
+        worker = store.register(record.id, "supervisor", exclusive=True)
+        for claim in store.claim(record.id, worker, count=4):
+            store.log(claim, [pack({"valid_error": ([100], [0.2])})])
+            store.finish(claim, "completed", "")
+        results = store.results(round.name)
+
+Every method is one transaction; several in a `with store.transaction():` block are one together.
+It may be used from several threads. Errors: OutOfDate (the trial is no longer this owner's),
+NotFound and Damaged are final; any other StoreError of a write may pass and is worth trying again.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from tunewright.design.names import Meaning
+from tunewright.design.objective import Objective
+from tunewright.design.ranges import Value
+from tunewright.design.round import Round
+from tunewright.errors import StoreError
+from tunewright.store import (
+    backup,
+    claims,
+    evaluations,
+    fenced_writes as telling,
+    imported as foreign,
+    leases,
+    notes,
+    open_store as opening,
+    provenance as provenances,
+    read_round as reading,
+    recovery,
+    rounds,
+    spool,
+)
+from tunewright.store.claims import Claim
+from tunewright.store.evaluations import Evaluation
+from tunewright.store.leases import LEASE_S, Kind, LeaseWatch, Reclaimed, Worker
+from tunewright.store.notes import Document, DocumentKind, Note, Stops
+from tunewright.store.origins import read_origins
+from tunewright.store.provenance import Provenance
+from tunewright.store.read_round import Attempt, Changes, Snapshot
+from tunewright.store.recovery import Imported
+from tunewright.store.results import Results
+from tunewright.store.rounds import RoundRecord, Suggestions
+from tunewright.store.trial import Status
+
+log = logging.getLogger(__name__)
+__all__ = ["Changes", "Claim", "LeaseWatch", "Reclaimed", "RoundRecord", "Stops", "Store", "Worker"]
+
+
+class Store:
+    """An open store; make one with `Store.open`."""
+
+    def __init__(self, opened: opening.Opened) -> None:
+        """Take what `opening.open_store` opened."""
+        self._database = opened.database
+        self.identity = opened.identity  # the mark by which the folder of trials knows its store
+
+    @classmethod
+    def open(cls, url: str | os.PathLike[str], *, create: bool = True) -> Store:
+        """Open a store: a file such as tuning.db, or a sqlite:/// or postgresql:// address.
+
+        With `create`, a store that is not there yet is made; without it, that is NotFound.
+        """
+        return cls(opening.open_store(url, create))
+
+    def __enter__(self) -> Store:
+        """Use it for a block."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Close it."""
+        self.close()
+
+    def __repr__(self) -> str:
+        """Where it is."""
+        return f"Store({self.url!r})"
+
+    @property
+    def url(self) -> str:
+        """Where it is, without a password."""
+        return self._database.address.shown
+
+    @property
+    def path(self) -> Path | None:
+        """The file of a SQLite store."""
+        return self._database.address.path
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._database.close()
+
+    def back_up(self, *, if_due: bool = False) -> Path | None:
+        """Write a checked backup beside a SQLite store; with `if_due`, one every ten minutes.
+
+        None if none was due, or the store is PostgreSQL, whose server has backups of its own.
+        """
+        if self.path is None or (if_due and not backup.due(self.path)):
+            return None
+        return backup.make(self.path)
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """One transaction for all writes of a block: many trials are flushed by one commit.
+
+        A fenced write that raises OutOfDate has written nothing, and may be caught in the block.
+        """
+        with self._database.writing(durable=False):  # the writes inside say whether they are
+            yield
+
+    def trial_root(self, folder: Path | None = None) -> Path:
+        """The folder of trials, made and marked as this store's: `<store>.trials/`, or `folder`."""
+        return opening.trial_root(self._database, self.identity, folder)
+
+    # rounds
+
+    def begin(
+        self,
+        round: Round,
+        objective: Objective,
+        meaning: Meaning,
+        *,
+        search: str,
+        suggestions: Suggestions | None,
+        command: str = "",
+        folder: str = "",
+    ) -> RoundRecord:
+        """Record a round with all its trials pending, or continue the same one (`.continued`).
+
+        `suggestions(study, count)` gives the study's first `count` configurations; None stands for
+        an adaptive search, which fills each trial after it is claimed. A different round of the
+        same name is RoundChanged, with the difference.
+        """
+        record = rounds.begin(
+            self._database, round, objective, meaning, search, suggestions, command, folder
+        )
+        if self.path is not None or record.folder:
+            root = self.trial_root(Path(record.folder) if record.folder else None)
+            spool.write_round(root / record.directory, record)
+        if not record.continued:
+            try:
+                self.back_up()
+            except StoreError as error:  # a round can be run without: better than not at all
+                log.warning("%s", error)
+        return record
+
+    def keep(self, results: Results, command: str = "") -> RoundRecord:
+        """Write results that were made elsewhere, so that they can be read like any round."""
+        return self.round(foreign.keep(self._database, results, command))
+
+    def rounds(self) -> list[RoundRecord]:
+        """All rounds, oldest first."""
+        return rounds.every(self._database)
+
+    def round(self, name: str) -> RoundRecord:
+        """The round of this name."""
+        return rounds.find(self._database, name)
+
+    # who runs it
+
+    def register(
+        self, round_id: int | None, kind: Kind, exclusive: bool, lease_s: float = LEASE_S
+    ) -> Worker:
+        """Add this process as a worker; an exclusive one is Busy while another lives."""
+        return leases.register(self._database, round_id, kind, exclusive, lease_s)
+
+    def beat(self, worker: Worker) -> None:
+        """Say that this worker lives: every sixth of the lease, from a thread."""
+        leases.beat(self._database, worker)
+
+    def retire(self, worker: Worker) -> None:
+        """Take this worker off the list; trials it still holds can be reclaimed at once."""
+        leases.retire(self._database, worker)
+
+    def reclaim(
+        self, round_id: int, watch: LeaseWatch, root: Path | None = None
+    ) -> list[Reclaimed]:
+        """Put the trials of dead owners back to pending, and say which.
+
+        With the folder of trials as `root`, a result that an owner left there before it died is
+        taken over in the same transaction, so that nobody trains that trial again.
+        """
+        dead = leases.dead_owners(self._database, round_id, watch)
+        if not dead:
+            return []
+        with self.transaction():
+            taken = leases.take_back(self._database, round_id, dead)
+            if root is None or not taken:
+                return taken
+            keys = {one.trial for one in taken}
+            found = {one.trial: one.status for one in self.import_spool(round_id, root, keys)}
+        return [replace(one, ended_as=found.get(one.trial)) for one in taken]
+
+    def import_spool(
+        self, round_id: int, root: Path, only: Collection[int] | None = None
+    ) -> list[Imported]:
+        """Take over results that reached the trial folders but not the store; again, it is a no-op.
+
+        `only` limits it to these trials, by their identity.
+        """
+        return recovery.import_spool(self._database, round_id, root, only)
+
+    # trials
+
+    def claim(self, round_id: int, worker: Worker, count: int) -> list[Claim]:
+        """Take up to `count` pending trials, lowest numbers first."""
+        return claims.claim(self._database, round_id, worker, count)
+
+    def add(
+        self,
+        round_id: int,
+        worker: Worker,
+        configuration: Mapping[str, Value],
+        study: int,
+        unit: Mapping[str, float],
+    ) -> Claim:
+        """Open and claim a trial for a configuration of one's own, under the next free number."""
+        return claims.add(self._database, round_id, worker, configuration, study, unit)
+
+    def add_repeats(self, round_id: int, parent_number: int, times: int) -> int:
+        """Create the repeats a trial lacks, so that it has `times`; how many were created."""
+        return claims.add_repeats(self._database, round_id, parent_number, times)
+
+    def claim_repeats(
+        self, round_id: int, worker: Worker, parent_number: int, count: int
+    ) -> list[Claim]:
+        """Take up to `count` pending repeats of a trial."""
+        return claims.claim_repeats(self._database, round_id, worker, parent_number, count)
+
+    def reopen(self, round_id: int) -> list[int]:
+        """Put the failed trials back to pending, and say their numbers."""
+        return claims.reopen(self._database, round_id)
+
+    # what an owner tells; OutOfDate when the trial is no longer its own
+
+    def fill(
+        self, claim: Claim, configuration: Mapping[str, Value], unit: Mapping[str, float]
+    ) -> None:
+        """Give a claimed trial the configuration an adaptive search suggested."""
+        telling.fill(self._database, claim, configuration, unit)
+
+    def began(self, claim: Claim, start_step: int, worker_text: str, command: str = "") -> None:
+        """The training starts after `start_step` updates; `command` reproduces this trial."""
+        telling.began(self._database, claim, start_step, worker_text, command)
+
+    def log(self, claim: Claim, batches: Sequence[bytes], first: int | None = None) -> None:
+        """Keep packed points.
+
+        `first` is the place of the first batch among this attempt's, from 0: with it, a batch that
+        is told again after a lost answer still stands once. Without it they come after the others.
+        """
+        telling.log(self._database, claim, batches, first)
+
+    def saved(self, claim: Claim, step: int, path: str, sha256: str) -> None:
+        """A snapshot was written; `path` is relative to the trial folder."""
+        telling.saved(self._database, claim, step, path, sha256)
+
+    def finish(
+        self,
+        claim: Claim,
+        status: Status,
+        reason: str,
+        *,
+        detail: str = "",
+        seconds: float = 0.0,
+        peak_memory_mb: float | None = None,
+        last: Sequence[bytes] = (),
+        first: int | None = None,
+    ) -> None:
+        """End the trial, its last batches and its status together; told again, it counts once."""
+        telling.finish(
+            self._database, claim, status, reason, detail, seconds, peak_memory_mb, last, first
+        )
+
+    def release(
+        self,
+        claim: Claim,
+        cause: str,
+        *,
+        died: bool,
+        seconds: float = 0.0,
+        detail: str = "",
+        peak_memory_mb: float | None = None,
+        last: Sequence[bytes] = (),
+        first: int | None = None,
+    ) -> None:
+        """Put the trial back to pending; only a death counts towards the three that fail it."""
+        telling.release(
+            self._database, claim, cause, died, seconds, detail, peak_memory_mb, last, first
+        )
+
+    def add_provenance(self, claim: Claim, provenance: Provenance) -> None:
+        """Keep where an attempt comes from; equal ones are stored once."""
+        provenances.add(self._database, claim, provenance)
+
+    # reading
+
+    def results(self, name: str) -> Results:
+        """A round as recorded, judged by its objective."""
+        with self._database.reading():
+            record = self.round(name)
+            trials, repeats = reading.read_trials(self._database, record)
+            written = tuple(note.text for note in self.notes(record))
+            origins = read_origins(self._database, record.id)
+        path = self._database.address.path
+        return Results(
+            round=record.round,
+            objective=record.objective,
+            meaning=record.meaning,
+            recorded=tuple(trials),
+            recorded_repeats=tuple(repeats),
+            search=record.search,
+            store=self.url,
+            root=record.folder or ("" if path is None else str(opening.default_root(path))),
+            notes=written,
+            origins=origins,
+        )
+
+    def batches(self, claim: Claim) -> list[bytes]:
+        """The batches of this attempt that are in the record, in order."""
+        return reading.batches(self._database, claim)
+
+    def changes(self, since: int) -> Changes:
+        """What was written after a revision; 0 for everything."""
+        return reading.changes(self._database, since)
+
+    def attempts(self, trial: int) -> list[Attempt]:
+        """The attempts at a trial, by its identity."""
+        return reading.attempts(self._database, trial)
+
+    def snapshots(self, trial: int) -> list[Snapshot]:
+        """The snapshots of a trial, by its identity, oldest first."""
+        return reading.snapshots(self._database, trial)
+
+    def provenance(self, trial: int) -> Provenance | None:
+        """Where a trial comes from, by its identity; None if nothing was kept."""
+        return provenances.of_trial(self._database, trial)
+
+    def keep_evaluation(self, round_id: int, evaluation: Evaluation) -> None:
+        """Add an offline evaluation to the curves of its trial, and to the record."""
+        evaluations.keep(self._database, round_id, evaluation)
+
+    def evaluations(self, round_id: int | None = None) -> list[Evaluation]:
+        """The offline evaluations of one round or of all, oldest first."""
+        return evaluations.read(self._database, round_id)
+
+    # people's words, and what later stages conclude
+
+    def note(self, round: RoundRecord | str, text: str) -> None:
+        """Keep a note about a round."""
+        notes.add_note(self._database, self._key(round), text)
+
+    def notes(self, round: RoundRecord | str) -> list[Note]:
+        """The notes of a round, oldest first."""
+        return notes.notes_of(self._database, self._key(round))
+
+    def ask_stop(self, round_id: int, number: int | None = None) -> None:
+        """Ask whoever runs a round to stop one trial, or all of it."""
+        notes.ask_stop(self._database, round_id, number)
+
+    def stops(self, round_id: int) -> Stops:
+        """Which trials of a round are to be stopped."""
+        return notes.stops(self._database, round_id)
+
+    def clear_stops(self, round_id: int, number: int | None = None) -> None:
+        """Forget a wish that was honoured: one trial's, or every one of the round."""
+        notes.clear_stops(self._database, round_id, number)
+
+    def add_document(
+        self, kind: DocumentKind, round_id: int | None, payload: Mapping[str, Any]
+    ) -> int:
+        """Keep a probe, finding, launch or baseline as plain data; its key."""
+        return notes.add_document(self._database, kind, round_id, payload)
+
+    def documents(self, kind: DocumentKind, round_id: int | None = None) -> list[Document]:
+        """The probes, findings, launches or baselines of one round or of all, oldest first."""
+        return notes.documents_of(self._database, kind, round_id)
+
+    def _key(self, round: RoundRecord | str) -> int:
+        return round.id if isinstance(round, RoundRecord) else self.round(round).id

@@ -1,0 +1,130 @@
+"""Results as tables: one row per trial, or one row per logged point."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Literal
+
+from tunewright.design.conditions import Fixed, Hyperparameter, holds
+from tunewright.design.ranges import Value
+from tunewright.design.study import Study
+from tunewright.errors import StoreError, need
+from tunewright.store.judge import value_at
+from tunewright.store.trial import Trial
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
+    from tunewright.store.results import Results
+
+Table = Literal["trials", "curves"]
+
+
+def columns_of(results: Results, table: Table) -> dict[str, list[Any]]:
+    """The columns of a table, by name, all of one length."""
+    if table == "trials":
+        return _trial_columns(results)
+    if table == "curves":
+        return _curve_columns(results)
+    raise StoreError(f'a table is "trials" or "curves", not {table!r}')
+
+
+def polars_frame(results: Results, table: Table) -> polars.DataFrame:
+    """The table as a polars frame; a column of several kinds of values becomes text."""
+    module = need("polars", extra="frames", purpose="to_polars()")
+    columns = {name: _one_kind(values) for name, values in columns_of(results, table).items()}
+    frame: polars.DataFrame = module.DataFrame(columns, infer_schema_length=None)
+    return frame
+
+
+def pandas_frame(results: Results, table: Table) -> pandas.DataFrame:
+    """The table as a pandas frame."""
+    module = need("pandas", extra="frames", purpose="to_pandas()")
+    frame: pandas.DataFrame = module.DataFrame(columns_of(results, table))
+    return frame
+
+
+def _trial_columns(results: Results) -> dict[str, list[Any]]:
+    """What is known of each trial, its hyperparameters by column, and every metric.
+
+    The same name under two values of a conditional is two hyperparameters, so it has two columns;
+    a metric's column holds its value at the step the objective was taken from, else its last.
+    """
+    trials = results.trials
+    columns: dict[str, list[Any]] = {
+        "number": [t.number for t in trials],
+        "study": [t.study for t in trials],
+        "status": [t.status for t in trials],
+        "value": [t.value for t in trials],
+        "best_step": [t.best_step for t in trials],
+    }
+    settings = [dict(_settings(results.studies[t.study], t)) for t in trials]
+    for name in dict.fromkeys(column for setting in settings for column in setting):
+        columns[_free(columns, name)] = [setting.get(name) for setting in settings]
+    for metric in results.metrics:
+        columns[_free(columns, metric)] = [_metric(t, metric) for t in trials]
+    columns[_free(columns, "reason")] = [t.reason for t in trials]
+    columns[_free(columns, "index")] = [t.index for t in trials]
+    columns[_free(columns, "seed")] = [t.seed for t in trials]
+    columns[_free(columns, "attempts")] = [t.attempts for t in trials]
+    columns[_free(columns, "seconds")] = [t.seconds for t in trials]
+    columns[_free(columns, "command")] = [t.command for t in trials]
+    return columns
+
+
+def _curve_columns(results: Results) -> dict[str, list[Any]]:
+    """One row per logged point, repeats left out."""
+    numbers: list[Any] = []
+    metrics: list[str] = []
+    steps: list[int] = []
+    values: list[float] = []
+    for trial in results.trials:
+        for metric, curve in trial.curves.items():
+            numbers += [trial.number] * len(curve)
+            metrics += [metric] * len(curve)
+            steps += curve.steps.tolist()
+            values += curve.values.tolist()
+    return {"trial": numbers, "step": steps, "metric": metrics, "value": values}
+
+
+def _settings(study: Study, trial: Trial) -> Iterator[tuple[str, Value]]:
+    """The trial's hyperparameters by column; what the study does not declare, by name."""
+    configuration = dict(trial.configuration)
+    known: dict[str, Value] = dict(study.scientific)
+    declared: list[Hyperparameter | Fixed] = [*study.space, *study.fixed]
+    for name in study.scientific:
+        if name in configuration:
+            yield name, configuration.pop(name)
+    for dimension in declared:
+        if dimension.name in configuration and holds(dimension.when, known):
+            value = configuration.pop(dimension.name)
+            known[dimension.column] = value
+            yield dimension.column, value
+    yield from configuration.items()
+
+
+def _metric(trial: Trial, metric: str) -> float | None:
+    curve = trial.curves.only(metric)
+    if curve is None or not len(curve):
+        return None
+    if trial.best_step is None:
+        return float(curve.values[-1])
+    return value_at(curve, trial.best_step)
+
+
+def _free(columns: dict[str, list[Any]], name: str) -> str:
+    """The name, marked when another column has it already."""
+    while name in columns:
+        name += "_"
+    return name
+
+
+def _one_kind(values: list[Any]) -> list[Any]:
+    """The values as one type: mixed numbers as fractions, any other mixture as text."""
+    kinds = {type(value) for value in values if value is not None}
+    if len(kinds) < 2:
+        return values
+    if kinds == {int, float}:
+        return [None if value is None else float(value) for value in values]
+    return [None if value is None else str(value) for value in values]

@@ -1,0 +1,44 @@
+"""A trial: one configuration, what became of it, and its curves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from tunewright.design.ranges import Value
+from tunewright.store.curves import Curves
+
+Status = Literal["pending", "running", "completed", "infeasible", "failed"]
+ENDED: tuple[Status, ...] = ("completed", "infeasible", "failed")
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One configuration of a study as the record has it, judged by the results' objective."""
+
+    number: int | None  # round-wide, from 0; a repeat has none
+    study: int  # the study's number in its round
+    index: int | None  # position in the study's sequence; None when added by hand
+    configuration: Mapping[str, Value]  # empty until an adaptive search has filled it
+    unit: Mapping[str, float]  # column -> position in the unit cube
+    status: Status
+    reason: str = ""  # why infeasible or failed
+    value: float | None = None  # the objective; None unless completed
+    best_step: int | None = None  # the step the value was reached at
+    curves: Curves = field(default_factory=lambda: Curves(()), repr=False, compare=False)
+    seed: int = 0
+    attempts: int = 0
+    seconds: float = 0.0  # training time over all attempts
+    command: str = ""  # how to reproduce it
+    parent: int | None = None  # a repeat: the number of the trial it repeats
+    identity: int = 0  # the record's own key
+    folder: str = ""  # relative to the store's folder of trials
+    detail: str = field(default="", repr=False)  # traceback or log tail of a failed trial
+    search: str = ""  # which search suggested it; analyses of edges use non-adaptive ones only
+    origin: tuple[str, int] | None = None  # joined from an earlier round: its name, number there
+
+    @property
+    def ended(self) -> bool:
+        """Whether anything more can happen to it."""
+        return self.status in ENDED

@@ -1,0 +1,41 @@
+"""Telling one process from a later one of its pid."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+
+from tunewright.store.process_identity import Process, gone, start_of, this_process
+
+
+def test_this_process_is_alive_and_known_by_its_start() -> None:
+    here = this_process()
+    assert here.pid == os.getpid() and here.host
+    assert not gone(here)
+    assert here.started == start_of(os.getpid())
+
+
+@pytest.mark.beyond_core
+def test_an_ended_process_is_gone_and_so_is_one_whose_pid_another_has() -> None:
+    child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    here = this_process()
+    assert child.stdin is not None
+    other = Process(here.host, here.boot, child.pid, start_of(child.pid))
+    assert not gone(other)
+    child.stdin.close()
+    # it is a zombie until it is waited for, and gone all the same
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+    assert gone(other)
+    child.wait()
+    assert gone(other)
+    assert gone(replace(here, started="1"))
+
+
+def test_what_cannot_be_seen_from_here_is_not_called_gone() -> None:
+    here = this_process()
+    assert not gone(replace(here, boot="another machine", pid=1))
+    assert not gone(replace(here, boot="", started=""))
