@@ -14,8 +14,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from tunewright.design.study import Study
-from tunewright.search.bayesian import Bayesian
-from tunewright.search.recipe import Recipe
+from tunewright.search.bayesian.bayesian import Bayesian
+from tunewright.search.bayesian.recipe import Recipe
 from tunewright.search.search import Search, Suggestion
 from tunewright.store.trial import Trial
 

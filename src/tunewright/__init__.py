@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from tunewright.importers.tensorboard import import_tensorboard as import_tensorboard
     from tunewright.importers.wandb import import_wandb as import_wandb
     from tunewright.reports.report import report as report
-    from tunewright.search.bayesian import Bayesian as Bayesian
+    from tunewright.search.bayesian.bayesian import Bayesian as Bayesian
     from tunewright.search.halton import Halton as Halton
     from tunewright.search.listed import Listed as Listed
     from tunewright.store.joined import joined as joined
@@ -113,7 +113,7 @@ _HOMES = {
     "store.results": ("Results",),
     "store.trial": ("Trial",),
     "reports.report": ("report",),
-    "search.bayesian": ("Bayesian",),
+    "search.bayesian.bayesian": ("Bayesian",),
     "search.halton": ("Halton",),
     "search.listed": ("Listed",),
 }

@@ -11,7 +11,7 @@ from tunewright.cli.earlier import learning_from_earlier
 from tunewright.cli.proposal_page import comment
 from tunewright.design.objective import minimize
 from tunewright.design.round_file import read_round
-from tunewright.search.bayesian import Bayesian
+from tunewright.search.bayesian.bayesian import Bayesian
 from tunewright.search.halton import Halton
 
 pytestmark = pytest.mark.beyond_core  # whole rounds, again and again

@@ -7,7 +7,7 @@ import pytest
 from tests.cli.small_project import Tunewright
 
 from tunewright.execution.verbs import load
-from tunewright.search.bayesian import Bayesian
+from tunewright.search.bayesian.bayesian import Bayesian
 
 TUNE = """
 goal = "How low can the error be?"

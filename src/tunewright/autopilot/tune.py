@@ -31,7 +31,7 @@ from tunewright.execution.verbs import SECONDS_PER_HOUR, heed, supervised
 from tunewright.execution.watcher import Summary, Watcher
 from tunewright.execution.workload import Workload
 from tunewright.launches.lineage import first_baseline, keep_launch
-from tunewright.search.bayesian import Bayesian
+from tunewright.search.bayesian.bayesian import Bayesian
 from tunewright.search.halton import Halton
 from tunewright.search.listed import Listed
 from tunewright.search.search import Search

@@ -10,8 +10,8 @@ from rich.text import Text
 from tunewright.messages import words
 from tunewright.reports.plain_table import cell, table
 from tunewright.reports.round_page import without_fixed
-from tunewright.search.bayesian import SURE
-from tunewright.search.belief import NEXT, Axis, Belief
+from tunewright.search.bayesian.bayesian import SURE
+from tunewright.search.bayesian.belief import NEXT, Axis, Belief
 from tunewright.store.results import Results
 
 

@@ -9,8 +9,8 @@ from tunewright.cli.earlier import knowing_earlier
 from tunewright.cli.options import JsonOption, RoundName, StoreOption
 from tunewright.cli.project_folder import open_store
 from tunewright.cli.screen import screen, show_json
-from tunewright.search.bayesian import Bayesian
-from tunewright.search.belief import Belief, believe as learnt
+from tunewright.search.bayesian.bayesian import Bayesian
+from tunewright.search.bayesian.belief import Belief, believe as learnt
 from tunewright.store.curves import Curves
 
 

@@ -8,7 +8,7 @@ from tunewright.cli.project_folder import open_store
 from tunewright.design.objective import Objective
 from tunewright.design.round import Round
 from tunewright.errors import NotFound
-from tunewright.search.bayesian import Bayesian
+from tunewright.search.bayesian.bayesian import Bayesian
 from tunewright.search.search import Search
 from tunewright.store.joined import earlier_rounds, with_earlier
 from tunewright.store.results import Results

@@ -12,7 +12,7 @@ from tunewright.cli.plan_page import recorded
 from tunewright.cli.screen import sidelines
 from tunewright.design.round import Round
 from tunewright.search.auto import pick
-from tunewright.search.bayesian import Bayesian
+from tunewright.search.bayesian.bayesian import Bayesian
 from tunewright.search.halton import Halton
 from tunewright.search.search import Search
 

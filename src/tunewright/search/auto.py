@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tunewright.design.round import Round
-from tunewright.search.bayesian import Bayesian, first_trials
+from tunewright.search.bayesian.bayesian import Bayesian, first_trials
 from tunewright.search.halton import Halton
 from tunewright.search.search import Search
 

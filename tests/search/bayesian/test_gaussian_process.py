@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given as forall, settings, strategies as st
 
-from tunewright.search.gaussian_process import (
+from tunewright.search.bayesian.gaussian_process import (
     GAUSSIAN,
     KNOWN,
     MATERN,

@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tunewright.design.study import Branch
-from tunewright.search.acquisition import Acquisition
-from tunewright.search.encoding import MOST_LISTED, MOST_STEPS, Encoding
+from tunewright.search.bayesian.acquisition import Acquisition
+from tunewright.search.bayesian.encoding import MOST_LISTED, MOST_STEPS, Encoding
 
 Array = npt.NDArray[np.float64]
 COVER = 768  # quasi-random candidates in all, and at least LEAST_COVER in every branch

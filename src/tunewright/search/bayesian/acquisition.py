@@ -13,8 +13,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from tunewright.search.feasibility import log_probability
-from tunewright.search.gaussian_process import GaussianProcess
+from tunewright.search.bayesian.feasibility import log_probability
+from tunewright.search.bayesian.gaussian_process import GaussianProcess
 
 Array = npt.NDArray[np.float64]
 LOG_SQRT_2PI = 0.5 * math.log(2 * math.pi)

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tunewright.search.feasibility import PRIOR, learned_feasibility, log_probability
-from tunewright.search.gaussian_process import MATERN, Prior
+from tunewright.search.bayesian.feasibility import PRIOR, learned_feasibility, log_probability
+from tunewright.search.bayesian.gaussian_process import MATERN, Prior
 
 
 def probabilities(features: np.ndarray, feasible: np.ndarray, at: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from tunewright.design.conditions import holds
 from tunewright.design.ranges import Value, same_value
 from tunewright.design.study import Study
-from tunewright.search.encoding import Encoding, place
+from tunewright.search.bayesian.encoding import Encoding, place
 from tunewright.search.search import next_index
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial

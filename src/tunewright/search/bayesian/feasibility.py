@@ -12,7 +12,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from tunewright.search.gaussian_process import (
+from tunewright.search.bayesian.gaussian_process import (
     GaussianProcess,
     Kernel,
     Parameters,

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from tunewright.search.encoding import Encoding
-from tunewright.search.feasibility import learned_feasibility
-from tunewright.search.gaussian_process import (
+from tunewright.search.bayesian.encoding import Encoding
+from tunewright.search.bayesian.feasibility import learned_feasibility
+from tunewright.search.bayesian.gaussian_process import (
     GAUSSIAN,
     MATERN,
     GaussianProcess,
@@ -17,10 +17,10 @@ from tunewright.search.gaussian_process import (
     conditioned,
     fitted,
 )
-from tunewright.search.history import History
-from tunewright.search.plausible import Data, Plausible, plausible
-from tunewright.search.recipe import Recipe
-from tunewright.search.warping import Warp, warped
+from tunewright.search.bayesian.history import History
+from tunewright.search.bayesian.plausible import Data, Plausible, plausible
+from tunewright.search.bayesian.recipe import Recipe
+from tunewright.search.bayesian.warping import Warp, warped
 
 Array = npt.NDArray[np.float64]
 FIT_MOST = 150  # trials by which length scales are found

@@ -18,13 +18,13 @@ from tunewright.design.objective import Objective
 from tunewright.design.round import Round
 from tunewright.design.study import Study
 from tunewright.errors import DesignError
-from tunewright.search.acquisition import Acquisition
-from tunewright.search.candidates import Tried, every_configuration, highest
-from tunewright.search.feasibility import log_probability
+from tunewright.search.bayesian.acquisition import Acquisition
+from tunewright.search.bayesian.candidates import Tried, every_configuration, highest
+from tunewright.search.bayesian.feasibility import log_probability
+from tunewright.search.bayesian.history import History, history
+from tunewright.search.bayesian.model import KEEP_MOST, Model, learned
+from tunewright.search.bayesian.recipe import Recipe
 from tunewright.search.halton import Halton
-from tunewright.search.history import History, history
-from tunewright.search.model import KEEP_MOST, Model, learned
-from tunewright.search.recipe import Recipe
 from tunewright.search.search import Suggestion
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from tunewright.search.gaussian_process import (
+from tunewright.search.bayesian.gaussian_process import (
     GaussianProcess,
     Parameters,
     Prior,

@@ -15,10 +15,10 @@ import numpy.typing as npt
 
 from tunewright.design.ranges import Value
 from tunewright.design.study import Study
-from tunewright.search.bayesian import LEAST_KNOWN, Bayesian, first_trials, recommended
-from tunewright.search.feasibility import log_probability
-from tunewright.search.history import History, history
-from tunewright.search.model import Model, learned, others
+from tunewright.search.bayesian.bayesian import LEAST_KNOWN, Bayesian, first_trials, recommended
+from tunewright.search.bayesian.feasibility import log_probability
+from tunewright.search.bayesian.history import History, history
+from tunewright.search.bayesian.model import Model, learned, others
 from tunewright.search.search import told
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial

@@ -9,8 +9,8 @@ import tunewright as tw
 from tunewright.design.conditions import given
 from tunewright.design.ranges import integers, linear, log
 from tunewright.design.round import Round
-from tunewright.search.bayesian import Bayesian
-from tunewright.search.belief import SATURATED, believe
+from tunewright.search.bayesian.bayesian import Bayesian
+from tunewright.search.bayesian.belief import SATURATED, believe
 from tunewright.store.results import Results
 from tunewright.testing.surfaces import Basin, Bowl, Surface, Walled
 from tunewright.testing.worlds import World, results

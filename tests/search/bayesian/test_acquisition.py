@@ -7,9 +7,9 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from tunewright.search.acquisition import Acquisition, improvement
-from tunewright.search.feasibility import learned_feasibility
-from tunewright.search.gaussian_process import MATERN, Parameters, Prior, conditioned
+from tunewright.search.bayesian.acquisition import Acquisition, improvement
+from tunewright.search.bayesian.feasibility import learned_feasibility
+from tunewright.search.bayesian.gaussian_process import MATERN, Parameters, Prior, conditioned
 
 
 @pytest.mark.parametrize("mean", [-2.0, 0.0, 0.5, 3.0])

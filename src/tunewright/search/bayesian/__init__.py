@@ -1,0 +1,1 @@
+"""Bayesian search: Gaussian process, feasibility, acquisition."""
