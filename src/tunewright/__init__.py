@@ -45,16 +45,16 @@ if TYPE_CHECKING:
     from tunewright.design.round import Round as Round
     from tunewright.design.study import Study as Study
     from tunewright.errors import Infeasible as Infeasible, TunewrightError as TunewrightError
+    from tunewright.execution.checkpoint import Checkpoint as Checkpoint
     from tunewright.execution.command import command as command
     from tunewright.execution.evaluate import evaluate as evaluate
+    from tunewright.execution.executors.inline import Inline as Inline
+    from tunewright.execution.executors.local import Local as Local
+    from tunewright.execution.executors.ray.ray import Ray as Ray
     from tunewright.execution.handle import Run as Run
-    from tunewright.execution.inline import Inline as Inline
-    from tunewright.execution.local import Local as Local
-    from tunewright.execution.offline import Checkpoint as Checkpoint
-    from tunewright.execution.ray import Ray as Ray
     from tunewright.execution.repeat import repeat as repeat
+    from tunewright.execution.run import load as load, run as run
     from tunewright.execution.session import open_round as open_round
-    from tunewright.execution.verbs import load as load, run as run
     from tunewright.execution.workload import Workload as Workload
     from tunewright.finding import Finding as Finding
     from tunewright.importers.frames import import_frames as import_frames
@@ -94,13 +94,13 @@ _HOMES = {
     "execution.command": ("command",),
     "execution.evaluate": ("evaluate",),
     "execution.handle": ("Run",),
-    "execution.inline": ("Inline",),
-    "execution.local": ("Local",),
-    "execution.offline": ("Checkpoint",),
-    "execution.ray": ("Ray",),
+    "execution.executors.inline": ("Inline",),
+    "execution.executors.local": ("Local",),
+    "execution.checkpoint": ("Checkpoint",),
+    "execution.executors.ray.ray": ("Ray",),
     "execution.repeat": ("repeat",),
     "execution.session": ("open_round",),
-    "execution.verbs": ("load", "run"),
+    "execution.run": ("load", "run"),
     "execution.workload": ("Workload",),
     "importers.frames": ("import_frames",),
     "importers.mlflow": ("import_mlflow",),

@@ -23,8 +23,8 @@ from tunewright.design.objective import minimize
 from tunewright.design.ranges import log
 from tunewright.design.round import Round
 from tunewright.errors import DesignError
-from tunewright.execution.inline import Inline
-from tunewright.execution.verbs import load, run
+from tunewright.execution.executors.inline import Inline
+from tunewright.execution.run import load, run
 from tunewright.execution.workload import Workload
 from tunewright.finding import Finding
 from tunewright.launches import lineage

@@ -8,7 +8,7 @@ from tests.cli.small_project import Tunewright
 
 from tunewright.cli.listing import read_list
 from tunewright.cli.problems import Misuse
-from tunewright.execution.verbs import load
+from tunewright.execution.run import load
 
 RATES = [{"learning_rate": 0.1}, {"learning_rate": 0.02}]
 

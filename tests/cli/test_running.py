@@ -9,8 +9,8 @@ from tests.recorded import results
 
 from tunewright.cli.project_folder import find_project
 from tunewright.cli.running import exit_code
-from tunewright.execution.inline import Inline
-from tunewright.execution.verbs import supervise
+from tunewright.execution.executors.inline import Inline
+from tunewright.execution.run import supervise
 from tunewright.execution.watcher import Summary, Why
 from tunewright.store.store import Store
 

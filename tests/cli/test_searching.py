@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.cli.small_project import Tunewright
 
-from tunewright.execution.verbs import load
+from tunewright.execution.run import load
 from tunewright.search.bayesian.bayesian import Bayesian
 
 TUNE = """

@@ -6,9 +6,9 @@ import pytest
 from tests.cli.small_project import Tunewright
 
 from tunewright.cli.where import amounts, executor
-from tunewright.execution.inline import Inline
-from tunewright.execution.local import Local
-from tunewright.execution.ray import Ray
+from tunewright.execution.executors.inline import Inline
+from tunewright.execution.executors.local import Local
+from tunewright.execution.executors.ray.ray import Ray
 
 
 def test_the_options_say_who_trains() -> None:

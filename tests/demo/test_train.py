@@ -7,7 +7,7 @@ import pytest
 from tunewright.design.names import Meaning
 from tunewright.design.objective import minimize
 from tunewright.errors import Diverged
-from tunewright.execution.executor import Assignment, Event, Logged
+from tunewright.execution.executors.executor import Assignment, Event, Logged
 from tunewright.execution.handle import Run
 from tunewright.store.curves import Batch, Curve, merge
 
@@ -79,7 +79,7 @@ def test_the_test_images_measure_a_checkpoint(tmp_path: Path) -> None:
     settings = {"learning_rate": 0.1, "hidden_layers": 1, "width": 64, "max_train_steps": 120}
     trained(tmp_path, **settings)
     from tunewright import snapshot
-    from tunewright.execution.offline import Checkpoint
+    from tunewright.execution.checkpoint import Checkpoint
     from tunewright.seeds import seeds
 
     kept = snapshot.latest(tmp_path / "snapshots")

@@ -12,7 +12,7 @@ from typing import Any
 from tunewright.design.names import Meaning
 from tunewright.design.objective import minimize
 from tunewright.execution.command import Command
-from tunewright.execution.executor import (
+from tunewright.execution.executors.executor import (
     Assignment,
     Began,
     Ended,

@@ -7,7 +7,7 @@ from pathlib import Path
 from tunewright.design.objective import minimize
 from tunewright.design.ranges import log
 from tunewright.design.round import Round
-from tunewright.execution.inline import Inline
+from tunewright.execution.executors.inline import Inline
 from tunewright.execution.workload import Workload
 from tunewright.search.search import Suggestion
 

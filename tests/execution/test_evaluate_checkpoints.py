@@ -15,10 +15,10 @@ from tunewright.design.round import Round
 from tunewright.errors import DesignError, SnapshotError, WorkloadError
 from tunewright.execution.command import command
 from tunewright.execution.evaluate import Measured, evaluate, measured
-from tunewright.execution.inline import Inline
-from tunewright.execution.local import Local
+from tunewright.execution.executors.inline import Inline
+from tunewright.execution.executors.local import Local
 from tunewright.execution.repeat import repeat
-from tunewright.execution.verbs import load, run
+from tunewright.execution.run import load, run
 from tunewright.execution.workload import Workload
 from tunewright.store.store import Store
 

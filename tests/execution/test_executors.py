@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tunewright.execution.inline import Inline
-from tunewright.execution.local import Local
+from tunewright.execution.executors.inline import Inline
+from tunewright.execution.executors.local import Local
 from tunewright.testing import check_executor
 
 pytestmark = pytest.mark.beyond_core  # most of them start processes

@@ -11,9 +11,9 @@ import pytest
 from tests.execution import misbehaving as bad
 from tests.execution.driving import drive, gone
 
-from tunewright.execution.executor import Executor
-from tunewright.execution.inline import Inline
-from tunewright.execution.local import Local
+from tunewright.execution.executors.executor import Executor
+from tunewright.execution.executors.inline import Inline
+from tunewright.execution.executors.local import Local
 
 pytestmark = pytest.mark.beyond_core
 

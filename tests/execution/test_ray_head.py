@@ -33,7 +33,7 @@ DRIVER = """
 import sys
 from tests.execution import cluster_programs as programs
 import tunewright as tw
-from tunewright.execution.ray import Ray
+from tunewright.execution.executors.ray.ray import Ray
 
 address, store, events = sys.argv[1:]
 round = tw.Round(

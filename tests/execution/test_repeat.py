@@ -12,10 +12,10 @@ from tunewright.design.ranges import log
 from tunewright.design.round import Round
 from tunewright.errors import Busy, DesignError, NotFound, WorkloadError
 from tunewright.execution.command import command
-from tunewright.execution.executor import Ended
-from tunewright.execution.inline import Inline
+from tunewright.execution.executors.executor import Ended
+from tunewright.execution.executors.inline import Inline
 from tunewright.execution.repeat import repeat, repeated
-from tunewright.execution.verbs import load, run
+from tunewright.execution.run import load, run
 from tunewright.execution.workload import Workload
 from tunewright.store.store import Store
 

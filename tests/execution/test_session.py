@@ -12,8 +12,8 @@ from tests.execution.asking import OBJECTIVE, finish, rounds
 from tests.execution.supervised import Halving
 
 from tunewright.errors import DesignError, RoundChanged, TunewrightError, WorkloadError
+from tunewright.execution.run import load
 from tunewright.execution.session import open_round
-from tunewright.execution.verbs import load
 from tunewright.store.store import Store
 
 DEADLINE_S = 120.0

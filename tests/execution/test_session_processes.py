@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from tests.execution.asking import OBJECTIVE, finish, rounds
 
+from tunewright.execution.run import load
 from tunewright.execution.session import open_round
-from tunewright.execution.verbs import load
 from tunewright.store.store import Store
 
 pytestmark = pytest.mark.beyond_core

@@ -11,8 +11,8 @@ from tests.execution.watching import Kept
 from tunewright.design.objective import minimize
 from tunewright.design.ranges import log
 from tunewright.design.round import Round
-from tunewright.execution.inline import Inline
-from tunewright.execution.verbs import load, run, supervise
+from tunewright.execution.executors.inline import Inline
+from tunewright.execution.run import load, run, supervise
 from tunewright.execution.workload import Workload
 
 ROUND = Round("r", goal="?", nuisance={"x": log(0.1, 1.0)}, trials_per_study=4)

@@ -13,7 +13,7 @@ from tests.execution.watching import Kept, Scripted, completed
 from tunewright.design.objective import maximize, minimize
 from tunewright.design.ranges import log
 from tunewright.errors import DesignError, RoundChanged, StoreError
-from tunewright.execution.verbs import load, run, supervise
+from tunewright.execution.run import load, run, supervise
 from tunewright.execution.workload import Workload
 from tunewright.search.listed import Listed
 from tunewright.store.spool import results_in

@@ -8,8 +8,8 @@ import pytest
 
 from tunewright.design.objective import minimize
 from tunewright.execution.account import Ending
-from tunewright.execution.ending import Verdict
-from tunewright.execution.executor import Ended
+from tunewright.execution.executors.executor import Ended
+from tunewright.execution.outcome import Verdict
 from tunewright.execution.progress import Progress
 from tunewright.execution.watcher import Silent
 

@@ -10,8 +10,8 @@ from tests.execution.watching import Kept, Scripted, completed
 
 from tunewright.design.objective import minimize
 from tunewright.errors import Busy
-from tunewright.execution.executor import Began, Ended, Logged, Saved
-from tunewright.execution.verbs import load, run, supervise
+from tunewright.execution.executors.executor import Began, Ended, Logged, Saved
+from tunewright.execution.run import load, run, supervise
 from tunewright.store.curves import pack
 from tunewright.store.store import Store
 

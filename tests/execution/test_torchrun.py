@@ -9,7 +9,7 @@ import pytest
 from tests.execution.driving import drive, gone
 
 from tunewright.execution.command import command
-from tunewright.execution.local import Local
+from tunewright.execution.executors.local import Local
 
 SOURCE = """
 import json, os, sys, time

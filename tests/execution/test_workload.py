@@ -13,7 +13,7 @@ from tunewright.design.ranges import log, log_from_one
 from tunewright.design.round import Round
 from tunewright.errors import DesignError, WorkloadError
 from tunewright.execution.command import command
-from tunewright.execution.preparing import ready
+from tunewright.execution.prepare import ready
 from tunewright.execution.workload import Workload
 from tunewright.search.halton import Halton
 

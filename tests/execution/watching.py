@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from tunewright.execution.executor import Assignment, Ended, Event, Logged
+from tunewright.execution.executors.executor import Assignment, Ended, Event, Logged
 from tunewright.execution.watcher import Concluded, Started, Summary
 from tunewright.execution.workload import Workload
 from tunewright.store.curves import pack

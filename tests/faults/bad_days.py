@@ -18,9 +18,9 @@ from tests.execution.watching import Kept
 
 from tunewright.design.objective import minimize
 from tunewright.design.round import Round
-from tunewright.execution.executor import Executor
+from tunewright.execution.executors.executor import Executor
+from tunewright.execution.executors.local import Local
 from tunewright.execution.handle import Run
-from tunewright.execution.local import Local
 from tunewright.execution.watcher import Summary
 from tunewright.execution.workload import Workload
 
@@ -108,7 +108,7 @@ class Day:
 def bad_day(folder: Path, kinds: list[str], executor: Executor | None = None) -> Day:
     """Run a round with one trial per kind of misbehaviour, and a fine one before and after them."""
     # here, since every worker imports this file for its programs and needs no store
-    from tunewright.execution.verbs import supervise
+    from tunewright.execution.run import supervise
 
     journal = folder / "journal"
     asked = Round(

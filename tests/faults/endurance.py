@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import tunewright as tw
-from tunewright.execution.verbs import supervise
+from tunewright.execution.run import supervise
 
 DEADLINE_S = 300.0
 STEPS = 8

@@ -9,7 +9,7 @@ from tests.faults.quick_rounds import REPETITIONS, asked, check, lines, workload
 
 import tunewright as tw
 from tunewright.errors import RoundChanged
-from tunewright.execution.verbs import supervise
+from tunewright.execution.run import supervise
 
 
 @pytest.mark.parametrize("repetition", REPETITIONS)

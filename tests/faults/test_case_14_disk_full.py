@@ -12,7 +12,7 @@ from tests.faults.endurance import Endurance
 from tests.faults.quick_rounds import REPETITIONS, asked, check, lines, workload
 from tests.faults.small_disk import fill, small_disk
 
-from tunewright.execution.verbs import supervise
+from tunewright.execution.run import supervise
 
 
 @pytest.mark.parametrize("repetition", REPETITIONS)

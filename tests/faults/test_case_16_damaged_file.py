@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 import tunewright as tw
 from tunewright.cli.main import app
 from tunewright.errors import Damaged
-from tunewright.execution.verbs import supervise
+from tunewright.execution.run import supervise
 from tunewright.store import backup
 
 

@@ -15,7 +15,7 @@ from tests.faults.quick_rounds import REPETITIONS, asked, check, workload
 
 import tunewright as tw
 from tunewright.errors import StoreError
-from tunewright.execution.verbs import supervise
+from tunewright.execution.run import supervise
 from tunewright.store import backup, migrations
 from tunewright.store.address import parse
 from tunewright.store.database import Database

@@ -15,7 +15,7 @@ from tests.faults.test_case_22_hostile_checkpoint import Bomb
 
 import tunewright as tw
 from tunewright.errors import Damaged, TunewrightError
-from tunewright.execution.verbs import supervise
+from tunewright.execution.run import supervise
 
 DEEP = "[" * 100_000
 LONG = json.dumps("x" * 100_000_000)

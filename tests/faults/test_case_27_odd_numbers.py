@@ -6,7 +6,7 @@ import pytest
 from tests.execution import misbehaving
 from tests.faults import bad_days
 
-from tunewright.execution.inline import Inline
+from tunewright.execution.executors.inline import Inline
 
 
 def test_case_27(tmp_path):

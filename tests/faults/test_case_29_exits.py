@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.faults.bad_days import bad_day, check_three_zeros
 
-from tunewright.execution.local import Local
+from tunewright.execution.executors.local import Local
 
 DEADLY = ["exits hard", "segfaults", "kills itself"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.faults.bad_days import bad_day, check_three_zeros
 
-from tunewright.execution.local import Local
+from tunewright.execution.executors.local import Local
 
 
 def test_case_30_trial_timeout(tmp_path):

@@ -9,7 +9,7 @@ from tests.execution.watching import Kept, Scripted
 
 import tunewright as tw
 from tunewright.errors import RoundChanged
-from tunewright.execution.verbs import supervise
+from tunewright.execution.run import supervise
 
 ROUND = tw.Round(
     "depth",

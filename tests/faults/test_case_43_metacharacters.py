@@ -9,7 +9,7 @@ from tests.execution.watching import Scripted
 
 import tunewright as tw
 from tunewright.errors import NotFound
-from tunewright.execution.executor import Ended, Logged
+from tunewright.execution.executors.executor import Ended, Logged
 from tunewright.execution.repeat import repeat
 from tunewright.store.curves import pack
 from tunewright.store.store import Store

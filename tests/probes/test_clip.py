@@ -14,7 +14,7 @@ from tests.probes.short_curves import noisy, results_of
 from tunewright.design.objective import minimize
 from tunewright.errors import DesignError
 from tunewright.execution.command import command
-from tunewright.execution.inline import Inline
+from tunewright.execution.executors.inline import Inline
 from tunewright.execution.workload import Workload
 from tunewright.probes.clip import HALVINGS, clip
 from tunewright.probes.probe import Answer, as_document

@@ -9,7 +9,7 @@ from tests.probes import scaling_worlds as worlds
 
 import tunewright as tw
 from tunewright.errors import DesignError
-from tunewright.execution.inline import Inline
+from tunewright.execution.executors.inline import Inline
 from tunewright.probes.critical_batch import critical_batch
 from tunewright.store.store import Store
 

@@ -8,7 +8,7 @@ import pytest
 from tests.probes import digits_world
 
 from tunewright.design.objective import minimize
-from tunewright.execution.inline import Inline
+from tunewright.execution.executors.inline import Inline
 from tunewright.execution.workload import Workload
 from tunewright.probes.stability import stability
 from tunewright.probes.warmup import warmup

@@ -10,7 +10,7 @@ pytest.importorskip("sklearn")
 from tests.probes import digits_network as network
 
 import tunewright as tw
-from tunewright.execution.inline import Inline
+from tunewright.execution.executors.inline import Inline
 from tunewright.probes.critical_batch import critical_batch
 from tunewright.probes.train_steps import train_steps
 

@@ -14,8 +14,8 @@ from tunewright.design.ranges import log
 from tunewright.design.round import Round
 from tunewright.errors import DesignError
 from tunewright.execution.command import command
-from tunewright.execution.inline import Inline
-from tunewright.execution.verbs import run
+from tunewright.execution.executors.inline import Inline
+from tunewright.execution.run import run
 from tunewright.execution.workload import Workload
 from tunewright.probes.probe import Answer, as_document
 from tunewright.probes.short_run import ShortRun

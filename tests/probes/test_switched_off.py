@@ -6,7 +6,7 @@ import pytest
 
 import tunewright as tw
 from tunewright.errors import DesignError
-from tunewright.execution.inline import Inline
+from tunewright.execution.executors.inline import Inline
 from tunewright.probes.starting_point import best_known, configuration
 from tunewright.probes.switched_off import switched_off
 

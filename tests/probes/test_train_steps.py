@@ -11,7 +11,7 @@ from tests.probes import fitting_worlds as worlds
 
 import tunewright as tw
 from tunewright.errors import DesignError, WorkloadError
-from tunewright.execution.inline import Inline
+from tunewright.execution.executors.inline import Inline
 from tunewright.probes.probe import as_document
 from tunewright.probes.train_steps import train_steps
 from tunewright.store.store import Store

@@ -11,7 +11,7 @@ from tests.probes import residual_world, sharpness_world
 
 from tunewright.design.objective import maximize, minimize
 from tunewright.errors import DesignError
-from tunewright.execution.inline import Inline
+from tunewright.execution.executors.inline import Inline
 from tunewright.execution.workload import Workload
 from tunewright.probes.by_meaning import by_meaning
 from tunewright.probes.prepended import Arm, compared

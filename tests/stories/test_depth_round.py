@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import tunewright as tw
-from tunewright.execution.verbs import supervise
+from tunewright.execution.run import supervise
 from tunewright.testing import Bowl, Walled
 
 OPTIMUM, WALL = 0.6, 0.85  # positions in the range of the learning rate

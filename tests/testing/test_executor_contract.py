@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 import pytest
 
-from tunewright.execution.executor import Ended, Event, Logged
-from tunewright.execution.inline import Inline
-from tunewright.execution.local import Local
+from tunewright.execution.executors.executor import Ended, Event, Logged
+from tunewright.execution.executors.inline import Inline
+from tunewright.execution.executors.local import Local
 from tunewright.testing import check_executor
 
 

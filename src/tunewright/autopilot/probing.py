@@ -14,9 +14,9 @@ from tunewright.autopilot.step import Step
 from tunewright.design.ranges import Choice, Range, Value, is_number
 from tunewright.design.round import Round
 from tunewright.errors import TunewrightError, WorkloadError
-from tunewright.execution.inline import Inline
-from tunewright.execution.local import Local
-from tunewright.execution.verbs import executor_of
+from tunewright.execution.executors.inline import Inline
+from tunewright.execution.executors.local import Local
+from tunewright.execution.run import executor_of
 from tunewright.execution.watcher import Watcher
 from tunewright.execution.workload import Workload
 from tunewright.probes.batch_size import batch_size

@@ -12,7 +12,7 @@ from dataclasses import replace
 from tunewright.decision.arm import Arm
 from tunewright.design.round import Round
 from tunewright.errors import DesignError
-from tunewright.execution.verbs import supervised
+from tunewright.execution.run import supervised
 from tunewright.execution.watcher import Summary, Watcher
 from tunewright.execution.workload import Workload
 from tunewright.seeds import derived

@@ -18,8 +18,8 @@ from tunewright.design.ranges import Choice, Range, Value, is_number
 from tunewright.design.round import Round
 from tunewright.design.round_data import as_data
 from tunewright.errors import DesignError
-from tunewright.execution.preparing import ready
-from tunewright.execution.verbs import executor_of
+from tunewright.execution.prepare import ready
+from tunewright.execution.run import executor_of
 from tunewright.execution.workload import Workload
 from tunewright.search.halton import Halton
 from tunewright.store.store import Store

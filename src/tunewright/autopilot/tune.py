@@ -27,7 +27,7 @@ from tunewright.errors import DesignError
 from tunewright.execution.evaluate import Measure, evaluate
 from tunewright.execution.interrupts import Wish
 from tunewright.execution.repeat import repeated
-from tunewright.execution.verbs import SECONDS_PER_HOUR, heed, supervised
+from tunewright.execution.run import SECONDS_PER_HOUR, heed, supervised
 from tunewright.execution.watcher import Summary, Watcher
 from tunewright.execution.workload import Workload
 from tunewright.launches.lineage import first_baseline, keep_launch

@@ -18,8 +18,8 @@ from rich.console import Console
 from tunewright.cli.project_folder import ROUNDS, Project, store_address
 from tunewright.design.round_file import read_round
 from tunewright.errors import NotFound, TunewrightError
-from tunewright.execution import devices
 from tunewright.execution.command import Command
+from tunewright.execution.executors import devices
 from tunewright.messages import words
 from tunewright.reports.plain_table import cell, table
 from tunewright.store import backup

@@ -15,7 +15,7 @@ from tunewright.cli.project_folder import FILE, ROUNDS, find_project
 from tunewright.cli.screen import say, screen
 from tunewright.cli.tuning import exit_code, run_campaign
 from tunewright.errors import MissingExtra
-from tunewright.execution.local import Local
+from tunewright.execution.executors.local import Local
 from tunewright.reports.plain_table import cell, table
 
 CAMPAIGN, ROUND, REPORT = "tune", "depth", "report.html"

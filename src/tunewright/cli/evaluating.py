@@ -18,7 +18,7 @@ from tunewright.decision.final import FinalCheck, final_check, fold
 from tunewright.design.round_file import write_round
 from tunewright.execution.command import command
 from tunewright.execution.evaluate import Measure, Measured, measured
-from tunewright.execution.executor import Executor
+from tunewright.execution.executors.executor import Executor
 from tunewright.messages import words
 from tunewright.reports.plain_table import cell, table
 from tunewright.store.results import Results

@@ -12,7 +12,7 @@ from tunewright.design.budget import Cost, expected_cost
 from tunewright.design.ranges import Value
 from tunewright.design.round import Round
 from tunewright.errors import NotFound
-from tunewright.execution.preparing import advice, ready
+from tunewright.execution.prepare import advice, ready
 from tunewright.execution.workload import Workload
 from tunewright.messages import words
 from tunewright.reports.plain_table import cell, table

@@ -14,7 +14,7 @@ from tunewright.cli.progress import Lines, LiveRegion, watcher
 from tunewright.cli.project_folder import anchored, need_project
 from tunewright.cli.screen import sidelines
 from tunewright.design.ranges import Value
-from tunewright.execution.executor import Executor
+from tunewright.execution.executors.executor import Executor
 from tunewright.execution.watcher import Concluded, Started, Summary, Watcher
 from tunewright.execution.workload import Workload
 from tunewright.store.store import Store

@@ -17,7 +17,7 @@ from tunewright.design.round import Round
 from tunewright.design.round_file import read_round
 from tunewright.design.workload_file import WorkloadFile, read_workload
 from tunewright.execution.command import command
-from tunewright.execution.executor import Executor
+from tunewright.execution.executors.executor import Executor
 from tunewright.execution.workload import Workload
 from tunewright.store.store import Store
 

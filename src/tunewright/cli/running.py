@@ -22,10 +22,10 @@ from tunewright.cli.project_folder import Project, anchored, need_project, open_
 from tunewright.cli.screen import say, screen, sidelines
 from tunewright.cli.searching import SearchOption, joining, search_for
 from tunewright.design.round import Round
-from tunewright.execution.executor import Executor
-from tunewright.execution.local import Local
+from tunewright.execution.executors.executor import Executor
+from tunewright.execution.executors.local import Local
 from tunewright.execution.repeat import repeated
-from tunewright.execution.verbs import supervise
+from tunewright.execution.run import supervise
 from tunewright.execution.watcher import Concluded, Summary, Why
 from tunewright.messages import words
 from tunewright.reports.next_step import REPEATS, next_steps

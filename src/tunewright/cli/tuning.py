@@ -22,7 +22,7 @@ from tunewright.cli.problems import FINE, INTERRUPTED, UNFINISHED, Misuse
 from tunewright.cli.project_folder import ROUNDS, Project, anchored, need_project, plain_name
 from tunewright.cli.screen import say
 from tunewright.design.round import Round
-from tunewright.execution.executor import Executor
+from tunewright.execution.executors.executor import Executor
 from tunewright.messages import words
 from tunewright.reports.campaign import chosen, found
 from tunewright.reports.report import report

@@ -9,10 +9,10 @@ import typer
 
 from tunewright.cli.options import chosen
 from tunewright.cli.problems import Misuse
-from tunewright.execution.executor import Executor
-from tunewright.execution.inline import Inline
-from tunewright.execution.local import Local
-from tunewright.execution.ray import Ray
+from tunewright.execution.executors.executor import Executor
+from tunewright.execution.executors.inline import Inline
+from tunewright.execution.executors.local import Local
+from tunewright.execution.executors.ray.ray import Ray
 
 OnOption = Annotated[
     str,

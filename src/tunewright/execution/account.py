@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tunewright.errors import StoreError
-from tunewright.execution.ending import Seen, Verdict
-from tunewright.execution.executor import Began, Ended, Event, Logged, Saved
+from tunewright.execution.executors.executor import Began, Ended, Event, Logged, Saved
+from tunewright.execution.outcome import Seen, Verdict
 from tunewright.store.claims import Claim
 from tunewright.store.curves import Batch, merge, pack
 from tunewright.store.store import Store

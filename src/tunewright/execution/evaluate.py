@@ -14,11 +14,11 @@ from typing import Any
 
 from tunewright.design.ranges import Value
 from tunewright.errors import DesignError, WorkloadError
+from tunewright.execution.checkpoint import FOLDER, PLACE, STEP, Checkpoint, Measuring
 from tunewright.execution.command import Command
-from tunewright.execution.executor import Assignment, Ended, Logged
-from tunewright.execution.offline import FOLDER, PLACE, STEP, Checkpoint, Measuring
+from tunewright.execution.executors.executor import Assignment, Ended, Logged
 from tunewright.execution.repeat import round_of
-from tunewright.execution.verbs import executor_of
+from tunewright.execution.run import executor_of
 from tunewright.execution.workload import Workload
 from tunewright.store.curves import unpack
 from tunewright.store.evaluations import Evaluation, looks

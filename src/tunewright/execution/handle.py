@@ -15,15 +15,22 @@ from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value, is_storable
 from tunewright.errors import BadValue, Ended, WorkloadError
-from tunewright.execution import due
+from tunewright.execution import cadence as due
 from tunewright.execution.best_saved import BestSaved
-from tunewright.execution.ending import watched_metrics
-from tunewright.execution.executor import Assignment, Began, Event, Logged, Saved
-from tunewright.execution.number import as_count, as_number, as_step, detached, on_device, shown
-from tunewright.execution.planting import rank
+from tunewright.execution.executors.executor import Assignment, Began, Event, Logged, Saved
+from tunewright.execution.logged_value import (
+    as_count,
+    as_number,
+    as_step,
+    detached,
+    on_device,
+    shown,
+)
+from tunewright.execution.outcome import watched_metrics
 from tunewright.execution.points import MOST_POINTS, Points
+from tunewright.execution.processes.seeding import rank
+from tunewright.execution.processes.stop_request import Stopping
 from tunewright.execution.step_order import went_back
-from tunewright.execution.stopping import Stopping
 from tunewright.seeds import Seeds, seeds
 
 FOLDER = "snapshots"  # of run.save, inside the trial folder

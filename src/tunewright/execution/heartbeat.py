@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from types import TracebackType
 
 from tunewright.errors import OutOfDate, StoreError
-from tunewright.execution.patience import from_server
+from tunewright.execution.retry import from_server
 from tunewright.store.leases import LEASE_S, Kind, Worker
 from tunewright.store.store import Store
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from tunewright._jax_arrays import is_jax_array, numbers as jax_numbers
 from tunewright.errors import Diverged
-from tunewright.execution.ending import non_finite
+from tunewright.execution.outcome import non_finite
 from tunewright.store.curves import pack
 
 Point = tuple[int, str, float]  # step, metric, value

@@ -8,8 +8,8 @@ from statistics import quantiles
 
 from tunewright.errors import NotFound, StoreError
 from tunewright.execution.account import Account, Ending
-from tunewright.execution.ending import Seen
-from tunewright.execution.executor import Ended
+from tunewright.execution.executors.executor import Ended
+from tunewright.execution.outcome import Seen
 from tunewright.execution.watcher import Concluded, Silent, Watcher
 from tunewright.store.claims import Claim
 from tunewright.store.curves import Batch, Curves

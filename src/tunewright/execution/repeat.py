@@ -10,9 +10,9 @@ from tunewright.errors import DesignError, NotFound, WorkloadError
 from tunewright.execution.command import Command
 from tunewright.execution.heartbeat import lease_s, on_duty
 from tunewright.execution.interrupts import Wish
-from tunewright.execution.patience import from_server
+from tunewright.execution.retry import from_server
+from tunewright.execution.run import carry_out, executor_of, heed, take_over
 from tunewright.execution.supervisor import Undertaking
-from tunewright.execution.verbs import carry_out, executor_of, heed, take_over
 from tunewright.execution.watcher import Silent, Summary, Watcher
 from tunewright.execution.workload import Workload
 from tunewright.search.listed import Listed

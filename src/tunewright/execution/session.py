@@ -23,9 +23,9 @@ from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value
 from tunewright.design.round import Round
 from tunewright.errors import DesignError, StoreError, TunewrightError
-from tunewright.execution.asked import Asked
-from tunewright.execution.desk import Desk
+from tunewright.execution.asked_trial import Asked
 from tunewright.execution.process_group import rank, shared
+from tunewright.execution.session_store import Desk
 from tunewright.search.halton import Halton
 from tunewright.search.search import Search
 from tunewright.store.claims import Claim

@@ -16,15 +16,15 @@ from pathlib import Path
 
 from tunewright.errors import StoreError
 from tunewright.execution.account import Account, Ending
-from tunewright.execution.ending import Verdict, conclude, watched_metrics
-from tunewright.execution.executor import Assignment, Ended, Event, Executor
-from tunewright.execution.flushing import Ledger
+from tunewright.execution.executors.executor import Assignment, Ended, Event, Executor
+from tunewright.execution.executors.inline import Inline
 from tunewright.execution.heartbeat import Heartbeat
-from tunewright.execution.inline import Inline
 from tunewright.execution.interrupts import Interrupts, Wish
-from tunewright.execution.preparing import reproduce
+from tunewright.execution.ledger import Ledger
+from tunewright.execution.outcome import Verdict, conclude, watched_metrics
+from tunewright.execution.prepare import reproduce
 from tunewright.execution.progress import Progress
-from tunewright.execution.suggesting import filled
+from tunewright.execution.suggest import filled
 from tunewright.execution.watcher import Started, Watcher, Why
 from tunewright.execution.workload import Workload
 from tunewright.search.search import Search

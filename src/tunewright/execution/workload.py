@@ -16,7 +16,7 @@ from tunewright.errors import DesignError, WorkloadError
 from tunewright.execution.command import Command
 
 if TYPE_CHECKING:  # the executor protocol speaks of workloads in its turn
-    from tunewright.execution.executor import Executor
+    from tunewright.execution.executors.executor import Executor
 
 Train = Callable[..., object]
 

@@ -19,14 +19,14 @@ from pathlib import Path
 from typing import Any, NoReturn, cast
 
 from tunewright.design.ranges import Value
-from tunewright.execution import memory, process_tree
-from tunewright.execution.attempt import OUT_OF_MEMORY, judge
 from tunewright.execution.command import Command
-from tunewright.execution.frames import Head, Receiver, Sender
 from tunewright.execution.handle import Run
-from tunewright.execution.number import as_step
-from tunewright.execution.program import run_program
-from tunewright.execution.worker import perish
+from tunewright.execution.logged_value import as_step
+from tunewright.execution.processes import memory, process_tree
+from tunewright.execution.processes.attempt import OUT_OF_MEMORY, judge
+from tunewright.execution.processes.frames import Head, Receiver, Sender
+from tunewright.execution.processes.program import run_program
+from tunewright.execution.processes.worker import perish
 from tunewright.probes.identity import cpu
 from tunewright.probes.machine_memory import available_mb
 from tunewright.probes.stamps import Silent, Stamps

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from tunewright.design.ranges import Value
 from tunewright.design.round import Round
-from tunewright.execution.preparing import advice
+from tunewright.execution.prepare import advice
 from tunewright.execution.watcher import Concluded, Silent, Started, Summary, Watcher
 from tunewright.execution.workload import Workload
 from tunewright.probes.probe import run_probe

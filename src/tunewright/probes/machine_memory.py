@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from pathlib import Path
 
-from tunewright.execution.memory import MEGABYTE
+from tunewright.execution.processes.memory import MEGABYTE
 
 UNKNOWN_MB = 8192.0  # where the system does not tell
 

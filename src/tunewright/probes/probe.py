@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 from tunewright.design.ranges import Value
 from tunewright.design.round import Round
 from tunewright.design.round_data import as_data
-from tunewright.execution.verbs import supervise
+from tunewright.execution.run import supervise
 from tunewright.execution.watcher import Watcher
 from tunewright.execution.workload import Workload
 from tunewright.search.listed import Listed

@@ -24,10 +24,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NoReturn
 
-from tunewright.execution import memory, process_tree
-from tunewright.execution.frames import Head, Receiver, Sender
-from tunewright.execution.shipping import Shipment, receive
-from tunewright.execution.worker import perish
+from tunewright.execution.processes import memory, process_tree
+from tunewright.execution.processes.frames import Head, Receiver, Sender
+from tunewright.execution.processes.shipping import Shipment, receive
+from tunewright.execution.processes.worker import perish
 from tunewright.probes import tap
 from tunewright.probes.identity import Looking, identity
 from tunewright.probes.loader_ladder import climb, stages_of, workers_of

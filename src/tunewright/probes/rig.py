@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Protocol
 
 from tunewright.errors import WorkloadError
-from tunewright.execution import memory, process_tree
 from tunewright.execution.command import Command
-from tunewright.execution.frames import Head, encoded
-from tunewright.execution.shipping import ship
+from tunewright.execution.processes import memory, process_tree
+from tunewright.execution.processes.frames import Head, encoded
+from tunewright.execution.processes.shipping import ship
 from tunewright.probes.rig_member import LOOK_S, Member, environment_of, free_port
 from tunewright.probes.subject import Subject
 from tunewright.probes.synchronisations import Waits

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tunewright.execution import memory, process_tree
-from tunewright.execution.frames import Head, Receiver, write_all
-from tunewright.execution.process import PACKAGE
+from tunewright.execution.processes import memory, process_tree
+from tunewright.execution.processes.frames import Head, Receiver, write_all
+from tunewright.execution.processes.process import PACKAGE
 
 LOOK_S = 0.05  # how often memory is looked at while waiting
 TAIL = 1500  # characters of a dead process's last words

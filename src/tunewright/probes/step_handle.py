@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tunewright.design.ranges import Value
-from tunewright.execution.planting import rank
+from tunewright.execution.processes.seeding import rank
 from tunewright.seeds import seeds
 
 

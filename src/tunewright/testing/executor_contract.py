@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tunewright.design.objective import minimize
 from tunewright.design.ranges import Value
-from tunewright.execution.executor import (
+from tunewright.execution.executors.executor import (
     Assignment,
     Began,
     Ended,

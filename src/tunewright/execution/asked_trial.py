@@ -1,0 +1,167 @@
+"""A trial somebody asked for: its configuration, and what they tell of it until it ends."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from tunewright.design.names import Meaning
+from tunewright.design.objective import Objective
+from tunewright.design.ranges import Value, is_storable
+from tunewright.errors import BadValue, WorkloadError
+from tunewright.execution.account import Account, Ending
+from tunewright.execution.executors.executor import Ended, Logged
+from tunewright.execution.logged_value import as_number, as_step, shown
+from tunewright.execution.outcome import Verdict, conclude, watched_metrics
+from tunewright.execution.process_group import rank
+from tunewright.execution.step_order import went_back
+from tunewright.seeds import Seeds, seeds
+from tunewright.store.claims import Claim
+from tunewright.store.curves import pack
+from tunewright.store.spool import write_trial
+from tunewright.store.trial import Status
+
+LONGEST_NAME = 200  # characters of a metric's name
+MOST_POINTS = 10_000  # then they are packed, whoever waits for company
+
+Batch = dict[str, tuple[list[int], list[float]]]
+
+
+class Asked:
+    """One open trial of a session; `finish`, `infeasible` or `fail` ends it.
+
+    On ranks other than 0 it checks what it is told and writes nothing.
+    """
+
+    def __init__(
+        self,
+        claim: Claim,
+        objective: Objective,
+        meaning: Meaning,
+        root: Path | None,
+        commit: Callable[[Asked], None],
+    ) -> None:
+        """`commit` brings what is new into the record; sessions make these, people use them."""
+        self.configuration: Mapping[str, Value] = dict(claim.configuration or {})
+        self.number = claim.number
+        self.attempt = claim.attempt  # from 1; more when an earlier owner was lost
+        self.seeds: Seeds = seeds(claim.seed, claim.split_seed, rank())
+        self.status: Status = "running"
+        self.account = Account(claim, watched_metrics(objective, meaning), time.monotonic())
+        self._objective = objective
+        self._root = root
+        self._commit = commit
+        self._points: Batch = {}
+        self._count = 0
+        self._last: int | None = None
+        self._names: set[str] = set()
+
+    def __repr__(self) -> str:
+        """Which one it is, and how it stands."""
+        return f"Asked(number={self.number}, {self.status}, {dict(self.configuration)})"
+
+    @property
+    def seed(self) -> int:
+        """The trial's recorded seed; `seeds` has one for every purpose."""
+        return self.seeds.trial
+
+    @property
+    def folder(self) -> Path:
+        """A folder of the trial's own, made now, the same for every attempt."""
+        if self._root is None:
+            raise WorkloadError(
+                "this session has no folder of trials: say where, open_round(..., folder=...)."
+            )
+        folder = self._root / self.account.claim.folder
+        if rank() == 0 and not folder.exists():
+            write_trial(folder, self.account.claim)
+        return folder
+
+    @property
+    def diverged(self) -> bool:
+        """Whether a non-finite objective or loss was logged: it will be infeasible, so stop it."""
+        self._pack()
+        return bool(self.account.seen.diverged)
+
+    def log(self, step: int, metrics: Mapping[str, Any] | None = None, **named: Any) -> None:
+        """Record metrics at a step: `trial.log(step, valid_error=x)`, or a dictionary."""
+        self._check_open("log")
+        try:
+            step = as_step(step)
+            if self._last is not None and step < self._last:
+                raise BadValue(went_back(f"trial {self.number}", step, f"step {self._last}"))
+            values = {
+                self._name(name): as_number(name, value)
+                for name, value in {**(metrics or {}), **named}.items()
+            }
+        except BadValue as error:  # which would end this whole program: it is not inside a worker
+            raise WorkloadError(str(error)) from None
+        self._last = step
+        for name, value in values.items():
+            steps, numbers = self._points.setdefault(name, ([], []))
+            steps.append(step)
+            numbers.append(value)
+        self._count += len(values)
+        now = time.monotonic()
+        if self._count >= MOST_POINTS or now >= self.account.due_at(now):
+            self._pack()
+            self._commit(self)
+
+    def finish(self) -> None:
+        """It was trained to its end: completed, or infeasible if it diverged on the way.
+
+        Without the objective ever logged it is failed; `status` says which it became.
+        """
+        self._check_open("finish")
+        self._pack()
+        self._end(conclude(self._ended(), self.account.seen, self._objective, deaths=0))
+
+    def infeasible(self, reason: str) -> None:
+        """This configuration cannot be trained: data to learn from."""
+        self._end(Verdict("infeasible", str(reason).strip() or "infeasible, no reason given"))
+
+    def fail(self, reason: str) -> None:
+        """Something went wrong that is not the configuration's fault."""
+        self._end(Verdict("failed", str(reason).strip() or "failed, no reason given"))
+
+    # ---- for the session
+
+    def give_up(self, cause: str) -> None:
+        """Put it back to pending, for somebody else."""
+        self._end(Verdict("pending", cause))
+
+    def _end(self, verdict: Verdict) -> None:
+        self._check_open("end")
+        self._pack()
+        self.account.end(Ending(self._ended(), verdict))
+        self.status = verdict.status
+        self._commit(self)
+
+    def _ended(self) -> Ended:
+        claim = self.account.claim
+        seconds = time.monotonic() - self.account.began_at
+        return Ended(claim.trial, claim.attempt, "completed", seconds=seconds)
+
+    def _pack(self) -> None:
+        if self._points:
+            claim = self.account.claim
+            self.account.take(Logged(claim.trial, claim.attempt, pack(self._points)))
+            self._points, self._count = {}, 0
+
+    def _check_open(self, verb: str) -> None:
+        if self.status != "running":
+            raise WorkloadError(
+                f"trial {self.number} is {self.status} already: nothing can {verb} it any more."
+            )
+
+    def _name(self, name: object) -> str:
+        if name in self._names:
+            return str(name)
+        if not isinstance(name, str) or not name.strip() or len(name) > LONGEST_NAME:
+            raise BadValue(f"{shown(name)} cannot name a metric: use text of 1 to 200 characters")
+        if not is_storable(name) or not name.isprintable():
+            raise BadValue(f"{shown(name)} cannot name a metric: it has unprintable characters")
+        self._names.add(name)
+        return name

@@ -1,0 +1,71 @@
+"""What an offline evaluation receives: the selected checkpoint of one trial."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tunewright import snapshot
+from tunewright.design.ranges import Value
+from tunewright.errors import BadValue, SnapshotError
+from tunewright.execution.handle import Run
+from tunewright.execution.logged_value import shown
+from tunewright.seeds import Seeds
+
+# how the place of a checkpoint travels beside the configuration; no argument can be called so
+PLACE = "run.checkpoint"
+STEP = "run.step"
+FOLDER = "run.trial_folder"
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A trial as an evaluation function sees it: configuration, state, and where things are."""
+
+    number: int | None  # the trial's number in its round; None for a repeat
+    configuration: Mapping[str, Value]
+    step: int  # updates the checkpoint has had
+    folder: Path  # the trial's own, with whatever the training program left there
+    path: Path | None  # the snapshot; None where the program keeps checkpoints of its own
+    seeds: Seeds = field(repr=False)  # the trial's: `seeds.split` finds its data split again
+    devices: tuple[str, ...] = ()
+
+    @property
+    def state(self) -> Any:
+        """What `run.save` was given, on the CPU."""
+        if self.path is None:
+            raise SnapshotError(
+                f"trial {self.number} has no snapshot: its training never called run.save(). Save "
+                "in the training function, or load a checkpoint of your own from checkpoint.folder."
+            )
+        return snapshot.load(self.path)
+
+
+@dataclass(frozen=True)
+class Measuring:
+    """An evaluation function in the place of a training function, so that any executor runs it."""
+
+    measure: Callable[[Checkpoint], Mapping[str, Any]]
+
+    def __call__(self, run: Run, **given: Value) -> None:
+        """Measure one checkpoint and log what came of it at its step."""
+        place, step, folder = (given.pop(name) for name in (PLACE, STEP, FOLDER))
+        assert isinstance(step, int)
+        checkpoint = Checkpoint(
+            run.number,
+            given,
+            step,
+            Path(str(folder)),
+            None if place is None else Path(str(place)),
+            run.seeds,
+            run.devices,
+        )
+        metrics = self.measure(checkpoint)
+        if not isinstance(metrics, Mapping) or not metrics:
+            raise BadValue(
+                f"the evaluation returned {shown(metrics)}: return its metrics as a dictionary, "
+                'such as {"full_valid_error": 0.08}'
+            )
+        run.log(step, metrics)

@@ -1,0 +1,1 @@
+"""Executors: who trains, in this process, on this machine or on a cluster."""

@@ -1,0 +1,78 @@
+"""Training in this very process, one trial at a time: for debugging and for tests."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from tunewright.execution.executors.executor import Assignment, Ended, Event
+from tunewright.execution.handle import Run
+from tunewright.execution.processes.attempt import Task, perform
+from tunewright.execution.workload import Workload
+
+
+@dataclass
+class Inline:
+    """Trains inside `events`, in the calling thread, so that debuggers and prints work.
+
+    Nothing is isolated: a crash, a hang or too much memory is this process's own. Events come
+    when the trial has ended.
+    """
+
+    _waiting: deque[tuple[Workload, Assignment]] = field(
+        default_factory=deque, init=False, repr=False, compare=False
+    )
+    _running: Run | None = field(default=None, init=False, repr=False, compare=False)
+    _current: int | None = field(default=None, init=False, repr=False, compare=False)
+    _stops: set[int] = field(default_factory=set, init=False, repr=False, compare=False)
+
+    @property
+    def slots(self) -> int:
+        """One."""
+        return 1
+
+    def start(self, workload: Workload, assignments: Sequence[Assignment]) -> None:
+        """Queue these attempts; each is trained by a call of `events`."""
+        self._waiting.extend((workload, assignment) for assignment in assignments)
+
+    def events(self, timeout_s: float) -> list[Event]:
+        """Train the next trial that waits to its end, and tell all that happened."""
+        if not self._waiting:
+            time.sleep(timeout_s)
+            return []
+        workload, assignment = self._waiting.popleft()
+        told: list[Event] = []
+        self._current = assignment.trial
+        try:
+            if assignment.trial in self._stops:
+                end = Ended(assignment.trial, assignment.attempt, "stopped", "before it began")
+            else:
+                task = Task(workload.train, workload.objective, workload.meaning)
+                end = perform(task, assignment, told.append, self._began)
+        finally:
+            self._running = self._current = None
+            self._stops.discard(assignment.trial)
+        return [*told, end]
+
+    def _began(self, run: Run) -> None:
+        self._running = run
+        if self._current in self._stops:  # asked for while the handle was made
+            run.ask_stop()
+
+    def stop(self, trial: int, grace_s: float) -> None:
+        """Ask a trial to save; this process cannot end itself, so there is no grace period.
+
+        It takes no lock: a signal handler may call it, and nothing else can while a trial trains.
+        """
+        waiting = any(assignment.trial == trial for _, assignment in tuple(self._waiting))
+        if waiting or trial == self._current:
+            self._stops.add(trial)
+        if trial == self._current and self._running is not None:
+            self._running.ask_stop()
+
+    def close(self) -> None:
+        """Forget the trials that still wait."""
+        self._waiting.clear()
+        self._stops.clear()

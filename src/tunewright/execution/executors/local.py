@@ -1,0 +1,158 @@
+"""Training on this machine: one worker process per trial under way, on its own devices."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+
+from tunewright.errors import WorkloadError
+from tunewright.execution.command import Command
+from tunewright.execution.executors import devices as machine
+from tunewright.execution.executors.executor import Assignment, Event
+from tunewright.execution.executors.limits import Limits
+from tunewright.execution.executors.pool import Isolate, Load, Pool, Seat
+from tunewright.execution.processes.shipping import ship
+from tunewright.execution.workload import Workload
+
+# What a launcher tells its ranks. A trial is a job of its own, even if we run under torchrun.
+LAUNCHER = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
+
+
+@dataclass
+class Local:
+    """Several trials at once on this machine, each in a process of its own.
+
+    A training program can do what it likes: crash, hang, leave processes behind, fill the memory
+    or the log. Its trial ends as it should and the others go on. With `isolate="auto"` trials of
+    less than a minute share a warm process, where the training module is imported once; it is
+    replaced when a trial fails or leaves something changed.
+    """
+
+    workers: int | None = None  # trials at once; None: by devices, else by cores
+    devices: Sequence[int | str] | None = None  # CUDA devices; None: all there are, []: none
+    devices_per_trial: int = 1
+    trial_timeout_s: float | None = None  # of one attempt
+    no_progress_timeout_s: float | None = None  # without a step reported
+    memory_gb: float | None = None  # of a trial with everything it starts
+    isolate: Isolate = "auto"  # a fresh process per trial: "always", "never", or when it pays
+
+    _pool: Pool | None = field(default=None, init=False, repr=False, compare=False)
+    _loads: list[tuple[Workload, Load]] = field(
+        default_factory=list, init=False, repr=False, compare=False
+    )
+
+    def __post_init__(self) -> None:
+        """Refuse settings that make no sense, every problem at once."""
+        problems = []
+        for name in ("workers", "devices_per_trial"):
+            count = getattr(self, name)
+            if count is None and name == "workers":
+                continue
+            if not isinstance(count, int) or isinstance(count, bool) or count < 1:
+                problems.append(f"{name}={count!r} is not a whole number of at least 1.")
+        if self.isolate not in ("auto", "always", "never"):
+            problems.append(f'isolate={self.isolate!r}: say "auto", "always" or "never".')
+        try:
+            self._limits  # noqa: B018
+        except WorkloadError as error:
+            problems.append(str(error))
+        if problems:
+            raise WorkloadError("\n".join(problems))
+
+    @property
+    def slots(self) -> int:
+        """How many trials can train at once."""
+        if self.workers is not None:
+            return self.workers
+        return len(self._groups) or machine.cores()
+
+    def start(self, workload: Workload, assignments: Sequence[Assignment]) -> None:
+        """Begin these attempts; those without a seat wait for one."""
+        load = self._load(workload)
+        if self._pool is None:
+            self._pool = Pool(self._seats(), self._limits, self.isolate)
+        self._pool.start(load, assignments)
+
+    def events(self, timeout_s: float) -> list[Event]:
+        """What has happened since the last call; waits up to `timeout_s` for the first of it."""
+        if self._pool is None:
+            time.sleep(timeout_s)
+            return []
+        return self._pool.events(timeout_s)
+
+    def stop(self, trial: int, grace_s: float) -> None:
+        """Ask a trial to save, and end it with all it has started after the grace period."""
+        if self._pool is not None:
+            self._pool.stop(trial, grace_s)
+
+    def close(self) -> None:
+        """End everything that still runs; the next `start` begins anew."""
+        pool, self._pool = self._pool, None
+        self._loads.clear()
+        if pool is not None:
+            pool.close()
+
+    # ---- what a pool is made of
+
+    @property
+    def _limits(self) -> Limits:
+        return Limits(self.trial_timeout_s, self.no_progress_timeout_s, self.memory_gb)
+
+    @cached_property
+    def _groups(self) -> tuple[tuple[str, ...], ...]:
+        given = machine.found() if self.devices is None else [str(each) for each in self.devices]
+        return machine.groups(given, self.devices_per_trial)
+
+    def _seats(self) -> list[Seat]:
+        threads = max(1, machine.cores() // self.slots)
+        seats = []
+        for at in range(self.slots):
+            # more workers than devices share them in turn
+            devices = self._groups[at % len(self._groups)] if self._groups else ()
+            # without this every worker would start as many threads as there are cores
+            environment = {"OMP_NUM_THREADS": str(threads), **os.environ}
+            for name in LAUNCHER:
+                environment.pop(name, None)
+            if devices or self.devices is not None:
+                environment[machine.VISIBLE] = ",".join(devices)
+            seats.append(Seat(devices, environment))
+        return seats
+
+    def _load(self, workload: Workload) -> Load:
+        """What workers are told of a workload, made once; refuses what cannot be started."""
+        for known, load in self._loads:
+            if known is workload:
+                return load
+        load = load_of(workload)
+        self._loads.append((workload, load))
+        return load
+
+
+def load_of(workload: Workload) -> Load:
+    """A workload as a worker is told of it; refuses what cannot be started or shipped."""
+    meaning = workload.meaning
+    about = {
+        "kind": "load",
+        "objective": asdict(workload.objective),
+        "meaning": {"means": dict(meaning.means), "off": dict(meaning.off)},
+    }
+    if isinstance(workload.train, Command):
+        program = workload.train.words[0]
+        if not program.fields and shutil.which(program.texts[0]) is None:
+            raise WorkloadError(
+                f"{program.texts[0]}: there is no such program. Check the spelling, its path, and "
+                "that it may be executed."
+            )
+        return Load({**about, "command": workload.train.template, "folder": os.getcwd()})
+    shipment = ship(workload.train)
+    fields = {
+        "path": shipment.path,
+        "folder": shipment.folder,
+        "module": shipment.module,
+        "name": shipment.name,
+    }
+    return Load({**about, **fields}, shipment.pickled)

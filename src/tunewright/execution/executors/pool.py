@@ -1,0 +1,376 @@
+"""A pool of worker processes, held by one thread: seats, what sits there, and when it must end.
+
+All work is done by the pool's own thread: it starts the workers (a worker dies with the thread that
+started it), listens to them, and enforces limits. Others speak to it through two queues.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import selectors
+import signal
+import subprocess
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from tunewright.execution.executors.executor import (
+    Assignment,
+    Began,
+    Ended,
+    Event,
+    Logged,
+    Outcome,
+    Saved,
+)
+from tunewright.execution.executors.limits import Limits
+from tunewright.execution.processes import memory, process_tree
+from tunewright.execution.processes.frames import Head
+from tunewright.execution.processes.output import Output, last_lines
+from tunewright.execution.processes.process import WorkerProcess, start_warden
+from tunewright.execution.processes.program import describe
+from tunewright.execution.processes.worker import as_fields
+
+Isolate = Literal["auto", "always", "never"]
+CHECK_S = 0.25  # how often limits are looked at while something trains
+MEMORY_S, PEAK_S = 0.5, 2.0  # how often memory is looked at, with and without a limit
+LONG_S = 60.0  # from here on a fresh process costs nothing that matters
+
+
+@dataclass(frozen=True, eq=False)
+class Load:
+    """What a worker must know before its first trial: a training function or a command."""
+
+    head: Head
+    body: bytes = b""
+
+    @property
+    def is_command(self) -> bool:
+        """Whether the worker only looks after another program."""
+        return "command" in self.head
+
+
+@dataclass(eq=False)
+class Job:
+    """One attempt that is under way."""
+
+    assignment: Assignment
+    output: Output
+    started: float  # by the monotonic clock, as all times here
+    progressed: float  # when a step was last reported
+    kills: memory.OomKills
+    peak_mb: float | None = None
+    measure_at: float = 0.0  # when memory is next looked at
+    stop_by: float | None = None  # asked to stop, and ended then
+
+    @property
+    def names(self) -> tuple[int, int]:
+        """The trial and the attempt, as events carry them."""
+        return self.assignment.trial, self.assignment.attempt
+
+
+@dataclass(eq=False)
+class Seat:
+    """A place for one trial at a time, with the devices that belong to it."""
+
+    devices: tuple[str, ...]
+    environment: Mapping[str, str]
+    worker: WorkerProcess | None = None
+    loaded: Load | None = None
+    job: Job | None = None
+    worn: bool = False  # the worker is not fit for another trial
+
+
+@dataclass(eq=False)
+class Pool:
+    """Worker processes at work."""
+
+    seats: Sequence[Seat]
+    limits: Limits
+    isolate: Isolate
+    mark: str = field(default_factory=process_tree.new_mark)
+
+    def __post_init__(self) -> None:
+        """Start the thread; workers are started when there is work."""
+        self._waiting: deque[tuple[Load, Assignment]] = deque()
+        self._orders: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._events: queue.SimpleQueue[Event] = queue.SimpleQueue()
+        self._selector = selectors.DefaultSelector()
+        self._wake, self._waker = os.pipe()
+        os.set_blocking(self._wake, False)
+        self._selector.register(self._wake, selectors.EVENT_READ, self._heard)
+        self._started = 0  # workers, for their marks
+        self._open = True
+        self._failure: BaseException | None = None
+        self._thread = threading.Thread(target=self._hold, name="tunewright pool", daemon=True)
+        self._thread.start()
+
+    # ---- for the supervisor's thread
+
+    def start(self, load: Load, assignments: Sequence[Assignment]) -> None:
+        """Begin these attempts, or let them wait for a seat."""
+        self._order(lambda: self._waiting.extend((load, each) for each in assignments))
+
+    def stop(self, trial: int, grace_s: float) -> None:
+        """Ask a trial to save, and end it after the grace period."""
+        self._order(lambda: self._ask_stop(trial, grace_s))
+
+    def events(self, timeout_s: float) -> list[Event]:
+        """What has happened; waits up to `timeout_s` for the first of it."""
+        told: list[Event] = []
+        with contextlib.suppress(queue.Empty):
+            told.append(self._events.get(timeout=timeout_s))
+            while True:
+                told.append(self._events.get_nowait())
+        if not told and self._failure is not None:
+            raise RuntimeError("the pool of workers has failed") from self._failure
+        return told
+
+    def close(self) -> None:
+        """End everything, and wait until it is gone."""
+        self._order(self._shut)
+        self._thread.join()
+        os.close(self._wake)
+        os.close(self._waker)
+
+    def _order(self, what: Callable[[], None]) -> None:
+        self._orders.put(what)
+        os.write(self._waker, b"!")
+
+    # ---- the thread
+
+    def _hold(self) -> None:
+        warden: subprocess.Popen[bytes] | None = None
+        pipe = -1
+        try:
+            warden, pipe = start_warden(self.mark)
+            while self._open:
+                for key, _ in self._selector.select(self._patience()):
+                    if key.fd in self._selector.get_map():  # an earlier one may have closed it
+                        key.data()
+                self._check()
+                self._fill_seats()
+        except BaseException as error:
+            self._failure = error
+        finally:
+            for seat in self.seats:
+                self._end(seat, "stopped", "the executor was closed")
+            if warden is not None:
+                os.close(pipe)
+                warden.wait()
+            self._selector.close()
+
+    def _patience(self) -> float | None:
+        if any(seat.job is not None for seat in self.seats):
+            return CHECK_S
+        return None
+
+    def _heard(self) -> None:
+        with contextlib.suppress(BlockingIOError):
+            os.read(self._wake, 4096)
+        with contextlib.suppress(queue.Empty):
+            while True:
+                self._orders.get_nowait()()
+
+    def _shut(self) -> None:
+        self._open = False
+
+    # ---- seats
+
+    def _fill_seats(self) -> None:
+        for seat in self.seats:
+            if seat.worn and seat.job is None and seat.worker is not None:
+                self._dismiss(seat)
+            while seat.job is None and self._waiting:  # one that cannot be started keeps no seat
+                self._seat(seat, *self._waiting.popleft())
+
+    def _seat(self, seat: Seat, load: Load, assignment: Assignment) -> None:
+        if seat.worker is not None and seat.loaded is not load:
+            self._dismiss(seat)
+        try:
+            output = Output(assignment.folder, assignment.attempt)
+            if seat.worker is None:
+                self._hire(seat, load)
+        except OSError as error:  # no such folder, no more processes: not this trial's fault
+            cause = f"it could not be started: {error}"
+            self._events.put(Ended(assignment.trial, assignment.attempt, "died", cause))
+            return
+        now = time.monotonic()
+        kills = memory.OomKills()
+        seat.job = Job(assignment, output, now, now, kills, measure_at=now + CHECK_S)
+        self._send(seat, {"kind": "trial", "assignment": as_fields(assignment)})
+
+    def _hire(self, seat: Seat, load: Load) -> None:
+        self._started += 1
+        worker = WorkerProcess(f"{self.mark}/{self._started}", seat.environment)
+        seat.worker, seat.loaded, seat.worn = worker, load, False
+        self._selector.register(worker.messages, selectors.EVENT_READ, lambda: self._listen(seat))
+        self._selector.register(worker.printed, selectors.EVENT_READ, lambda: self._copy(seat))
+        if worker.exit is not None:
+            self._selector.register(worker.exit, selectors.EVENT_READ, lambda: self._gone(seat))
+        self._send(seat, {"kind": "load", "devices": seat.devices, **load.head}, load.body)
+
+    def _dismiss(self, seat: Seat) -> int:
+        """End a seat's worker with all it has started, and say its exit status."""
+        worker = seat.worker
+        assert worker is not None
+        for descriptor in (worker.messages, worker.printed, worker.exit, worker.orders):
+            if descriptor is not None:
+                with contextlib.suppress(KeyError):
+                    self._selector.unregister(descriptor)
+        status = worker.kill()
+        self._copy(seat)
+        self._listen(seat)  # what it still told; it may even have finished
+        worker.close()
+        seat.worker = seat.loaded = None
+        return status
+
+    def _send(self, seat: Seat, head: Head, body: bytes = b"") -> None:
+        worker = seat.worker
+        assert worker is not None
+        worker.send(head, body)
+        if worker.unsent and worker.orders not in self._selector.get_map():
+            rest = lambda: self._send_rest(worker)  # noqa: E731
+            self._selector.register(worker.orders, selectors.EVENT_WRITE, rest)
+
+    def _send_rest(self, worker: WorkerProcess) -> None:
+        if not worker.send_rest():
+            self._selector.unregister(worker.orders)
+
+    # ---- what workers do
+
+    def _copy(self, seat: Seat) -> None:
+        assert seat.worker is not None
+        for data in seat.worker.said():
+            if seat.job is not None:
+                seat.job.output.write(data)
+
+    def _listen(self, seat: Seat) -> None:
+        assert seat.worker is not None
+        for head, body in seat.worker.told():
+            if seat.job is None:
+                continue
+            trial, attempt = seat.job.names
+            seat.job.progressed = time.monotonic()
+            match head["kind"]:
+                case "began":
+                    where = (head["start"], head["at"], seat.devices)
+                    self._events.put(Began(trial, attempt, *where))
+                case "logged":
+                    self._events.put(Logged(trial, attempt, body))
+                case "saved":
+                    about = (head["step"], head["path"], head["sha256"])
+                    self._events.put(Saved(trial, attempt, *about))
+                case "ended":
+                    self._finish(seat, head)
+
+    def _finish(self, seat: Seat, head: Head) -> None:
+        """The worker says how the trial has ended, and goes on or is replaced."""
+        job, load = seat.job, seat.loaded
+        assert job is not None and load is not None
+        self._copy(seat)
+        outcome, cause, detail = head["outcome"], head["cause"], head["detail"]
+        self._conclude(seat, outcome, cause, detail, head["seconds"], head["peak_memory_mb"])
+        fresh = bool(head["left"])
+        if not load.is_command:
+            fresh = fresh or time.monotonic() - job.started > LONG_S
+        # ended by _fill_seats, not here where its messages are being read
+        seat.worn = self.isolate == "always" or (self.isolate == "auto" and fresh)
+
+    def _gone(self, seat: Seat) -> None:
+        """The worker process has ended by itself."""
+        if seat.job is None:
+            self._dismiss(seat)
+            return
+        kills = seat.job.kills
+        status = self._dismiss(seat)
+        if seat.job is None:  # its last message was that the trial had ended
+            return
+        if status == -signal.SIGKILL and kills.more():
+            self._conclude(seat, "infeasible", "out of memory: the kernel killed the trial")
+        else:
+            self._conclude(seat, "died", f"the process ended: {describe(status)}")
+
+    def _conclude(
+        self,
+        seat: Seat,
+        outcome: Outcome,
+        cause: str,
+        detail: str = "",
+        seconds: float | None = None,
+        peak_mb: float | None = None,
+    ) -> None:
+        job, seat.job = seat.job, None
+        assert job is not None
+        job.output.close()
+        if not detail and outcome in ("failed", "died"):
+            detail = last_lines(job.output.path)
+        if seat.loaded is not None and seat.loaded.is_command:
+            peak_mb = None  # the worker's own, not the program's
+        peaks = [peak for peak in (peak_mb, job.peak_mb) if peak is not None]
+        if seconds is None:  # with the worker's own start, as it could not say it itself
+            seconds = time.monotonic() - job.started
+        peak = max(peaks, default=None)
+        self._events.put(Ended(*job.names, outcome, cause, detail, seconds, peak))
+
+    # ---- limits and wishes
+
+    def _check(self) -> None:
+        now = time.monotonic()
+        for seat in self.seats:
+            job, worker = seat.job, seat.worker
+            if job is None or worker is None:
+                continue
+            if worker.exit is None and worker.status is not None:
+                self._gone(seat)
+                continue
+            over = self.limits.exceeded(now - job.started, now - job.progressed)
+            if job.stop_by is not None and now > job.stop_by:
+                over = ("stopped", "stopped: it did not end within the grace period")
+            if over is None:
+                over = self._memory(seat, job, worker, now)
+            if over is not None:
+                self._end(seat, *over)
+
+    def _memory(
+        self, seat: Seat, job: Job, worker: WorkerProcess, now: float
+    ) -> tuple[Outcome, str] | None:
+        """Look at what the trial and its descendants take."""
+        if now < job.measure_at:
+            return None
+        job.measure_at = now + (PEAK_S if self.limits.memory_gb is None else MEMORY_S)
+        seen = process_tree.table()
+        tree = process_tree.descendants(worker.pid, seen)
+        if worker.pid in seen and not (seat.loaded and seat.loaded.is_command):
+            tree.append(seen[worker.pid])
+        taken = memory.tree_mb(tree)
+        if self.limits.too_large(taken) and len(tree) > 1:
+            # processes that share pages may take less than it seems
+            shared = memory.proportional_mb(tree)
+            taken = taken if shared is None else shared
+        job.peak_mb = max(taken, job.peak_mb or 0.0) or None  # None: it had ended already
+        return self.limits.out_of_memory(taken) if self.limits.too_large(taken) else None
+
+    def _end(self, seat: Seat, outcome: Outcome, cause: str) -> None:
+        """End a seat's trial, if one is there, with everything it has started."""
+        if seat.worker is not None:
+            self._dismiss(seat)
+        if seat.job is not None:
+            self._conclude(seat, outcome, cause)
+
+    def _ask_stop(self, trial: int, grace_s: float) -> None:
+        for entry in [entry for entry in self._waiting if entry[1].trial == trial]:
+            self._waiting.remove(entry)
+            attempt = entry[1].attempt
+            self._events.put(Ended(trial, attempt, "stopped", "stopped before it began"))
+        for seat in self.seats:
+            if seat.job is not None and seat.job.assignment.trial == trial:
+                until = time.monotonic() + grace_s
+                seat.job.stop_by = min(until, seat.job.stop_by or until)
+                about = {"trial": trial, "attempt": seat.job.assignment.attempt}
+                self._send(seat, {"kind": "stop", **about})

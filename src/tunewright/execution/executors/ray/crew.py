@@ -1,0 +1,329 @@
+"""The crew of a supervisor on a Ray cluster: one actor per seat, asked in turn what has happened.
+
+Everything here runs in the supervisor's thread. Each seat has one question open at any time, which
+its host answers when something has happened; if the host or its node is gone, Ray answers instead.
+Ray's state is never the record: a crew that is lost has only ever held trials that run again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import secrets
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import tunewright
+from tunewright.errors import WorkloadError
+from tunewright.execution.executors.executor import Assignment, Ended, Event, Outcome
+from tunewright.execution.executors.limits import Limits
+from tunewright.execution.executors.pool import Isolate, Load
+from tunewright.execution.executors.ray.cluster import package
+from tunewright.execution.executors.ray.host import Arrived, Host, Printed
+from tunewright.execution.executors.ray.place import Place, first_words
+from tunewright.execution.executors.ray.resources import as_options, described
+
+ASK_S = 10.0  # how long a host waits for something to tell
+ORDER_S = 2.0  # an order to stop that had no effect is given again
+UNREACHABLE_S = 60.0  # a host that cannot be reached for so long is given up
+LATE_S = 30.0  # so long after the grace period a host has failed to end its trial
+IDLE_S = 10.0  # a seat without work goes back to the cluster
+WAITING_S = 30.0  # trials that wait for the cluster for so long are spoken of
+CLOSE_S = 10.0  # for all hosts to end their trials
+NO_SHOWS = 3  # hosts in a row that could not be placed: it is not the node's fault
+LARGE = 100_000  # bytes; what is larger is kept by Ray once for all hosts
+log = logging.getLogger(__name__)
+
+
+@dataclass(eq=False)
+class Crew:
+    """Hosts at work on a cluster."""
+
+    limits: Limits
+    isolate: Isolate
+    needs: Mapping[str, float]  # resources of one trial
+    room: Callable[[], int]  # how many seats there may be
+
+    def __post_init__(self) -> None:
+        """Hosts are placed when there is work."""
+        self._sign = f".seen-{secrets.token_hex(8)}"
+        self._signed: set[Path] = set()  # folders that hold the sign
+        self._loads: list[tuple[Load, Any]] = []  # with itself, or the reference to Ray's copy
+        self._waiting: deque[tuple[int, Assignment]] = deque()
+        self._places: list[Place] = []
+        self._asked: dict[Any, Callable[[], None]] = {}  # open questions, and what to do then
+        self._told: list[Event] = []
+        self._orders = 0  # to begin an attempt, counted so that a repeated one is known
+        self._no_shows = 0
+        self._pause_until = 0.0  # after a host that could not be placed
+        self._waiting_since: float | None = None
+        self._spoken = set[str]()  # what was said once
+
+    # ---- for the supervisor
+
+    def start(self, load: Load, assignments: Sequence[Assignment]) -> None:
+        """Begin these attempts, or let them wait for a seat."""
+        number = self._number(load)
+        for each in assignments:
+            folder = each.folder.parent
+            if folder not in self._signed:
+                (folder / self._sign).touch()
+                self._signed.add(folder)
+            self._waiting.append((number, each))
+        self._seat_all(time.monotonic())
+
+    def events(self, timeout_s: float) -> list[Event]:
+        """What has happened; waits up to `timeout_s` for the first of it."""
+        until = time.monotonic() + timeout_s
+        while True:
+            now = time.monotonic()
+            self._seat_all(now)
+            self._check(now)
+            self._listen(0.0 if self._told else max(0.0, until - now))
+            if self._told or time.monotonic() >= until:
+                told, self._told = self._told, []
+                return told
+
+    def stop(self, trial: int, grace_s: float) -> None:
+        """Ask a trial to save, and end it after the grace period."""
+        for entry in [entry for entry in self._waiting if entry[1].trial == trial]:
+            self._waiting.remove(entry)
+            attempt = entry[1].attempt
+            self._told.append(Ended(trial, attempt, "stopped", "stopped before it began"))
+        now = time.monotonic()
+        for place in self._places:
+            if place.job is not None and place.job.trial == trial:
+                until = now + grace_s
+                place.stop_by = min(until, until if place.stop_by is None else place.stop_by)
+                place.order_at = 0.0
+                self._check_stop(place, now)
+
+    def close(self) -> None:
+        """End everything and give the seats back; those that do not answer are ended by Ray."""
+        ray = package()
+        if not ray.is_initialized():  # whoever connected has disconnected: Ray has ended them
+            self._places.clear()
+        goodbyes = [each.actor.close.remote() for each in self._places if each.arrived is not None]
+        if goodbyes:
+            with contextlib.suppress(ray.exceptions.RayError):
+                ray.wait(goodbyes, num_returns=len(goodbyes), timeout=CLOSE_S)
+        for place in tuple(self._places):
+            self._dismiss(place)
+        for folder in self._signed:
+            with contextlib.suppress(OSError):
+                (folder / self._sign).unlink(missing_ok=True)
+        self._signed.clear()
+
+    # ---- seats
+
+    def _number(self, load: Load) -> int:
+        for number, (known, _) in enumerate(self._loads):
+            if known is load:
+                return number
+        self._loads.append((load, package().put(load) if len(load.body) > LARGE else load))
+        return len(self._loads) - 1
+
+    def _seat_all(self, now: float) -> None:
+        for place in self._places:
+            if self._waiting and place.arrived is not None and place.job is None:
+                self._seat(place, *self._waiting.popleft())
+        free = sum(place.job is None for place in self._places)  # about to arrive
+        if len(self._waiting) > free and now >= self._pause_until:
+            for _ in range(min(len(self._waiting) - free, self.room() - len(self._places))):
+                self._place(now)
+
+    def _place(self, now: float) -> None:
+        """Ask Ray for one more host."""
+        host = package().remote(Host)
+        actor = host.options(max_restarts=0, max_concurrency=4, **as_options(self.needs)).remote(
+            self.limits, self.isolate, self.needs.get("CPU", 0), self.needs.get("GPU", 0)
+        )
+        place = Place(actor, idle_since=now)
+        self._places.append(place)
+        question = actor.arrive.remote()
+        self._asked[question] = lambda: self._arrive(place, question)
+
+    def _seat(self, place: Place, number: int, assignment: Assignment) -> None:
+        place.job, place.shared, place.stop_by = assignment, True, None
+        place.began = time.monotonic()
+        self._orders += 1
+        self._order(place, self._orders, number, assignment)
+
+    def _order(self, place: Place, order: int, number: int, assignment: Assignment) -> None:
+        load = None if number in place.loads else self._loads[number][1]
+        place.loads.add(number)
+        answer = place.actor.start.remote(order, number, load, assignment, self._sign)
+        self._asked[answer] = lambda: self._started(place, answer, order, number, assignment)
+
+    def _dismiss(self, place: Place) -> None:
+        """End a host with all that it has started, and give its resources back."""
+        if place in self._places:
+            self._places.remove(place)
+        with contextlib.suppress(Exception):  # it may be gone, or never have come
+            package().kill(place.actor)
+
+    # ---- answers
+
+    def _listen(self, timeout_s: float) -> None:
+        questions = list(self._asked)
+        if not questions:
+            time.sleep(timeout_s)
+            return
+        ray = package()
+        ready, others = ray.wait(questions, num_returns=1, timeout=timeout_s)
+        if ready and others:
+            ready += ray.wait(others, num_returns=len(others), timeout=0)[0]
+        for question in ready:
+            self._asked.pop(question)()
+
+    def _arrive(self, place: Place, question: Any) -> None:
+        ray = package()
+        if place not in self._places:
+            return
+        try:
+            arrived: Arrived = ray.get(question)
+        except ray.exceptions.RayError as error:
+            self._no_show(place, error)
+            return
+        if arrived.version != tunewright.__version__:
+            raise WorkloadError(
+                f"node {arrived.host} has tunewright {arrived.version}, this process "
+                f"{tunewright.__version__}: install the same version on all nodes."
+            )
+        self._no_shows = 0
+        place.arrived = arrived
+        self._ask(place)
+
+    def _no_show(self, place: Place, error: Exception) -> None:
+        """A host could not be placed or begun: wait a little, and raise when it goes on like so."""
+        self._dismiss(place)
+        self._no_shows += 1
+        self._pause_until = time.monotonic() + ORDER_S * self._no_shows
+        said = first_words(error)
+        if self._no_shows >= NO_SHOWS and not any(each.arrived for each in self._places):
+            raise WorkloadError(
+                f"no trial can be begun on the Ray cluster: {said}. Every node needs the same "
+                "Python, Ray and tunewright as this process."
+            ) from error
+        log.warning("a node could not take a trial: %s", said)
+
+    def _started(
+        self, place: Place, answer: Any, order: int, number: int, assignment: Assignment
+    ) -> None:
+        ray = package()
+        try:
+            shared = ray.get(answer)
+        except ray.exceptions.ActorUnavailableError:
+            if place.job is assignment:
+                place.loads.discard(number)
+                self._order(place, order, number, assignment)  # perhaps for the second time
+            return
+        except ray.exceptions.RayActorError:
+            return  # the open question is answered in the same way
+        except ray.exceptions.RayError as error:
+            if place.job is assignment:
+                self._end(place, "failed", f"it could not be started: {first_words(error)}")
+            return
+        if place.job is assignment:
+            place.shared = shared
+        if not shared:
+            self._say_once(
+                f"the trial folders in {assignment.folder.parent} are not seen from "
+                f"{place.where}: its trials keep their files there, and start at step 0 when they "
+                "are stopped or lose their node. A folder that all nodes share (Workload(folder=)) "
+                "changes that."
+            )
+
+    def _ask(self, place: Place) -> None:
+        question = place.actor.tell.remote(place.heard, ASK_S)
+        self._asked[question] = lambda: self._hear(place, question)
+
+    def _hear(self, place: Place, question: Any) -> None:
+        ray = package()
+        if place not in self._places:
+            return
+        try:
+            first, told = ray.get(question)
+        except ray.exceptions.ActorUnavailableError as error:
+            now = time.monotonic()
+            place.unreachable_since = place.unreachable_since or now
+            if now - place.unreachable_since > UNREACHABLE_S:
+                self._lose(place, error)
+            else:
+                self._ask(place)
+            return
+        except ray.exceptions.RayError as error:
+            self._lose(place, error)
+            return
+        place.unreachable_since = None
+        for event in told[max(0, place.heard - first) :]:
+            self._take(place, event)
+        place.heard = max(place.heard, first + len(told))
+        self._ask(place)
+
+    def _take(self, place: Place, event: Event | Printed) -> None:
+        job = place.job
+        if job is None or (event.trial, event.attempt) != (job.trial, job.attempt):
+            return
+        if isinstance(event, Printed):
+            with contextlib.suppress(OSError):
+                (job.folder / f"log.{event.attempt}.txt").write_bytes(event.text)
+            return
+        self._told.append(event)
+        if isinstance(event, Ended):
+            place.job, place.stop_by = None, None
+            place.idle_since = time.monotonic()
+
+    # ---- what goes wrong
+
+    def _lose(self, place: Place, error: Exception) -> None:
+        """A host is gone, and the trial it trained is due for another attempt."""
+        self._dismiss(place)
+        if place.job is None:
+            return
+        self._end(place, *place.lost(error))
+
+    def _end(self, place: Place, outcome: Outcome, cause: str) -> None:
+        job, place.job = place.job, None
+        assert job is not None
+        now = time.monotonic()
+        place.stop_by, place.idle_since = None, now
+        seconds = now - place.began
+        self._told.append(Ended(job.trial, job.attempt, outcome, cause, seconds=seconds))
+
+    def _check(self, now: float) -> None:
+        for place in tuple(self._places):
+            self._check_stop(place, now)
+            if place.job is None and not self._waiting and now - place.idle_since > IDLE_S:
+                self._dismiss(place)
+        if not self._waiting or any(place.arrived for place in self._places):
+            self._waiting_since = None
+            return
+        self._waiting_since = self._waiting_since or now
+        if now - self._waiting_since > WAITING_S:
+            self._say_once(
+                f"for {WAITING_S:.0f} s the Ray cluster has given no trial its place: each needs "
+                f"{described(self.needs)}, which others may use"
+            )
+
+    def _check_stop(self, place: Place, now: float) -> None:
+        """Repeat the wish to stop until the trial ends; a host that never ends it is ended."""
+        if place.stop_by is None:
+            return
+        if now > place.stop_by + LATE_S:
+            self._dismiss(place)
+            self._end(place, "stopped", f"stopped: {place.where} did not answer")
+        elif now >= place.order_at:
+            assert place.job is not None
+            place.order_at = now + ORDER_S
+            # an order that is lost, or that overtakes the start, is given again
+            place.actor.stop.remote(place.job.trial, max(0.0, place.stop_by - now))
+
+    def _say_once(self, text: str) -> None:
+        if text not in self._spoken:
+            self._spoken.add(text)
+            log.warning("%s", text)

@@ -1,0 +1,135 @@
+"""Training on a Ray cluster: one host per trial under way, on whichever node has room."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tunewright.errors import WorkloadError
+from tunewright.execution.executors.executor import Assignment, Event
+from tunewright.execution.executors.limits import Limits
+from tunewright.execution.executors.local import load_of
+from tunewright.execution.executors.pool import Isolate, Load
+from tunewright.execution.executors.ray.cluster import Cluster, join
+from tunewright.execution.executors.ray.crew import Crew
+from tunewright.execution.executors.ray.resources import checked, no_room, room
+from tunewright.execution.executors.ray.room import Room
+from tunewright.execution.workload import Workload
+
+
+@dataclass
+class Ray:
+    """Several trials at once on the nodes of a Ray cluster, each in a process of its own.
+
+    `resources` are what one trial takes, as Ray names them: `{"CPU": 4, "GPU": 0.5}`, `"memory"` in
+    bytes, or your own names; one CPU by default. A trial sees the GPUs that Ray gives it alone. A
+    node that is lost costs its trials one attempt; they go on elsewhere from their snapshots if the
+    trial folders are on a file system that the nodes share, else at step 0.
+    """
+
+    address: str | None = None  # of the cluster; None: RAY_ADDRESS, this machine's, or a new one
+    resources: Mapping[str, float] | None = None  # of one trial
+    workers: int | None = None  # trials at once; None: as many as the cluster has room for
+    trial_timeout_s: float | None = None  # of one attempt
+    no_progress_timeout_s: float | None = None  # without a step reported
+    memory_gb: float | None = None  # of a trial with everything it starts
+    isolate: Isolate = "auto"  # a fresh process per trial: "always", "never", or when it pays
+    runtime_env: Mapping[str, Any] | None = None  # Ray's: working_dir, env_vars, pip
+    grows: bool = False  # the cluster adds nodes when trials wait: never refuse for want of room
+
+    _cluster: Cluster | None = field(default=None, init=False, repr=False, compare=False)
+    _crew: Crew | None = field(default=None, init=False, repr=False, compare=False)
+    _loads: list[tuple[Workload, Load]] = field(
+        default_factory=list, init=False, repr=False, compare=False
+    )
+    _room: Room | None = field(default=None, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Refuse settings that make no sense, every problem at once."""
+        problems = []
+        many = self.workers
+        if many is not None and (not isinstance(many, int) or isinstance(many, bool) or many < 1):
+            problems.append(f"workers={many!r} is not a whole number of at least 1.")
+        if self.grows and many is None:
+            problems.append("grows=True: say how many trials at once (workers=) it may grow to.")
+        if self.isolate not in ("auto", "always", "never"):
+            problems.append(f'isolate={self.isolate!r}: say "auto", "always" or "never".')
+        for check in (lambda: self._limits, lambda: self._needs):
+            try:
+                check()
+            except WorkloadError as error:
+                problems.append(str(error))
+        if problems:
+            raise WorkloadError("\n".join(problems))
+
+    @property
+    def slots(self) -> int:
+        """How many trials the cluster can train at once; refuses a cluster that never could."""
+        if self.grows and self.workers is not None:
+            return self.workers
+        if self._room is None:
+            cluster, needs = self._join(), self._needs
+            if not room(needs, nodes := cluster.nodes()):
+                raise WorkloadError(no_room(needs, nodes))
+            self._room = Room(lambda: room(needs, cluster.nodes()))
+        found = self._room.now()
+        return found if self.workers is None else min(found, self.workers)
+
+    def start(self, workload: Workload, assignments: Sequence[Assignment]) -> None:
+        """Begin these attempts; those without a seat wait for one."""
+        load = self._load(workload)
+        if self._crew is None:
+            self._join()
+            self._crew = Crew(self._limits, self.isolate, self._needs, lambda: self.slots)
+        self._crew.start(load, assignments)
+
+    def events(self, timeout_s: float) -> list[Event]:
+        """What has happened since the last call; waits up to `timeout_s` for the first of it."""
+        if self._crew is None:
+            time.sleep(timeout_s)
+            return []
+        return self._crew.events(timeout_s)
+
+    def stop(self, trial: int, grace_s: float) -> None:
+        """Ask a trial to save, and end it with all it has started after the grace period."""
+        if self._crew is not None:
+            self._crew.stop(trial, grace_s)
+
+    def close(self) -> None:
+        """End everything that still runs and leave the cluster; the next `start` begins anew."""
+        crew, self._crew = self._crew, None
+        cluster, self._cluster = self._cluster, None
+        self._loads.clear()
+        self._room = None
+        try:
+            if crew is not None:
+                crew.close()
+        finally:
+            if cluster is not None:
+                cluster.close()
+
+    # ---- what a crew is made of
+
+    @property
+    def _limits(self) -> Limits:
+        return Limits(self.trial_timeout_s, self.no_progress_timeout_s, self.memory_gb)
+
+    @property
+    def _needs(self) -> dict[str, float]:
+        return checked(self.resources)
+
+    def _join(self) -> Cluster:
+        if self._cluster is None:
+            self._cluster = join(self.address, self.runtime_env)
+        return self._cluster
+
+    def _load(self, workload: Workload) -> Load:
+        """What hosts are told of a workload, made once; refuses what cannot be started."""
+        for known, load in self._loads:
+            if known is workload:
+                return load
+        load = load_of(workload)
+        self._loads.append((workload, load))
+        return load

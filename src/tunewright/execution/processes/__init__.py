@@ -1,0 +1,1 @@
+"""Worker processes: pipes, output, memory limits, process trees."""

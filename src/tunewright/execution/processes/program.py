@@ -1,0 +1,234 @@
+"""A command's program at work: started, listened to, stopped, and ended with all it started.
+
+Each line of its output that is a JSON object with a step is a measurement; all others are its log.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+from typing import IO, Any
+
+from tunewright.errors import Infeasible, WorkloadError
+from tunewright.execution.command import CONFIG, Command, Fact, as_config
+from tunewright.execution.executors.executor import Outcome
+from tunewright.execution.handle import Run
+from tunewright.execution.processes import process_tree
+from tunewright.execution.processes.memory import OomKills
+
+CONFIG_FILE = "config.json"  # in the trial folder
+LOOK_S = 0.2  # how often it is looked at when it prints nothing
+LEAVE_S = 2.0  # time to leave by itself after it said that it is infeasible
+LONGEST_LINE = 2**20  # bytes; a longer line is no measurement
+OURS = ("step", "infeasible", "resumed_at")  # a JSON object with one of these is for us
+
+
+class Finished(Exception):
+    """The program ended in another way than with exit status 0."""
+
+    def __init__(self, outcome: Outcome, text: str) -> None:
+        """`text` has one line for people."""
+        super().__init__(text)
+        self.outcome = outcome
+
+
+def run_program(command: Command, run: Run) -> None:
+    """Run the command's program to its end; raises what ended it, as a function would."""
+    facts = _facts(command, run)
+    file = run.folder / CONFIG_FILE
+    if CONFIG in command.fields:
+        file.write_text(as_config(run.configuration, facts), encoding="utf-8")
+    words = command.filled(run.configuration, facts, str(file))
+    mark = process_tree.new_mark()
+    environment = {
+        "PYTHONUNBUFFERED": "1",  # measurements of Python programs should come at once
+        **os.environ,
+        **{f"TUNEWRIGHT_{name.upper()}": str(fact) for name, fact in facts.items()},
+        process_tree.MARK: mark,
+    }
+    kills = OomKills()
+    try:
+        process = subprocess.Popen(
+            words,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            env=environment,
+            process_group=0,  # so that it can be signalled with its children, and without us
+        )
+    except OSError as error:
+        raise Finished("failed", f"{words[0]} could not be started: {error.strerror}") from None
+    try:
+        _listen(process, run)
+    except Infeasible:
+        _leave(process)
+        raise
+    finally:
+        process_tree.kill_group(process.pid)
+        status = process.wait()
+        assert process.stdout is not None
+        process.stdout.close()
+        process_tree.kill_marked(mark)
+    if run.stop_asked:
+        raise Finished("stopped", f"stopped, {describe(status)}")
+    if status == -signal.SIGKILL and kills.more():
+        raise Finished("infeasible", "out of memory: the kernel killed the program")
+    if _by_signal(status):
+        raise Finished("died", describe(status))
+    if status != 0:
+        raise Finished("failed", describe(status))
+
+
+def describe(status: int) -> str:
+    """An exit status in words.
+
+    >>> describe(-11), describe(3)
+    ('killed by SIGSEGV', 'exit status 3')
+    """
+    if status >= 0:
+        return f"exit status {status}"
+    try:
+        return f"killed by {signal.Signals(-status).name}"
+    except ValueError:
+        return f"killed by signal {-status}"
+
+
+def _by_signal(status: int) -> bool:
+    """Killed itself, or (128 + signal, as shells say it) by way of a wrapper."""
+    return status < 0 or status in {
+        128 + number for number in (signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS)
+    }
+
+
+def _facts(command: Command, run: Run) -> dict[str, Fact]:
+    facts: dict[str, Fact] = {
+        "seed": run.seeds.trial,
+        "folder": str(run.folder.absolute()),
+        "start_step": run.start_step,
+        "devices": ",".join(run.devices),
+        "port": _free_port(),
+    }
+    # where the number of steps is unknown, the template is refused only if it asks for this
+    with contextlib.suppress(WorkloadError):
+        facts["eval_every"] = run.eval_every
+    return facts
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("", 0))
+        return int(probe.getsockname()[1])
+
+
+def _listen(process: subprocess.Popen[bytes], run: Run) -> None:
+    """Pass measurements and log lines on until the program has ended; stop it when asked."""
+    assert process.stdout is not None
+    os.set_blocking(process.stdout.fileno(), False)
+    lines = Lines()
+    told_to_stop = False
+    while True:
+        ended = process.poll() is not None
+        # a child that outlives the program may hold the pipe open: then its end is never seen
+        ready = select.select([process.stdout], [], [], 0 if ended else LOOK_S)[0]
+        chunk = _read(process.stdout) if ready else b""
+        _take(lines.feed(chunk), run)
+        if not chunk and (ended or ready):
+            break
+        if run.stop_asked and not told_to_stop:
+            told_to_stop = True
+            process_tree.signal_group(process.pid, signal.SIGTERM)
+    _take([lines.rest()], run)
+    process.wait()
+
+
+def _read(pipe: IO[bytes]) -> bytes:
+    try:
+        return os.read(pipe.fileno(), 2**16)
+    except BlockingIOError:
+        return b""
+
+
+def _take(lines: list[bytes], run: Run) -> None:
+    """Measurements go to the run, all other lines to the log."""
+    others = []
+    try:
+        for line in lines:
+            found = measurement(line)
+            if found is None:
+                others.append(line)
+            elif "infeasible" in found:
+                raise Infeasible(str(found["infeasible"]))
+            elif "resumed_at" in found:
+                run.resumed_at(_whole(found["resumed_at"]))
+            else:
+                run.log(_whole(found.pop("step")), found)
+    finally:
+        _print(b"".join(others))
+
+
+def _print(data: bytes) -> None:
+    """To standard output, whatever stands there: a notebook's knows no bytes."""
+    buffer = getattr(sys.stdout, "buffer", None)
+    if buffer is None:
+        sys.stdout.write(data.decode("utf-8", "backslashreplace"))
+    else:
+        sys.stdout.flush()
+        buffer.write(data)
+        buffer.flush()
+
+
+def measurement(line: bytes) -> dict[str, Any] | None:
+    """The JSON object of a line that is meant for us, else None.
+
+    >>> measurement(b'{"step": 400, "valid_error": 0.081}')
+    {'step': 400, 'valid_error': 0.081}
+    >>> measurement(b'{"level": "info"}') is None
+    True
+    """
+    text = line.strip()
+    if not text.startswith(b"{") or len(text) > LONGEST_LINE:
+        return None
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(found, dict) or not any(name in found for name in OURS):
+        return None
+    return found
+
+
+def _whole(number: Any) -> Any:
+    """400.0, as some languages write whole numbers, as 400; anything else as it is."""
+    return int(number) if isinstance(number, float) and number.is_integer() else number
+
+
+def _leave(process: subprocess.Popen[bytes]) -> None:
+    until = time.monotonic() + LEAVE_S
+    while process.poll() is None and time.monotonic() < until:
+        time.sleep(0.02)
+
+
+class Lines:
+    """Bytes cut into lines; a line too long to be a measurement comes in pieces."""
+
+    def __init__(self) -> None:
+        """Nothing read yet."""
+        self._part = b""
+
+    def feed(self, chunk: bytes) -> list[bytes]:
+        """The lines that are complete now, with their line ends."""
+        *lines, self._part = (self._part + chunk).splitlines(keepends=True) or [b""]
+        if self._part.endswith((b"\n", b"\r")) or len(self._part) > LONGEST_LINE:
+            lines.append(self._part)
+            self._part = b""
+        return lines
+
+    def rest(self) -> bytes:
+        """What came without a line end."""
+        return self._part

@@ -1,0 +1,216 @@
+"""A worker process: trains what its supervisor sends, one trial after the other, and reports.
+
+Started as `python -m tunewright.execution.processes.worker READ WRITE PARENT PYTHONPATH`, with two pipes.
+It ends with everything it has started when the supervisor's pipe closes, so that a killed
+supervisor leaves nothing behind; on Linux the kernel sees to it too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import faulthandler
+import gc
+import os
+import queue
+import signal
+import sys
+import threading
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, NoReturn
+
+from tunewright.design.names import Meaning
+from tunewright.design.objective import Objective
+from tunewright.execution.command import Command
+from tunewright.execution.executors.executor import Assignment, Began, Ended, Event, Logged, Saved
+from tunewright.execution.handle import Run
+from tunewright.execution.processes import memory, process_tree, surroundings
+from tunewright.execution.processes.attempt import Task, clean, judge, perform
+from tunewright.execution.processes.frames import Head, Receiver, Sender
+from tunewright.execution.processes.shipping import Shipment, receive
+
+TELL_S = 0.2  # points wait this long for company
+BEAT_S = 1.0  # a step without any point is told this often
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36  # of Linux's prctl
+
+
+class Worker:
+    """The worker's own state: the pipes, what it trains, and the handle of the current trial."""
+
+    def __init__(self, source: int, target: int) -> None:
+        """Listen on one pipe, speak on the other."""
+        self._source = source
+        self._sender = Sender(target)
+        self._orders: queue.SimpleQueue[tuple[Head, bytes]] = queue.SimpleQueue()
+        self._task: Task | Ended | None = None
+        self._run: Run | None = None
+        self._stops: set[tuple[int, int]] = set()  # trial and attempt, asked before it began
+        self._before: dict[str, object] = {}
+
+    def work(self) -> NoReturn:
+        """Train until the supervisor goes away."""
+        for target in (self._listen, self._keep_telling):
+            threading.Thread(target=target, daemon=True).start()
+        while True:
+            head, body = self._orders.get()
+            if head["kind"] == "load":
+                self._load(head, body)
+            else:
+                self._attempt(_assignment(head["assignment"]))
+
+    # ---- the two threads
+
+    def _listen(self) -> None:
+        receiver = Receiver()
+        while chunk := os.read(self._source, 2**16):
+            for head, body in receiver.feed(chunk):
+                if head["kind"] == "stop":
+                    self._stop(head["trial"], head["attempt"])
+                else:
+                    self._orders.put((head, body))
+        perish()
+
+    def _stop(self, trial: int, attempt: int) -> None:
+        self._stops.add((trial, attempt))
+        if (run := self._run) is not None and run.is_of(trial, attempt):
+            run.ask_stop()
+
+    def _keep_telling(self) -> None:
+        told, told_at = -1, 0.0
+        while True:
+            time.sleep(TELL_S)
+            run = self._run
+            if run is None:
+                continue
+            try:
+                run.tell_points()
+                if run.step != told and time.monotonic() - told_at > BEAT_S:
+                    told, told_at = run.step, time.monotonic()
+                    self._sender.send({"kind": "step", "step": told})
+            except OSError:
+                perish()
+
+    # ---- orders
+
+    def _load(self, head: Head, body: bytes) -> None:
+        """Build the training function once, before its first trial."""
+        try:
+            train: Any
+            if "command" in head:
+                os.chdir(head["folder"])
+                train = Command(head["command"])
+            else:
+                path, folder = tuple(head["path"]), head["folder"]
+                train = receive(Shipment(path, folder, head["module"], head["name"], body))
+            objective = Objective(**head["objective"])
+            meaning = Meaning(**head["meaning"])
+            self._task = Task(train, objective, meaning, tuple(head["devices"]))
+        except (Exception, SystemExit) as error:
+            outcome, cause, detail = judge(error)
+            said = f"the training function could not be loaded in a worker: {cause}"
+            self._task = Ended(0, 0, outcome, clean(said), clean(detail))
+        self._before = surroundings.look()
+
+    def _attempt(self, assignment: Assignment) -> None:
+        memory.forget_peak()
+        if isinstance(self._task, Task):
+            ended = perform(self._task, assignment, self._tell, self._began)
+        else:
+            assert self._task is not None
+            ended = self._task
+        self._run = None
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(Exception):  # the program may have closed or replaced it
+                stream.flush()
+        left = self._left_behind(ended)
+        self._sender.send(
+            {
+                "kind": "ended",
+                "outcome": ended.outcome,
+                "cause": ended.cause,
+                "detail": ended.detail,
+                "seconds": ended.seconds,
+                "peak_memory_mb": memory.own_peak_mb(),
+                "left": left,
+            }
+        )
+
+    def _began(self, run: Run) -> None:
+        self._run = run
+        if any(run.is_of(*asked) for asked in self._stops):
+            run.ask_stop()
+
+    def _tell(self, event: Event) -> None:
+        match event:
+            case Began():
+                self._sender.send({"kind": "began", "start": event.start_step, "at": event.worker})
+            case Logged():
+                self._sender.send({"kind": "logged"}, event.points)
+            case Saved():
+                about = {"step": event.step, "path": event.path, "sha256": event.sha256}
+                self._sender.send({"kind": "saved", **about})
+
+    def _left_behind(self, ended: Ended) -> list[str]:
+        """What makes this process unfit for another trial; what still runs below it is ended."""
+        left = []
+        if process_tree.has_children():
+            if process_tree.kill_children():
+                left.append("processes that it started")
+            process_tree.reap()
+        if ended.outcome == "failed" or ended.cause.startswith("out of memory"):
+            left.append(ended.outcome)
+        left += surroundings.changed(self._before, surroundings.look())
+        torch: Any = sys.modules.get("torch")
+        if torch is not None and torch.cuda.is_initialized():
+            gc.collect()
+            torch.cuda.empty_cache()  # the next trial, or a neighbour on the device, may need it
+        return left
+
+
+def perish() -> NoReturn:
+    """End everything this process has started, and itself."""
+    process_tree.kill_children()
+    process_tree.kill_group(os.getpid())
+    os._exit(1)
+
+
+def _assignment(fields: dict[str, Any]) -> Assignment:
+    return Assignment(**{**fields, "folder": Path(fields["folder"])})
+
+
+def as_fields(assignment: Assignment) -> dict[str, Any]:
+    """An assignment as plain data for the pipe."""
+    return {**asdict(assignment), "folder": str(assignment.folder)}
+
+
+def _tie_to(parent: int) -> None:
+    """Die with the parent, and adopt the orphans of our children so that none gets away."""
+    if sys.platform == "linux":
+        prctl = ctypes.CDLL(None, use_errno=True).prctl
+        prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:
+        perish()  # it went before we could be tied to it
+
+
+def main(arguments: list[str]) -> NoReturn:
+    """Begin to work."""
+    source, target, parent = (int(argument) for argument in arguments[:3])
+    _tie_to(parent)
+    # what the training program starts should not find our package for having come through us
+    os.environ["PYTHONPATH"] = arguments[3]
+    if not arguments[3]:
+        del os.environ["PYTHONPATH"]
+    for descriptor in (source, target):
+        os.set_inheritable(descriptor, False)
+    faulthandler.enable()
+    for stream in (sys.stdout, sys.stderr):
+        # line by line, so that what was printed before a crash is in the log
+        stream.reconfigure(line_buffering=True, errors="backslashreplace")  # type: ignore[union-attr]
+    Worker(source, target).work()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

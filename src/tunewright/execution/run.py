@@ -1,0 +1,257 @@
+"""The verbs `run` and `load`: a round is trained, or read back as it was recorded."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import logging
+import math
+import os
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from tunewright.design.round import Round
+from tunewright.errors import DesignError, StoreError
+from tunewright.execution.executors.executor import Executor
+from tunewright.execution.executors.local import Local
+from tunewright.execution.heartbeat import lease_s, on_duty
+from tunewright.execution.interrupts import Interrupts, Wish
+from tunewright.execution.prepare import advice, ready, suggestions
+from tunewright.execution.retry import from_server
+from tunewright.execution.supervisor import Supervisor, Undertaking
+from tunewright.execution.watcher import Silent, Summary, Watcher, Why
+from tunewright.execution.workload import Workload
+from tunewright.search.halton import Halton
+from tunewright.search.search import Search
+from tunewright.store.leases import Kind, LeaseWatch
+from tunewright.store.provenance import capture
+from tunewright.store.results import Results
+from tunewright.store.store import RoundRecord, Store
+from tunewright.store.trial import ENDED
+
+SECONDS_PER_HOUR = 3600.0
+SAYS: dict[Why, str] = {
+    "finished": "every trial has come to an end",
+    "interrupted": "interrupted; the same call again goes on",
+    "terminated": "ended by SIGTERM; the same call again goes on",
+    "asked to stop": "stopped on request; the same call again goes on",
+    "out of time": "the time is over; the same call again goes on",
+    "limit": "as many trials as asked for have been run; the same call again goes on",
+    "all failed": "its first trials have all failed: mend the workload, then run it again with "
+    "retry_failed=True",
+    "no suggestion": "the search has nothing more to suggest",
+    "error": "an error ended it; the same call again goes on",
+}
+log = logging.getLogger(__name__)
+
+
+def run(
+    round: Round,
+    workload: Workload,
+    search: Search | None = None,
+    max_hours: float | None = None,
+    retry_failed: bool = False,
+) -> Results:
+    """Train every trial of the round that has not ended yet, and return the round as recorded.
+
+    The same call again continues where it stopped and runs only what is missing. After `max_hours`
+    no new trial begins. Failed trials are tried again only with `retry_failed`. Ctrl-C once: no new
+    trials, the running ones finish, and this returns. Twice, or SIGTERM: they are asked to save and
+    go back to pending, and the interrupt is raised.
+    """
+    results, summary, wish = supervised(
+        round, workload, search=search, max_hours=max_hours, retry_failed=retry_failed
+    )
+    heed(round.name, summary, wish)
+    return results
+
+
+def load(store: str | os.PathLike[str], name: str) -> Results:
+    """A round as recorded, judged by its objective; nothing is trained."""
+    with Store.open(store, create=False) as opened:
+        return opened.results(name)
+
+
+def supervise(
+    round: Round,
+    workload: Workload,
+    *,
+    search: Search | None = None,
+    max_hours: float | None = None,
+    retry_failed: bool = False,
+    watch: Watcher | None = None,
+    trials: int | None = None,
+    join: bool = False,
+    advise: bool = True,
+) -> Results:
+    """What `run` does, for those who want to watch it.
+
+    `trials` limits how many trials come to an end in this call. With `join`, this process helps
+    whoever supervises the round already, and waits with them until all of it has ended. How it
+    ended is told to `watch.closed`; signals never raise here. A round that nobody designed, such as
+    a probe's, needs no advice on its design.
+    """
+    return supervised(
+        round,
+        workload,
+        search=search,
+        max_hours=max_hours,
+        retry_failed=retry_failed,
+        watch=watch,
+        trials=trials,
+        join=join,
+        advise=advise,
+    )[0]
+
+
+def supervised(
+    round: Round,
+    workload: Workload,
+    *,
+    search: Search | None = None,
+    max_hours: float | None = None,
+    retry_failed: bool = False,
+    watch: Watcher | None = None,
+    trials: int | None = None,
+    join: bool = False,
+    advise: bool = True,
+) -> tuple[Results, Summary, Wish]:
+    """The results, why it came to its end, and the last wish a signal made."""
+    search, watch = search or Halton(), watch or Silent()
+    _check_limits(max_hours, trials)
+    own = ready(round, workload, search)
+    deadline = None if max_hours is None else time.monotonic() + max_hours * SECONDS_PER_HOUR
+    with Store.open(workload.store) as store:
+        record = _begin(store, own, workload, search, watch)
+        root = store.trial_root(Path(record.folder) if record.folder else None)
+        notes = advice(own, workload) if advise and not record.continued else ()
+        from_server(store, lambda: _keep_notes(store, record, notes), watch.message)
+        kind: Kind = "worker" if join else "supervisor"
+        with on_duty(store, record.id, kind, exclusive=not join) as heartbeat:
+            leases = LeaseWatch(lease_s())
+            take_over(store, record, leases, root, watch)
+            if retry_failed:
+                from_server(store, lambda: store.reopen(record.id), watch.message)
+            now = from_server(store, lambda: store.round(record.name), watch.message)
+            record = replace(now, continued=record.continued)
+            undertaking = Undertaking(
+                store=store,
+                record=record,
+                workload=workload,
+                executor=executor_of(workload),
+                search=search,
+                root=root,
+                watch=watch,
+                claim=lambda count: store.claim(record.id, heartbeat.worker, count),
+                provenance=capture(),
+                heartbeat=heartbeat,
+                leases=leases,
+                notes=(*notes, *_about_folder(workload, root)),
+                limit=trials,
+                deadline=deadline,
+            )
+            ended = sum(record.counts.get(status, 0) for status in ENDED)
+            summary, wish = carry_out(undertaking, sum(record.counts.values()), ended)
+        results = from_server(store, lambda: store.results(record.name), watch.message)
+    return results, summary, wish
+
+
+def carry_out(own: Undertaking, total: int, done: int) -> tuple[Summary, Wish]:
+    """Let a supervisor work, with signals heeded and the watcher told of the beginning and end."""
+    began = time.monotonic()
+    own.watch.began(own.record, total, done)
+    for text in own.notes:
+        own.watch.message(text)
+    why: Why = "error"
+    supervisor: Supervisor | None = None
+    with Interrupts() as interrupts:
+        try:
+            supervisor = Supervisor(own, interrupts)
+            interrupts.on_change = supervisor.on_wish
+            why = supervisor.work()
+        except KeyboardInterrupt:
+            why = "interrupted"
+            raise
+        finally:
+            ended = supervisor.progress.ended if supervisor else 0
+            summary = _summary(own, why, time.monotonic() - began, ended)
+            own.watch.closed(summary)
+    return summary, interrupts.wish
+
+
+def heed(name: str, summary: Summary, wish: Wish) -> None:
+    """Raise what a signal asked for, now that everything is put away; else say why it ended."""
+    if summary.why == "terminated":
+        raise SystemExit(143)  # 128 + SIGTERM, as a shell would say
+    if summary.why == "interrupted" and wish >= Wish.STOP:
+        raise KeyboardInterrupt
+    if summary.why != "finished":
+        log.warning("%s: %s", name, summary.says)
+
+
+def executor_of(workload: Workload) -> Executor:
+    """Who trains this workload."""
+    return Local() if workload.executor is None else workload.executor
+
+
+def take_over(
+    store: Store, record: RoundRecord, leases: LeaseWatch, root: Path, watch: Watcher
+) -> None:
+    """Take back what dead owners held, and take in what they left in the trial folders."""
+    from_server(store, lambda: store.reclaim(record.id, leases, root), watch.message)
+    from_server(store, lambda: store.import_spool(record.id, root), watch.message)
+
+
+def _begin(
+    store: Store, round: Round, workload: Workload, search: Search, watch: Watcher
+) -> RoundRecord:
+    chosen = None if workload.folder is None else Path(workload.folder)
+    root = store.trial_root(chosen)
+
+    def begin() -> RoundRecord:
+        return store.begin(
+            round,
+            workload.objective,
+            workload.meaning,
+            search=search.name,
+            suggestions=suggestions(search),
+            command=workload.name,
+            folder="" if chosen is None else str(root),
+        )
+
+    return from_server(store, begin, watch.message)
+
+
+def _keep_notes(store: Store, record: RoundRecord, notes: tuple[str, ...]) -> None:
+    with store.transaction():
+        for text in notes:
+            store.note(record, text)
+
+
+def _about_folder(workload: Workload, root: Path) -> tuple[str, ...]:
+    if workload.folder is None or root == Path(workload.folder).expanduser().absolute():
+        return ()
+    return (f"this round keeps its trial folders where it began: {root}",)
+
+
+def _summary(own: Undertaking, why: Why, seconds: float, ended: int) -> Summary:
+    counts = own.record.counts
+    with contextlib.suppress(StoreError):  # perhaps what ended the round: then what was known
+        read = functools.partial(own.store.round, own.record.name)
+        now = read() if why == "error" else from_server(own.store, read, own.watch.message)
+        counts = now.counts
+    summary = Summary(why, SAYS[why], counts, seconds, ended)
+    if why == "limit" and summary.whole:
+        return replace(summary, why="finished", says=SAYS["finished"])
+    if why == "finished" and own.waits and not summary.whole:
+        says = "every trial but those asked to stop has come to an end; the same call again goes on"
+        return replace(summary, says=says)
+    return summary
+
+
+def _check_limits(max_hours: float | None, trials: int | None) -> None:
+    if max_hours is not None and not 0 < max_hours < math.inf:
+        raise DesignError(f"max_hours={max_hours!r}: say how many hours, such as 0.5.")
+    if trials is not None and (isinstance(trials, bool) or trials < 1):
+        raise DesignError(f"trials={trials!r}: say how many trials to run at most, from 1.")

@@ -1,0 +1,207 @@
+"""A session's desk: the one place of an ask-and-tell process (or group) that uses the store."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from tunewright.design.guards import refuse
+from tunewright.design.names import Meaning
+from tunewright.design.objective import Objective
+from tunewright.design.ranges import Value
+from tunewright.design.round import Round
+from tunewright.errors import DesignError, OutOfDate, StoreError
+from tunewright.execution.account import Account
+from tunewright.execution.heartbeat import lease_s, on_duty
+from tunewright.execution.ledger import BACKUP_AGAIN_S, spool
+from tunewright.execution.prepare import suggestions
+from tunewright.execution.retry import FINAL, from_server, persist
+from tunewright.execution.suggest import filled
+from tunewright.search.listed import Listed
+from tunewright.search.search import Search, vet
+from tunewright.store.claims import Claim
+from tunewright.store.leases import LeaseWatch
+from tunewright.store.provenance import capture
+from tunewright.store.store import Store
+
+LOOK_S = 10.0  # how often a backup may be found due
+log = logging.getLogger(__name__)
+
+
+class Desk:
+    """Claims trials for a session and brings what is told of them into the record."""
+
+    def __init__(
+        self,
+        round: Round,
+        objective: Objective,
+        meaning: Meaning,
+        store: str | Path,
+        search: Search,
+        folder: str | Path | None,
+    ) -> None:
+        """Begin or continue the round, and register this process as one of its workers."""
+        refuse(round, objective, meaning)
+        vet(search, round, objective)
+        with contextlib.ExitStack() as stack:
+            self.store = stack.enter_context(Store.open(store))
+            chosen = None if folder is None else self.store.trial_root(Path(folder))
+            self.record = from_server(
+                self.store,
+                lambda: self.store.begin(
+                    round,
+                    objective,
+                    meaning,
+                    search=search.name,
+                    suggestions=suggestions(search),
+                    command="ask and tell",
+                    folder="" if chosen is None else str(chosen),
+                ),
+                log.warning,
+            )
+            self.root: Path | None = None  # PostgreSQL may go without: then nothing is spooled
+            if self.store.path is not None or self.record.folder:
+                own = Path(self.record.folder) if self.record.folder else None
+                self.root = self.store.trial_root(own)
+            duty = on_duty(self.store, self.record.id, "session", exclusive=False)
+            self._heartbeat = stack.enter_context(duty)
+            self._leases = LeaseWatch(lease_s())
+            self._search = search
+            self._provenance = capture()
+            self._backup_at = 0.0  # not looked at before, by the monotonic clock
+            self._held: set[int] = set()  # trials given out and not ended
+            self._unsure = False  # a claim failed half-way: a trial may be ours unknown to us
+            from_server(self.store, self._take_over, log.warning)
+            self._stack = stack.pop_all()
+
+    def _take_over(self) -> None:
+        """Take back what dead owners held, and take in what they left in the trial folders."""
+        self.store.reclaim(self.record.id, self._leases, self.root)
+        if self.root is not None:
+            self.store.import_spool(self.record.id, self.root)
+        if not self.store.round(self.record.name).counts.get("running"):
+            # nobody is at work: wishes to stop were meant for those who were
+            self.store.clear_stops(self.record.id)
+
+    def close(self) -> None:
+        """Go off duty and close the store."""
+        self._stack.close()
+
+    def claim(self, count: int) -> list[Claim]:
+        """Up to `count` trials with their configurations; none when none is left."""
+        return persist(lambda: self._claim(count), log.warning)
+
+    def _claim(self, count: int) -> list[Claim]:
+        self._be_known()
+        claims = self._taken(count)
+        if not claims and self._unsure and not self._held:
+            self._heartbeat.renew()  # what the old name holds is nobody's
+            self._unsure = False
+        while not claims:
+            if self.store.reclaim(self.record.id, self._leases, self.root):
+                claims = self._taken(count)
+            if claims or not self._leases.suspects:
+                break
+            # nothing else is left: see whether a silent owner is dead, which takes a few looks
+            time.sleep(self._leases.lease_s / 10)
+        return claims
+
+    def _taken(self, count: int) -> list[Claim]:
+        before, self._unsure = self._unsure, True
+        with self.store.transaction():
+            claims = self.store.claim(self.record.id, self._heartbeat.worker, count)
+            for claim in claims:
+                self.store.add_provenance(claim, self._provenance)
+        ready, _ = filled(self.store, self.record, self._search, claims)
+        self._unsure = before
+        self._held |= {claim.trial for claim in ready}
+        return ready
+
+    def add(self, configuration: Mapping[str, Value]) -> Claim:
+        """A trial for a configuration of one's own, which must lie within the round."""
+        self._be_known()
+        listed = Listed([configuration])
+        found = []
+        for study in self.record.round.studies:
+            try:
+                found += [(study, point) for point in listed.suggest(study, (), 1)]
+            except DesignError as error:
+                told = str(error).replace("Listed(): configuration 0", "add()")
+                raise DesignError(told) from None
+        if len(found) != 1:
+            labels = ", ".join(study.label for study in self.record.round.studies)
+            fits = "none" if not found else f"{len(found)}"
+            raise DesignError(
+                f"add({dict(configuration)}) belongs to {fits} of the studies {labels}: name its "
+                "scientific hyperparameters."
+            )
+        study, point = found[0]
+        with self.store.transaction():
+            claim = self.store.add(
+                self.record.id,
+                self._heartbeat.worker,
+                point.configuration,
+                study.number,
+                point.unit,
+            )
+            self.store.add_provenance(claim, self._provenance)
+        self._held.add(claim.trial)
+        return claim
+
+    def commit(self, account: Account) -> None:
+        """Bring what is new into the record; an end is tried again for ten minutes."""
+        try:
+            if account.ending is None:
+                self._write(account)
+            else:
+                persist(lambda: self._write(account), lambda said: self._keep(account, said))
+        except OutOfDate as error:
+            log.warning("%s", error)  # another has the trial: its result will count
+        except FINAL:
+            raise
+        except StoreError as error:
+            if account.ending is not None:
+                raise self._lost(account, error) from error
+            log.info("points wait: %s", error)
+        if account.ending is not None:
+            self._held.discard(account.claim.trial)
+            self._back_up()
+
+    def _back_up(self) -> None:
+        """Make a backup of a SQLite store if one is due: nobody else may be there to do it."""
+        now = time.monotonic()
+        if now < self._backup_at:
+            return
+        self._backup_at = now + LOOK_S
+        try:
+            self.store.back_up(if_due=True)
+        except StoreError as error:
+            self._backup_at = now + BACKUP_AGAIN_S
+            log.warning("%s", error)
+
+    def _write(self, account: Account) -> None:
+        with self.store.transaction():
+            account.write(self.store)
+        account.settle(time.monotonic())
+
+    def _keep(self, account: Account, said: str) -> None:
+        """Leave an end that cannot be told yet in the trial folder, if there is one."""
+        log.warning("the end of trial %s waits: %s", account.claim.number, said)
+        if self.root is not None and not account.spooled:
+            spool(account, self.root)
+
+    def _lost(self, account: Account, error: StoreError) -> StoreError:
+        kept = "nowhere" if self.root is None else f"in {self.root / account.claim.folder}"
+        return StoreError(
+            f"the end of trial {account.claim.number} could not be recorded: {error} It is kept "
+            f"{kept}."
+        )
+
+    def _be_known(self) -> None:
+        """Register anew after others took this process for dead: it slept longer than its lease."""
+        if self._heartbeat.lost is not None:
+            log.warning("%s", self._heartbeat.lost)
+            self._heartbeat.renew()

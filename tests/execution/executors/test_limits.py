@@ -1,0 +1,35 @@
+"""Limits: what ends a trial, and what is refused as a limit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tunewright.errors import WorkloadError
+from tunewright.execution.executors.limits import Limits
+
+
+def test_time_and_progress() -> None:
+    limits = Limits(trial_timeout_s=60, no_progress_timeout_s=5)
+    assert limits.exceeded(ran_s=59, since_step_s=4) is None
+    assert limits.exceeded(61, 1) == ("failed", "timeout: it ran for 60 s (trial_timeout_s)")
+    outcome, says = limits.exceeded(10, 6) or ("", "")
+    assert outcome == "failed"
+    assert says == "timeout: no step was reported for 5 s (no_progress_timeout_s)"
+    assert Limits().exceeded(1e9, 1e9) is None
+
+
+def test_memory_is_in_gigabytes() -> None:
+    limits = Limits(memory_gb=2)
+    assert not limits.too_large(1907) and limits.too_large(1908)  # 2e9 bytes are 1907.3 MiB
+    assert not Limits().too_large(1e9)
+    outcome, says = limits.out_of_memory(2000)
+    assert outcome == "infeasible"
+    assert says == "out of memory: it took 2.1 GB of 2 GB (memory_gb)"
+
+
+@pytest.mark.parametrize("limit", [0, -1, float("nan"), "many"])
+def test_a_limit_is_a_positive_number(limit: Any) -> None:
+    with pytest.raises(WorkloadError, match=r"memory_gb=.* is not a positive number"):
+        Limits(memory_gb=limit)

@@ -1,0 +1,128 @@
+"""What the end of an attempt makes of its trial, outcome by outcome."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given, strategies as st
+
+from tunewright.design.names import Meaning
+from tunewright.design.objective import minimize
+from tunewright.execution.executors.executor import Ended
+from tunewright.execution.outcome import DEATHS, Seen, conclude, never_logged, watched_metrics
+from tunewright.store.curves import pack
+
+OBJECTIVE = minimize("valid_error")
+WATCHED = watched_metrics(OBJECTIVE, Meaning())
+
+
+def seen(**curves: list[float]) -> Seen:
+    points = {name: (range(len(values)), values) for name, values in curves.items()}
+    return Seen().adding(pack(points), WATCHED)
+
+
+def test_a_logged_objective_completes():
+    verdict = conclude(Ended(1, 1, "completed"), seen(valid_error=[0.3, 0.2]), OBJECTIVE, 0)
+    assert (verdict.status, verdict.reason, verdict.died) == ("completed", "", False)
+
+
+def test_an_objective_never_logged_fails_and_names_the_nearest():
+    verdict = conclude(Ended(1, 1, "completed"), seen(valid_eror=[0.3]), OBJECTIVE, 0)
+    assert verdict.status == "failed"
+    assert verdict.reason == (
+        "the objective valid_error was never logged, only valid_eror. Did you mean valid_eror?"
+    )
+
+
+def test_nothing_logged_at_all_says_how_to_log():
+    verdict = conclude(Ended(1, 1, "completed"), Seen(), OBJECTIVE, 0)
+    assert verdict.status == "failed"
+    assert 'run.log(step, {"valid_error": ...})' in verdict.reason
+
+
+def test_unlike_names_are_not_offered():
+    assert never_logged("valid_error", ["qqq"]).endswith(
+        "Log valid_error, or change the objective."
+    )
+
+
+def test_of_many_names_eight_are_shown():
+    assert never_logged("valid_error", [f"q{i}" for i in range(20)]).count("q") == 8
+
+
+@pytest.mark.parametrize(
+    "value, text", [(math.nan, "nan"), (math.inf, "+inf"), (-math.inf, "-inf")]
+)
+@pytest.mark.parametrize("metric", ["valid_error", "train_loss", "valid_loss"])
+@pytest.mark.parametrize("outcome", ["completed", "failed", "died", "infeasible"])
+def test_a_non_finite_objective_or_loss_is_infeasible_however_it_ended(
+    outcome, metric, value, text
+):
+    curves = {"valid_error": [0.3, 0.2, 0.1], metric: [0.3, value, 0.1]}
+    verdict = conclude(Ended(1, 1, outcome), seen(**curves), OBJECTIVE, 0)
+    assert verdict.status == "infeasible"
+    assert verdict.reason == f"{metric} is {text} at step 1"
+    assert not verdict.died
+
+
+def test_other_metrics_may_be_non_finite():
+    verdict = conclude(
+        Ended(1, 1, "completed"), seen(valid_error=[0.3], ratio=[math.inf]), OBJECTIVE, 0
+    )
+    assert verdict.status == "completed"
+
+
+def test_losses_go_by_their_meaning_not_their_spelling():
+    watched = watched_metrics(OBJECTIVE, Meaning({"train_loss": "train/loss"}))
+    batch = pack({"train/loss": ([5], [math.nan])})
+    assert Seen().adding(batch, watched).diverged == "train/loss is nan at step 5"
+    assert "train_loss" not in watched
+
+
+def test_the_reason_an_executor_gives_is_kept():
+    verdict = conclude(Ended(1, 1, "infeasible", "out of memory", "tail"), Seen(), OBJECTIVE, 0)
+    assert (verdict.status, verdict.reason, verdict.detail) == (
+        "infeasible",
+        "out of memory",
+        "tail",
+    )
+    verdict = conclude(Ended(1, 1, "failed", "timeout", "tail"), Seen(), OBJECTIVE, 0)
+    assert (verdict.status, verdict.reason, verdict.detail) == ("failed", "timeout", "tail")
+
+
+def test_the_third_death_fails_with_cause_and_tail():
+    ends = [
+        conclude(Ended(1, n, "died", "signal 9", "the tail"), Seen(), OBJECTIVE, n - 1)
+        for n in range(1, DEATHS + 1)
+    ]
+    assert [v.status for v in ends] == ["pending", "pending", "failed"]
+    assert all(v.died for v in ends)
+    assert ends[-1].reason == "died 3 times, at last: signal 9"
+    assert ends[-1].detail == "the tail"
+
+
+@pytest.mark.parametrize("deaths", [0, 1, 2])
+def test_a_stop_is_never_a_death(deaths):
+    verdict = conclude(Ended(1, 9, "stopped"), Seen(), OBJECTIVE, deaths)
+    assert (verdict.status, verdict.died) == ("pending", False)
+
+
+@given(
+    st.lists(
+        st.dictionaries(st.sampled_from("abc"), st.lists(st.floats(), max_size=4), max_size=3),
+        max_size=6,
+    )
+)
+def test_seen_does_not_depend_on_how_points_were_batched(batches):
+    """One batch at a time or point by point: the same metrics, and divergence is never missed."""
+    together, apart = Seen(), Seen()
+    for batch in batches:
+        points = {n: (list(range(len(v))), v) for n, v in batch.items()}
+        together = together.adding(pack(points), ["a", "b"])
+        for name, values in batch.items():
+            for step, value in enumerate(values):
+                apart = apart.adding(pack({name: ([step], [value])}), ["a", "b"])
+    finite = all(math.isfinite(x) for b in batches for n in "ab" for x in b.get(n, []))
+    assert set(together.metrics) == set(apart.metrics)
+    assert bool(together.diverged) == bool(apart.diverged) == (not finite)
