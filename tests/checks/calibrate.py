@@ -11,13 +11,13 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from tests.checks.curve_worlds import FALLING, NOISES, noise, results_of, rise, shape
 
+from tunewright.checks._study_rule import IMMATERIAL
 from tunewright.checks.instability import instability
 from tunewright.checks.overfitting import got_worse, overfitting
 from tunewright.checks.periodicity import periodicity, periods, periods_of_epoch
 from tunewright.checks.saturated import saturated, saturation
 from tunewright.checks.step_variance import step_variance
 from tunewright.checks.still_improving import improving, still_improving
-from tunewright.checks.study_rule import IMMATERIAL
 from tunewright.checks.training_bug import rising, training_bug
 from tunewright.stats.noise import NoisyCurves, noisy_curves
 from tunewright.store.results import Results

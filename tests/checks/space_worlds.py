@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 from scipy.stats import qmc
 
+from tunewright.checks._region import Feature, Region, region
 from tunewright.checks.checklist import check
 from tunewright.checks.density import sampling
 from tunewright.checks.edge_of_divergence import nearness
-from tunewright.checks.region import Feature, Region, region
 from tunewright.checks.variance import spread
 from tunewright.design.ranges import log, log_from_one
 from tunewright.design.round import Round

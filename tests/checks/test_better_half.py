@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 from tests.checks.curve_worlds import results_of, shape
 
-from tunewright.checks.better_half import better_halves, have_learned
+from tunewright.checks._better_half import better_halves, have_learned
 from tunewright.design.objective import maximize
 
 

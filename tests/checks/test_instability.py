@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.checks.curve_worlds import noise, results_of, shape
 
-from tunewright.checks.better_half import better_halves
+from tunewright.checks._better_half import better_halves
 from tunewright.checks.instability import FIXES, instability, just_above
 from tunewright.checks.unstable import diverged
 

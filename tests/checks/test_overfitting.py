@@ -7,8 +7,8 @@ import pytest
 from tests.checks.curve_worlds import FALLING, NOISES, known_curves, noise, results_of, rise, shape
 from tests.checks.rates import agrees, at_most
 
+from tunewright.checks._study_rule import IMMATERIAL
 from tunewright.checks.overfitting import MEDIAN_LIMIT, got_worse, overfitting
-from tunewright.checks.study_rule import IMMATERIAL
 from tunewright.design.objective import maximize, minimize
 from tunewright.stats.noise import noisy_curves
 

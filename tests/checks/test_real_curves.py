@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.checks.real_curves import IMDB, read
 
-from tunewright.checks.better_half import better_halves
+from tunewright.checks._better_half import better_halves
 from tunewright.checks.instability import instability
 from tunewright.checks.overfitting import got_worse, overfitting
 from tunewright.checks.periodicity import periodicity

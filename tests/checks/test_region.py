@@ -5,8 +5,8 @@ import pytest
 from tests.checks.rates import agrees, at_most
 from tests.checks.space_worlds import regions
 
+from tunewright.checks._region import Feature, features_of, region
 from tunewright.checks.positions import settled
-from tunewright.checks.region import Feature, features_of, region
 from tunewright.design.names import Meaning
 from tunewright.design.ranges import integers, linear, log, log_from_one
 from tunewright.design.round import Round

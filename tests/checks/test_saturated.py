@@ -5,8 +5,8 @@ import pytest
 from tests.checks.curve_worlds import known_curves, noise, results_of, rise, shape
 from tests.checks.rates import agrees, at_most
 
+from tunewright.checks._study_rule import IMMATERIAL
 from tunewright.checks.saturated import MEDIAN_LIMIT, saturated, saturation
-from tunewright.checks.study_rule import IMMATERIAL
 from tunewright.stats.noise import noisy_curves
 
 

@@ -8,8 +8,8 @@ import pytest
 from tests.checks.curve_worlds import NOISES, known_curves, noise, results_of, rise, shape
 from tests.checks.rates import agrees, at_most
 
+from tunewright.checks._study_rule import IMMATERIAL
 from tunewright.checks.still_improving import MEDIAN_LIMIT, improving, still_improving
-from tunewright.checks.study_rule import IMMATERIAL
 from tunewright.stats.noise import noisy_curves
 
 # E, correlation, sd: share flagged on a power law and on a line (the published rates)

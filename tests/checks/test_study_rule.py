@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tunewright.checks.study_rule import IMMATERIAL, Reading, in_rank_order, statement
+from tunewright.checks._study_rule import IMMATERIAL, Reading, in_rank_order, statement
 from tunewright.store.trial import Trial
 
 

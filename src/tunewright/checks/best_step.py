@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tunewright.checks.better_half import TOP
+from tunewright.checks._better_half import TOP
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 

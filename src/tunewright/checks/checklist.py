@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
+from tunewright.checks._study_rule import expected_flags
 from tunewright.checks.baseline import baseline
 from tunewright.checks.boundary import boundary
 from tunewright.checks.comparison import comparison
@@ -25,7 +26,6 @@ from tunewright.checks.saturated import saturated
 from tunewright.checks.sensitivity import sensitivity
 from tunewright.checks.step_variance import step_variance
 from tunewright.checks.still_improving import still_improving
-from tunewright.checks.study_rule import expected_flags
 from tunewright.checks.training_bug import training_bug
 from tunewright.checks.variance import variance
 from tunewright.finding import Finding

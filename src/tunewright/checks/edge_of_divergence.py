@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tunewright.checks._region import Region
 from tunewright.checks.infeasible import Found, find_infeasible
 from tunewright.checks.instability import SECTION, remedies
 from tunewright.checks.positions import Settled, losses_of, settled
-from tunewright.checks.region import Region
 from tunewright.checks.unstable import diverged
 from tunewright.finding import Finding, said_once
 from tunewright.stats.noise import Floats

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from tunewright.checks.far_above import far_above
+from tunewright.checks._far_above import far_above
+from tunewright.checks._region import LARGEST, Region, features_of, region
 from tunewright.checks.positions import Settled, settled
-from tunewright.checks.region import LARGEST, Region, features_of, region
 from tunewright.finding import Finding, Verdict, said_once
 from tunewright.store.results import Results
 

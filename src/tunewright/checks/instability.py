@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tunewright.checks.asking import Answer, CurveQuestion, ask, training_metric
-from tunewright.checks.better_half import Judged
+from tunewright.checks._better_half import Judged
+from tunewright.checks._curve_question import Answer, CurveQuestion, ask, training_metric
+from tunewright.checks._study_rule import IMMATERIAL, Reading, Statement
 from tunewright.checks.spacing import SpacedCurves, tables
-from tunewright.checks.study_rule import IMMATERIAL, Reading, Statement
 from tunewright.checks.unstable import diverged, episodes
 from tunewright.finding import Finding
 from tunewright.stats.spikes import LONGEST

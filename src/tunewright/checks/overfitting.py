@@ -8,9 +8,9 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from tunewright.checks.asking import Answer, CurveQuestion, Metric, ask, objective_metric
+from tunewright.checks._curve_question import Answer, CurveQuestion, Metric, ask, objective_metric
+from tunewright.checks._study_rule import IMMATERIAL, Reading, Statement
 from tunewright.checks.spacing import SpacedCurves, spaced
-from tunewright.checks.study_rule import IMMATERIAL, Reading, Statement
 from tunewright.finding import Finding
 from tunewright.stats.noise import Floats, NoisyCurves, mean_variance, noisy_curves
 from tunewright.store.results import Results

@@ -8,10 +8,10 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from tunewright.checks.asking import Answer, CurveQuestion, ask, objective_metric
+from tunewright.checks._curve_question import Answer, CurveQuestion, ask, objective_metric
+from tunewright.checks._study_rule import Reading, Statement
 from tunewright.checks.logged_rate import learning_rates, steps_of
 from tunewright.checks.spacing import SpacedCurves
-from tunewright.checks.study_rule import Reading, Statement
 from tunewright.finding import Finding
 from tunewright.stats.noise import ROBUST, Floats
 from tunewright.store.results import Results

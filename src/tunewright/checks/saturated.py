@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tunewright.checks.asking import Answer, CurveQuestion, ask, objective_metric
+from tunewright.checks._better_half import Judged
+from tunewright.checks._curve_question import Answer, CurveQuestion, ask, objective_metric
+from tunewright.checks._study_rule import IMMATERIAL, Reading, Statement
 from tunewright.checks.best_step import best_steps, shorter
-from tunewright.checks.better_half import Judged
 from tunewright.checks.spacing import SpacedCurves
-from tunewright.checks.study_rule import IMMATERIAL, Reading, Statement
 from tunewright.checks.trial_sd import trial_sd
 from tunewright.finding import Finding
 from tunewright.stats.noise import Floats, NoisyCurves, noisy_curves

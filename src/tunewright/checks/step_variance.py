@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tunewright.checks.asking import Answer, CurveQuestion, ask, objective_metric
-from tunewright.checks.better_half import TOP, Judged
+from tunewright.checks._better_half import TOP, Judged
+from tunewright.checks._curve_question import Answer, CurveQuestion, ask, objective_metric
+from tunewright.checks._study_rule import Reading, Statement
 from tunewright.checks.logged_rate import decayed, learning_rates
 from tunewright.checks.spacing import SpacedCurves
-from tunewright.checks.study_rule import Reading, Statement
 from tunewright.checks.trial_sd import trial_sd
 from tunewright.finding import Finding
 from tunewright.stats.noise import Floats, NoisyCurves, noisy_curves

@@ -8,12 +8,12 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from tunewright.checks.asking import Answer, CurveQuestion, ask, objective_metric
+from tunewright.checks._better_half import Judged
+from tunewright.checks._curve_question import Answer, CurveQuestion, ask, objective_metric
+from tunewright.checks._study_rule import IMMATERIAL, Reading, Statement
 from tunewright.checks.best_step import best_steps
-from tunewright.checks.better_half import Judged
 from tunewright.checks.logged_rate import decayed, learning_rates, stepped
 from tunewright.checks.spacing import SpacedCurves
-from tunewright.checks.study_rule import IMMATERIAL, Reading, Statement
 from tunewright.finding import Finding
 from tunewright.stats.noise import Floats, NoisyCurves, noisy_curves, slope_variance
 from tunewright.store.results import Results

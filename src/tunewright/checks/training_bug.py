@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tunewright.checks.asking import Answer, CurveQuestion, ask, training_metric
+from tunewright.checks._curve_question import Answer, CurveQuestion, ask, training_metric
+from tunewright.checks._study_rule import IMMATERIAL, Reading, Statement
 from tunewright.checks.logged_rate import learning_rates, rose
 from tunewright.checks.spacing import SpacedCurves
-from tunewright.checks.study_rule import IMMATERIAL, Reading, Statement
 from tunewright.finding import Finding
 from tunewright.stats.noise import Floats, NoisyCurves, noisy_curves
 from tunewright.store.results import Results

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from tunewright.checks.better_half import Judged, better_halves
+from tunewright.checks._better_half import Judged, better_halves
+from tunewright.checks._study_rule import Reading, Statement, in_rank_order, statement
 from tunewright.checks.spacing import LONGEST, SpacedCurves, tables, unreadable
-from tunewright.checks.study_rule import Reading, Statement, in_rank_order, statement
 from tunewright.design.study import Study
 from tunewright.finding import Finding, Verdict, said_once
 from tunewright.stats.noise import FEWEST

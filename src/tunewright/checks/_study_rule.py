@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tunewright.checks.better_half import TOP
+from tunewright.checks._better_half import TOP
 from tunewright.store.trial import Trial
 
 IMMATERIAL = -9.0  # the z of an effect too small to matter, however certain

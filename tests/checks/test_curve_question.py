@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 from tests.checks.curve_worlds import results_of, shape
 
-from tunewright.checks.asking import (
+from tunewright.checks._curve_question import (
     SHOWN,
     Answer,
     CurveQuestion,
@@ -12,7 +12,7 @@ from tunewright.checks.asking import (
     objective_metric,
     training_metric,
 )
-from tunewright.checks.study_rule import Reading
+from tunewright.checks._study_rule import Reading
 from tunewright.design.objective import maximize
 
 
