@@ -3,7 +3,7 @@
     python bench/calibration.py [--decisions 20000] [--seed 2026]
 
 Every table goes through the formulas that `tw.decide` uses, many decisions at a time. The simulated
-worlds are those of tests/decision/launch_worlds.py; the recorded seeds are read from beside the
+worlds are those of tests/launches/launch_worlds.py; the recorded seeds are read from beside the
 repository and left out when they are not there. Prints markdown and writes it to
 bench/results/calibration.md; exits with 1 when an error rate breaks its bound.
 """
@@ -24,8 +24,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "decision"))
 
 import numpy as np
 import scipy
-from tests.decision import real_seeds
-from tests.decision.launch_worlds import (
+from tests.launches import real_seeds
+from tests.launches.launch_worlds import (
     HISTORIES,
     NOISES,
     any_of,
@@ -38,7 +38,7 @@ from tests.decision.launch_worlds import (
     tuning_curse,
 )
 
-from tunewright.decision.plan import FIVE_LOOKS, FUTILE, runs_for
+from tunewright.launches.plan import FIVE_LOOKS, FUTILE, runs_for
 from tunewright.stats.gain import History, gain
 
 OUT = Path(__file__).parent / "results" / "calibration.md"

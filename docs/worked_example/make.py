@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 import tunewright as tw
-from tunewright.autopilot.campaign import read_campaign
-from tunewright.autopilot.definition import read_definition
+from tunewright.campaigns.campaign import read_campaign
+from tunewright.campaigns.definition import read_definition
 from tunewright.store.store import Store
 
 HERE = Path(__file__).parent

@@ -19,15 +19,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tunewright import pipeline as pipeline, plots as plots, probes as probes
-    from tunewright.autopilot.campaign import Campaign as Campaign
-    from tunewright.autopilot.tune import tune as tune
+    from tunewright.advice.extend import extend as extend
+    from tunewright.advice.next_round import next_round as next_round
+    from tunewright.advice.proposal import Proposal as Proposal
+    from tunewright.campaigns.campaign import Campaign as Campaign
+    from tunewright.campaigns.tune import tune as tune
     from tunewright.checks.checklist import check as check
-    from tunewright.decision.decide import decide as decide
-    from tunewright.decision.extend import extend as extend
-    from tunewright.decision.launch import Launch as Launch
-    from tunewright.decision.next_round import next_round as next_round
-    from tunewright.decision.proposal import Proposal as Proposal
-    from tunewright.decision.variance import variance as variance
     from tunewright.design import presets as defaults, schedule as schedule
     from tunewright.design.conditions import given as given
     from tunewright.design.objective import (
@@ -64,6 +61,9 @@ if TYPE_CHECKING:
     from tunewright.importers.tables import import_tables as import_tables
     from tunewright.importers.tensorboard import import_tensorboard as import_tensorboard
     from tunewright.importers.wandb import import_wandb as import_wandb
+    from tunewright.launches.decide import decide as decide
+    from tunewright.launches.launch import Launch as Launch
+    from tunewright.launches.variance import variance as variance
     from tunewright.reports.report import report as report
     from tunewright.search.bayesian.bayesian import Bayesian as Bayesian
     from tunewright.search.halton import Halton as Halton
@@ -75,16 +75,16 @@ if TYPE_CHECKING:
 __version__ = "0.1.0.dev0"
 
 _HOMES = {
-    "autopilot.campaign": ("Campaign",),
-    "autopilot.tune": ("tune",),
+    "campaigns.campaign": ("Campaign",),
+    "campaigns.tune": ("tune",),
     "checks.checklist": ("check",),
     "finding": ("Finding",),
-    "decision.decide": ("decide",),
-    "decision.extend": ("extend",),
-    "decision.launch": ("Launch",),
-    "decision.next_round": ("next_round",),
-    "decision.proposal": ("Proposal",),
-    "decision.variance": ("variance",),
+    "launches.decide": ("decide",),
+    "advice.extend": ("extend",),
+    "launches.launch": ("Launch",),
+    "advice.next_round": ("next_round",),
+    "advice.proposal": ("Proposal",),
+    "launches.variance": ("variance",),
     "design.conditions": ("given",),
     "design.objective": ("Objective", "maximize", "minimize"),
     "design.round": ("Round",),

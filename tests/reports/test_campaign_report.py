@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tunewright.autopilot.campaign import Campaign, LoggedStep
-from tunewright.autopilot.definition import Definition
-from tunewright.autopilot.request import as_space
+from tunewright.campaigns.campaign import Campaign, LoggedStep
+from tunewright.campaigns.definition import Definition
+from tunewright.campaigns.request import as_space
 from tunewright.design.ranges import linear, log
 from tunewright.errors import NotFound
 from tunewright.launches.lineage import Launched, Place

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.decision.rounds_of_worlds import asked, ran
+from tests.launches.rounds_of_worlds import asked, ran
 
+from tunewright.advice.next_round import next_round
 from tunewright.checks.checklist import check
-from tunewright.decision.next_round import next_round
 from tunewright.store.joined import joined
 from tunewright.store.results import Results
 from tunewright.testing import Bowl, Surface, Walled, World

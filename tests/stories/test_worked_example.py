@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import tunewright as tw
-from tunewright.autopilot.tune import tune
+from tunewright.campaigns.tune import tune
 from tunewright.design.round_file import read_round
 from tunewright.design.workload_file import read_workload
 

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from tunewright.autopilot.tune import Ending
+from tunewright.campaigns.tune import Ending
 from tunewright.cli.problems import Misuse
 from tunewright.cli.project_folder import FILE, ROUNDS, find_project
 from tunewright.cli.screen import say, screen

@@ -14,11 +14,11 @@ from tunewright.cli.project import FUNCTION
 from tunewright.cli.project_folder import ROUNDS, Project, anchored, need_project
 from tunewright.cli.screen import say, screen, show_json, sidelines
 from tunewright.cli.training_function import find_function
-from tunewright.decision.final import FinalCheck, final_check, fold
 from tunewright.design.round_file import write_round
 from tunewright.execution.command import command
 from tunewright.execution.evaluate import Measure, Measured, measured
 from tunewright.execution.executors.executor import Executor
+from tunewright.launches.final import FinalCheck, final_check, fold
 from tunewright.messages import words
 from tunewright.reports.plain_table import cell, table
 from tunewright.store.results import Results

@@ -9,10 +9,10 @@ from rich.console import Console
 from rich.text import Text
 
 from tunewright.cli.screen import say
-from tunewright.decision.launch import Launch
-from tunewright.decision.plan import POWER, Claim, Plan, runs_for
-from tunewright.decision.reasons import about, percent
+from tunewright.launches.launch import Launch
 from tunewright.launches.lineage import Baseline, Launched, Place
+from tunewright.launches.plan import POWER, Claim, Plan, runs_for
+from tunewright.launches.reasons import about, percent
 from tunewright.messages import words
 from tunewright.stats.gain import History
 

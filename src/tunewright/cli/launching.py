@@ -8,8 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tunewright.autopilot.launching import Settled, keep, settle
-from tunewright.autopilot.replicating import replicates, resplit
+from tunewright.campaigns.replicate import replicates, resplit
 from tunewright.checks.checklist import check
 from tunewright.cli import where
 from tunewright.cli.judging import AtOption, MaximizeOption, MinimizeOption, judged_by
@@ -20,18 +19,19 @@ from tunewright.cli.progress import watcher
 from tunewright.cli.project_folder import anchored, need_project, open_store
 from tunewright.cli.rivals import Rivals, rivals
 from tunewright.cli.screen import say, screen, show_json, sidelines
-from tunewright.decision.arm import Arm
-from tunewright.decision.data_variance import examples_of, of_gain
-from tunewright.decision.grounds import claim_of
-from tunewright.decision.launch import Launch
-from tunewright.decision.pipeline_history import Pipeline, read_history
-from tunewright.decision.plan import FIVE_LOOKS, Claim, fixed
-from tunewright.decision.question import Question
-from tunewright.decision.study_variance import luck_of_gain
 from tunewright.execution.watcher import Summary
 from tunewright.execution.workload import Workload
 from tunewright.launches import lineage
+from tunewright.launches.arm import Arm
+from tunewright.launches.data_variance import examples_of, of_gain
+from tunewright.launches.grounds import claim_of
+from tunewright.launches.launch import Launch
 from tunewright.launches.lineage import Place
+from tunewright.launches.looks import Settled, keep, settle
+from tunewright.launches.pipeline_history import Pipeline, read_history
+from tunewright.launches.plan import FIVE_LOOKS, Claim, fixed
+from tunewright.launches.study_variance import luck_of_gain
+from tunewright.launches.terms import Question
 from tunewright.messages import words
 from tunewright.stats.gain import History
 from tunewright.store.repeats import Repeats

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
-from tunewright.decision.extend import Extension
-from tunewright.decision.proposal import Proposal
+from tunewright.advice.extend import Extension
+from tunewright.advice.proposal import Proposal
 from tunewright.design.ranges import Range
 from tunewright.design.round import Round
 from tunewright.design.round_changes import differences

@@ -10,6 +10,10 @@ from typing import Annotated
 
 import typer
 
+from tunewright.advice.agreement import Agreement, agreement
+from tunewright.advice.extend import extension
+from tunewright.advice.next_round import next_round
+from tunewright.advice.proposal import Proposal, next_name, renamed
 from tunewright.cli.earlier import read_joined
 from tunewright.cli.judging import AtOption, MaximizeOption, MinimizeOption, judged_by
 from tunewright.cli.options import JsonOption, RoundName, StoreOption
@@ -17,10 +21,6 @@ from tunewright.cli.problems import Misuse
 from tunewright.cli.project_folder import ROUNDS, Project, find_project, need_project, open_store
 from tunewright.cli.proposal_page import comment, print_extension, print_proposals
 from tunewright.cli.screen import say, screen, show_json
-from tunewright.decision.agreement import Agreement, agreement
-from tunewright.decision.extend import extension
-from tunewright.decision.next_round import next_round
-from tunewright.decision.proposal import Proposal, next_name, renamed
 from tunewright.design.round import Round
 from tunewright.design.round_file import write_round
 from tunewright.errors import NotFound

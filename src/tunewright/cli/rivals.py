@@ -10,12 +10,12 @@ from __future__ import annotations
 import difflib
 from dataclasses import dataclass
 
-from tunewright.autopilot.launching import known
 from tunewright.cli.problems import Misuse
 from tunewright.design.ranges import same_value
 from tunewright.design.study import Study
 from tunewright.launches import lineage
 from tunewright.launches.lineage import Place
+from tunewright.launches.looks import known
 from tunewright.messages import words
 from tunewright.store.repeats import Repeats
 from tunewright.store.results import Results

@@ -7,13 +7,13 @@ from typing import Annotated
 
 import typer
 
-from tunewright.autopilot.campaign import Campaign, read_campaign
-from tunewright.autopilot.definition import read_definition
-from tunewright.autopilot.probing import skipped
-from tunewright.autopilot.request import defined
-from tunewright.autopilot.step import Step
-from tunewright.autopilot.steps import next_step, planned
-from tunewright.autopilot.tune import Ending, tuned
+from tunewright.campaigns.campaign import Campaign, read_campaign
+from tunewright.campaigns.definition import read_definition
+from tunewright.campaigns.plan import next_step, planned
+from tunewright.campaigns.probe import skipped
+from tunewright.campaigns.request import defined
+from tunewright.campaigns.step import Step
+from tunewright.campaigns.tune import Ending, tuned
 from tunewright.cli import where
 from tunewright.cli.evaluating import chosen_measure
 from tunewright.cli.options import StoreOption, WorkersOption

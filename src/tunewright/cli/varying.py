@@ -8,16 +8,16 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from tunewright.autopilot.replicating import known_splits, replicate, replicates, resplit
+from tunewright.campaigns.replicate import known_splits, replicate, replicates, resplit
 from tunewright.cli import where
 from tunewright.cli.options import JsonOption, RoundName, StoreOption, WorkersOption
 from tunewright.cli.problems import FINE, INTERRUPTED
 from tunewright.cli.progress import watcher
 from tunewright.cli.project_folder import anchored, need_project, open_store
 from tunewright.cli.screen import say, screen, show_json, sidelines
-from tunewright.decision.variance import Variances, variance as variances_of
 from tunewright.execution.repeat import repeated
 from tunewright.execution.watcher import Summary
+from tunewright.launches.variance import Variances, variance as variances_of
 from tunewright.messages import words
 from tunewright.reports.plain_table import cell, table
 from tunewright.stats.spread import Spread

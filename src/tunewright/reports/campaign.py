@@ -6,11 +6,11 @@ import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from tunewright.autopilot.campaign import Campaign, Contender, kind_of
-from tunewright.autopilot.extending import ranks_alike
-from tunewright.autopilot.probing import skipped
-from tunewright.decision.ranges import hull
-from tunewright.decision.rewriting import searched_ranges, with_ranges
+from tunewright.advice.range_overlap import hull
+from tunewright.advice.rewrite import searched_ranges, with_ranges
+from tunewright.campaigns.campaign import Campaign, Contender, kind_of
+from tunewright.campaigns.probe import skipped
+from tunewright.campaigns.train_longer import ranks_alike
 from tunewright.messages import words
 from tunewright.plots.progress import progress
 from tunewright.reports.answer import settings

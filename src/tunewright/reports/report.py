@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.console import Console
 
 import tunewright
-from tunewright.autopilot.campaign import Campaign
+from tunewright.campaigns.campaign import Campaign
 from tunewright.checks.checklist import check
 from tunewright.errors import DesignError, NotFound
 from tunewright.finding import Finding

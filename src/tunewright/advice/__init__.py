@@ -1,0 +1,1 @@
+"""What next: one proposal per file, and longer training."""

@@ -1,0 +1,71 @@
+"""Compare the settings fairly again: each tuned in a range that suits it, with as many trials.
+
+Where one setting diverges more, or has its best elsewhere, the next round gives every setting its
+own ranges around its own best trials, so that neither wastes its trials.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tunewright.advice.narrow import around_the_best
+from tunewright.advice.proposal import Proposal, proposal, successor
+from tunewright.advice.rewrite import with_ranges
+from tunewright.design.conditions import Given
+from tunewright.design.ranges import Choice
+from tunewright.design.round import Round
+from tunewright.errors import DesignError
+from tunewright.finding import Finding
+from tunewright.store.results import Results
+
+
+def compare_again(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
+    """A round that asks the same question under equal conditions."""
+    own = [f for f in findings if f.check in ("fairness", "same_code") and f.verdict == "warn"]
+    if not own:
+        return []
+    made = own_ranges(results) if own[0].check == "fairness" else None
+    if made is not None:
+        reason = f"{own[0].says}; every setting searched around its own best, alike many trials"
+        return [proposal("compare_again", reason, own, made)]
+    # nothing of the old round is to count, so other points and seeds it is
+    again = {"seed": results.round.seed + 1, "continues": ""}
+    made = successor(results.round, "compared again", **again)
+    if own[0].check == "same_code":
+        reason = f"{own[0].says}; the same question again, all of it with one code"
+    else:
+        reason = f"{own[0].says}; the same question again, as many trials for each setting"
+    commands = (f"tunewright check {shlex.quote(made.name)}",)
+    return [proposal("compare_again", reason, own, made, commands)]
+
+
+def own_ranges(results: Results) -> Round | None:
+    """The round with ranges of its own for every value of its one scientific list; else None."""
+    round = results.round
+    if len(round.scientific) != 1:
+        return None
+    ((name, declared),) = round.scientific.items()
+    if not isinstance(declared, Choice) or isinstance(round.nuisance.get(name), Given):
+        return None
+    narrower = {
+        study.scientific[name]: around_the_best(results, [study.number])
+        for study in results.studies
+    }
+    shared = [c for c in round.nuisance if any(c in found for found in narrower.values())]
+    if not shared:
+        return None
+    branches: list[tuple[Any, Mapping[str, Any]]] = [
+        (value, with_ranges({n: round.nuisance[n] for n in shared}, found))
+        for value, found in narrower.items()
+    ]
+    rest = {n: d for n, d in round.nuisance.items() if n not in shared}
+    try:
+        return successor(
+            round,
+            f"{', '.join(shared)} in a range of its own for each {name}",
+            nuisance={**rest, name: Given(tuple(branches))},
+        )
+    except DesignError:
+        return None

@@ -1,0 +1,244 @@
+"""From round i to round i + 1: the same question settled, few trainings, many more steps.
+
+Each hyperparameter goes by how likely its best value transfers (`decision.transfer`). What is very
+likely or likely to transfer is fixed at the best trial's value. The learning rate only might, and
+decides most, so it is tuned again in half a decade either way; others that might are fixed, since
+few long trials cannot pay for them, unless they are asked for. What is unlikely to transfer, the
+schedule, follows the rules of stretching, and a length of its decay that was searched is searched
+again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from tunewright.advice.compute_bound import SHORT
+from tunewright.advice.lengthened import Lengthened, lengthened
+from tunewright.advice.proposal import next_name
+from tunewright.advice.transfer import Likelihood, Transfer, transfer
+from tunewright.design.budget import trials_for
+from tunewright.design.ranges import (
+    Choice,
+    Integers,
+    Linear,
+    Log,
+    LogFromOne,
+    Range,
+    Value,
+    is_number,
+    linear,
+    log,
+)
+from tunewright.design.round import Round
+from tunewright.errors import DesignError, NotFound
+from tunewright.store.results import Results
+from tunewright.store.trial import Trial
+
+HALF_DECADE = 10**0.5
+Role = Literal["fixed", "nuisance", "dropped"]
+
+
+@dataclass(frozen=True)
+class Extended:
+    """What became of one hyperparameter, and why."""
+
+    name: str
+    role: Role
+    value: Value | Range  # the value it is fixed at, or the range it is tuned in
+    transfer: Transfer
+    why: str
+
+
+@dataclass(frozen=True)
+class Extension:
+    """The longer round, hyperparameter by hyperparameter."""
+
+    round: Round
+    best: Trial  # the trial its values come from
+    old_steps: int
+    new_steps: int
+    hyperparameters: tuple[Extended, ...]
+    rule: str  # of the schedule
+    notes: tuple[str, ...]
+
+
+def extend(
+    results: Results,
+    max_train_steps: int,
+    *,
+    tune: Collection[str] = (),
+    trials_per_study: int | None = None,
+) -> Round:
+    """The round that trains the best configuration's neighbourhood for more steps.
+
+    `tune` names hyperparameters to be tuned again beside the learning rate.
+    """
+    made = extension(results, max_train_steps, tune=tune, trials_per_study=trials_per_study)
+    return made.round
+
+
+def extension(
+    results: Results,
+    max_train_steps: int,
+    *,
+    tune: Collection[str] = (),
+    trials_per_study: int | None = None,
+) -> Extension:
+    """What `extend` makes, with what becomes of each hyperparameter and why."""
+    best, old = _best(results), trained_steps(results)
+    if isinstance(max_train_steps, bool) or not isinstance(max_train_steps, int):
+        raise DesignError(f"max_train_steps={max_train_steps!r} is not a whole number of steps.")
+    if max_train_steps <= old:
+        raise DesignError(
+            f"max_train_steps={max_train_steps} is not longer than the {old} steps of "
+            f"{results.round.name}. For a shorter training tune again: what was found at {old} "
+            "steps says little about fewer."
+        )
+    unknown = [name for name in tune if name not in best.configuration]
+    if unknown:
+        raise DesignError(
+            f"tune={list(tune)}: the best trial has no {unknown[0]!r}. It has "
+            f"{', '.join(best.configuration)}."
+        )
+    schedule = lengthened(best.configuration, results.meaning, old, max_train_steps)
+    found = tuple(
+        _extended(results, best, name, schedule, max_train_steps, tune)
+        for name in best.configuration
+    )
+    nuisance = {e.name: e.value for e in found if e.role == "nuisance"}
+    fixed = {e.name: e.value for e in found if e.role == "fixed"}
+    goal = results.round.goal.partition(" [")[0]
+    made = Round(
+        next_name(results.round.name),
+        goal=f"{goal} [{max_train_steps} steps instead of {old}]",
+        nuisance=nuisance,
+        fixed=fixed,
+        trials_per_study=trials_per_study or trials_for(len(nuisance)),
+        seed=results.round.seed,  # the data split goes by it
+        detect=results.round.detect,
+        continues=results.round.name,
+    )
+    notes = (*schedule.notes, *_notes(found, old, max_train_steps))
+    return Extension(made, best, old, max_train_steps, found, schedule.rule, notes)
+
+
+def trained_steps(results: Results) -> int:
+    """How many steps the round's trials were trained for, by what means max_train_steps."""
+    name = results.meaning.name("max_train_steps")
+    value = _best(results).configuration.get(name)
+    if isinstance(value, int | float) and is_number(value) and value == int(value):
+        return int(value)
+    raise DesignError(
+        f"{results.round.name}: no {name!r} in the configurations, so there is no length to "
+        'extend. Name the hyperparameter that means it: means={"max_train_steps": "..."}.'
+    )
+
+
+def _extended(
+    results: Results,
+    best: Trial,
+    name: str,
+    schedule: Lengthened,
+    steps: int,
+    tune: Collection[str],
+) -> Extended:
+    """What becomes of one hyperparameter of the best trial."""
+    value, rung = best.configuration[name], transfer(name, results.meaning)
+    if rung.area == "length":
+        return Extended(name, "fixed", steps, rung, "the new length")
+    if name in schedule.dropped:
+        return Extended(name, "dropped", value, rung, "the new schedule has no use for it")
+    searched = _searched(results, best, name)
+    if name in schedule.values:
+        new = schedule.values[name]
+        if searched is not None and (moved := _half_to_double(new, searched)) is not None:
+            return Extended(name, "nuisance", moved, rung, "a schedule is to be tuned again")
+        return Extended(name, "fixed", new, rung, schedule.rule)
+    again = name in tune or results.meaning.of(name) == "learning_rate"
+    again = again or (rung.likelihood == "unlikely" and searched is not None)
+    near = _around(value, searched) if again else None
+    if near is not None:
+        why = "asked for" if name in tune else "might transfer, and decides most"
+        if rung.area == "schedule" and name not in tune:
+            why = "a schedule is to be tuned again"
+        return Extended(name, "nuisance", near, rung, why)
+    if searched is None and name not in results.studies[best.study].scientific:
+        return Extended(name, "fixed", value, rung, "fixed before")
+    return Extended(name, "fixed", value, rung, _WHY[rung.likelihood])
+
+
+_WHY: Mapping[Likelihood, str] = {
+    "very likely": "very likely to transfer",
+    "likely": "likely to transfer",
+    "might": "might transfer; few long trials cannot pay for it",
+    "unlikely": "unlikely to transfer, but nothing says where else to look",
+}
+
+
+def _searched(results: Results, best: Trial, name: str) -> Range | None:
+    """The range a hyperparameter of the best trial was drawn from; None if it had one value."""
+    for h in results.studies[best.study].space:
+        if h.name == name and h.column in best.unit:
+            return h.range
+    return None
+
+
+def _around(value: Value, searched: Range | None) -> Range | None:
+    """Half a decade either way on a log scale, a quarter of the range on a linear one."""
+    if not is_number(value) or isinstance(searched, Choice):
+        return None
+    number = float(value)  # type: ignore[arg-type]
+    if searched is None or isinstance(searched, Log):
+        return (
+            log(_digits(number / HALF_DECADE), _digits(number * HALF_DECADE))
+            if number > 0
+            else None
+        )
+    if isinstance(searched, LogFromOne):
+        low, high = 1 - (1 - number) * HALF_DECADE, 1 - (1 - number) / HALF_DECADE
+        return LogFromOne(max(_digits(low, 4), 0.0), _digits(high, 4))
+    if isinstance(searched, Integers):
+        low, high = max(1, int(number / HALF_DECADE)), round(number * HALF_DECADE)
+        return Integers(low, high, searched.log) if high > low else None
+    reach = (searched.high - searched.low) / 4
+    ends = max(searched.low, number - reach), min(searched.high, number + reach)
+    return linear(_digits(ends[0], 4), _digits(ends[1], 4)) if ends[1] > ends[0] else None
+
+
+def _half_to_double(value: Value, searched: Range) -> Range | None:
+    """Around a length that the new training moved out of the range it was searched in."""
+    if not is_number(value) or not isinstance(searched, Linear | Log):
+        return None
+    number = float(value)  # type: ignore[arg-type]
+    most = searched.high if searched.high <= 1 else math.inf  # a share of training
+    low, high = _digits(number / 2, 4), _digits(min(number * 2, most), 4)
+    return type(searched)(low, high) if high > low > 0 else None
+
+
+def _notes(found: Collection[Extended], old: int, new: int) -> list[str]:
+    notes = []
+    if old < SHORT * new * 0.999:
+        notes.append(
+            f"{old} steps are {old / new:.0%} of {new}: what holds there may not hold here; a "
+            f"round at about {SHORT:.0%} in between is safer"
+        )
+    guessed = [e.name for e in found if not e.transfer.known]
+    if guessed:
+        notes.append(
+            f"taken for parts of the model, which are likely to transfer: {', '.join(guessed)}"
+        )
+    return notes
+
+
+def _best(results: Results) -> Trial:
+    top = results.top(1)
+    if not top:
+        raise NotFound(f"{results.round.name}: no completed trial whose training could go on.")
+    return top[0]
+
+
+def _digits(x: float, digits: int = 2) -> float:
+    return float(f"{x:.{digits}g}")

@@ -1,0 +1,54 @@
+"""Train longer where the best were still improving, shorter where they had settled."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+from tunewright.advice.extend import extension, trained_steps
+from tunewright.advice.proposal import Proposal, proposal, successor
+from tunewright.errors import TunewrightError
+from tunewright.finding import Finding
+from tunewright.store.results import Results
+
+TIMES = 2  # as long, when nothing says how much longer
+
+
+def longer(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
+    """A longer round in the neighbourhood of the best, where training was cut off."""
+    own = [f for f in findings if f.check == "still_improving" and f.verdict == "warn"]
+    if not own:
+        return []
+    name = shlex.quote(results.round.name)
+    try:
+        steps = TIMES * trained_steps(results)
+        made = extension(results, steps)
+    except TunewrightError as error:
+        return [proposal("longer", f"{own[0].says}; {error}", own)]
+    reason = f"{own[0].says}; train the best for {steps} steps: {made.rule}"
+    command = f"tunewright extend {name} --max-train-steps {steps}"
+    return [proposal("longer", reason, own, made.round, (command,))]
+
+
+def shorter(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
+    """The same round with fewer steps, where the second half of training changed nothing."""
+    own = [f for f in findings if f.check == "saturated" and f.verdict == "warn"]
+    wanted = [f.evidence.get("proposed_max_train_steps") for f in own]
+    steps = [int(x) for x in wanted if x]
+    name = results.meaning.name("max_train_steps")
+    if not steps or name not in results.round.fixed:
+        return []
+    long = max(steps)  # enough for every study
+    now = results.round.fixed[name]
+    try:
+        if long >= trained_steps(results):
+            return []
+    except TunewrightError:
+        return []
+    made = successor(
+        results.round,
+        f"{long} steps instead of {now}",
+        fixed={**results.round.fixed, name: long},
+    )
+    reason = f"{own[0].says}; {long} steps instead of {now} leave more trials for the same compute"
+    return [proposal("shorter", reason, own, made)]

@@ -1,0 +1,82 @@
+"""More trials of the same round, where it is too small for what it wants to see.
+
+The sequence goes on, so nothing that was run is lost. After two doublings beyond what the number of
+hyperparameters pays for, narrower ranges serve better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tunewright.advice.narrow import narrow
+from tunewright.advice.proposal import Proposal, continued, enough_for
+from tunewright.checks.density import BETWEEN_SETTINGS
+from tunewright.design.budget import budget
+from tunewright.finding import Finding
+from tunewright.store.results import Results
+
+DOUBLINGS = 2
+# questions that cannot be judged for want of trials, though everything hangs on them
+NEEDED = ("boundary", "density")
+FEWEST = 10  # trials per study with which the questions can be asked
+
+
+def more_trials(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
+    """Twice as many trials where the study is too small, or narrower ranges after two doublings."""
+    own = [f for f in findings if f.check == "density" and f.verdict == "warn"]
+    if not own:
+        return []
+    doubled = _doubled(results, own[0].says, own)
+    crowded = any(f.check == "boundary" and f.verdict == "warn" for f in findings)
+    around = [] if crowded else narrow(results, own)  # not around an end that may be passed
+    return [*around, doubled] if around and doubled_enough(results) else [doubled, *around]
+
+
+def too_few(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
+    """Twice as many trials where too few completed for the search space to be judged."""
+    own = [f for f in findings if f.check in NEEDED and f.verdict == "cannot_judge"]
+    if not own or _adaptive(results):
+        return []
+    return [_doubled(results, f"{own[0].check} cannot be judged: {own[0].says}", own)]
+
+
+def undecided(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
+    """More trials where the settings cannot be told apart; repeats of the best come cheaper."""
+    own = [f for f in findings if f.check == "comparison" and f.verdict in ("note", "cannot_judge")]
+    own = [f for f in own if f.about.startswith("round ")]
+    return [_doubled(results, own[0].says, own)] if own else []
+
+
+def pressing(results: Results, findings: Sequence[Finding]) -> list[Finding]:
+    """The findings without densities that no number of trials would satisfy.
+
+    Where nothing else is declared, density is judged by the gap between the two best settings. If
+    they are equal that gap shrinks with every doubling; after two of them it has been said.
+    """
+    if not doubled_enough(results):
+        return list(findings)
+    return [
+        f
+        for f in findings
+        if f.check != "density" or f.evidence.get("reference_is") != BETWEEN_SETTINGS
+    ]
+
+
+def doubled_enough(results: Results) -> bool:
+    """Whether the studies had two doublings beyond what their hyperparameters pay for."""
+    trials = results.round.trials_per_study
+    return all(trials >= 2**DOUBLINGS * budget(study).suggested for study in results.studies)
+
+
+def _doubled(results: Results, says: str, own: Sequence[Finding]) -> Proposal:
+    before = results.round.trials_per_study
+    after = max(2 * before, FEWEST, enough_for(results.round))
+    made = replace(results.round, trials_per_study=after)
+    reason = f"{says}; {after} trials per study instead of {before}"
+    return continued("more_trials", reason, own, made)
+
+
+def _adaptive(results: Results) -> bool:
+    """Whether most of the trials were chosen by looking at results."""
+    return results.search not in ("", "halton", "listed")

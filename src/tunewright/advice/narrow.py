@@ -1,0 +1,198 @@
+"""Narrow the ranges around the best trials, or away from where trials diverge.
+
+Around the best: the stretch that holds the best fifth of the feasible trials (four at least), with
+a tenth of the range to spare on either side, and never less than a quarter of the range. Ranges
+along which the best lie no closer together than chance has it in one of four cases stay as they
+are. In simulated studies of 16 and 30 trials in two dimensions (optimum anywhere, a quadratic of
+height 1, noise of 0.005 to 0.05) the optimum stayed inside in 98 to 100 %, the space shrank to 0.29
+to 0.43 of its size, and a hyperparameter without effect was narrowed in 7 %.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from tunewright.advice.proposal import Proposal, proposal, successor
+from tunewright.advice.range_overlap import share
+from tunewright.advice.rewrite import names_of, searched_ranges, with_ranges
+from tunewright.checks.positions import Axis, axes, settled
+from tunewright.design.ranges import Choice, Integers, Linear, Log, LogFromOne, Range
+from tunewright.design.round import Round
+from tunewright.errors import DesignError
+from tunewright.finding import Finding
+from tunewright.store.results import Results
+
+BEST = 0.2  # of the feasible trials
+FEWEST_BEST = 4
+SPARE = 0.1  # of the range, on either side
+LEAST = 0.25  # of the range is kept
+CHANCE = 0.25  # that trials spread evenly lie so close together: then they say nothing
+WORTH_IT = 0.85  # of the range: a smaller cut is none
+FEWEST = 8  # feasible trials
+
+
+def around_the_best(results: Results, studies: Iterable[int] | None = None) -> dict[str, Range]:
+    """The narrower range of each column where the best of these studies (all by default) lie."""
+    wanted = None if studies is None else set(studies)
+    found: dict[str, tuple[float, float]] = {}
+    ranges: dict[str, Range] = {}
+    for own in settled(results):
+        if wanted is not None and own.study.number not in wanted:
+            continue
+        for axis in axes(results, own):
+            stretch = best_stretch(axis)
+            column = axis.hyperparameter.column
+            if column in found:  # wide enough for every study
+                low, high = found[column]
+                found[column] = min(low, stretch[0]), max(high, stretch[1])
+            else:
+                found[column] = stretch
+                ranges[column] = axis.hyperparameter.range
+    return {
+        column: narrower
+        for column, (low, high) in found.items()
+        if high - low <= WORTH_IT
+        and (narrower := cut(ranges[column], low, high)) is not None
+        and narrower != ranges[column]
+    }
+
+
+def best_stretch(axis: Axis) -> tuple[float, float]:
+    """From where to where the best trials lie along an axis, with room to spare (0 to 1)."""
+    if isinstance(axis.hyperparameter.range, Choice):
+        return 0.0, 1.0
+    units, losses = axis.units[axis.feasible], axis.losses[axis.feasible]
+    if len(units) < FEWEST:
+        return 0.0, 1.0
+    count = max(FEWEST_BEST, math.ceil(BEST * len(units)))
+    best = units[np.argsort(losses, kind="stable")[:count]]
+    if by_chance(float(best.max() - best.min()), count) > CHANCE:
+        return 0.0, 1.0
+    low, high = float(best.min()) - SPARE, float(best.max()) + SPARE
+    missing = LEAST - (high - low)
+    if missing > 0:
+        low, high = low - missing / 2, high + missing / 2
+    return max(0.0, low), min(1.0, high)
+
+
+def by_chance(span: float, count: int) -> float:
+    """How often so many evenly spread points lie within a stretch this long, somewhere.
+
+    >>> round(by_chance(0.5, 5), 2), by_chance(1.0, 5)
+    (0.19, 1.0)
+    """
+    return float(count * span ** (count - 1) - (count - 1) * span**count)
+
+
+def cut(range: Range, low: float, high: float) -> Range | None:
+    """The part of a range between two positions, its ends in few digits, rounded outwards.
+
+    >>> from tunewright.design.ranges import integers, log, log_from_one
+    >>> str(cut(log(1e-4, 1e-1), 0.4, 0.9)), str(cut(integers(1, 64, log=True), 0.5, 1.0))
+    ('log(0.0015, 0.051)', 'integers(8, 64, log=True)')
+    >>> str(cut(log_from_one(0.9, 0.999), 0.0, 0.5))
+    'log_from_one(0.9, 0.99)'
+    """
+    if isinstance(range, Choice):
+        return None
+    try:
+        if isinstance(range, Integers):
+            return Integers(range.value(low), range.value(high), range.log)
+        if isinstance(range, LogFromOne):
+            return LogFromOne(
+                range.low if low <= 0 else _plain(1 - _out(1 - range.value(low), up=True)),
+                range.high if high >= 1 else _plain(1 - _out(1 - range.value(high), up=False)),
+            )
+        ends = (
+            range.low if low <= 0 else max(range.low, _out(range.value(low), up=False)),
+            range.high if high >= 1 else min(range.high, _out(range.value(high), up=True)),
+        )
+        return Log(*ends) if isinstance(range, Log) else Linear(*ends)
+    except DesignError:  # nothing is left to search
+        return None
+
+
+def narrow(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
+    """A round around the best trials, with as many trials in less space."""
+    ranges = around_the_best(results)
+    if not ranges:
+        return []
+    made = narrowed(results, ranges)
+    if made is None:
+        return []
+    dense = [f for f in findings if f.check == "density" and f.verdict == "warn"]
+    shown = "; ".join(f"{column} in {range}" for column, range in ranges.items())
+    left = size(results, ranges)
+    why = f"{dense[0].says}; " if dense else ""
+    reason = f"{why}around the best trials: {shown} ({left:.0%} of the space, as many trials)"
+    return [proposal("narrow", reason, dense, made)]
+
+
+def leave_out(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
+    """A round without the region in which nearly all trials are infeasible."""
+    own = [f for f in findings if f.check == "infeasible" and f.verdict == "warn"]
+    known, names = searched_ranges(results.round), names_of(results.round)
+    ranges: dict[str, Range] = {}
+    for finding in own:
+        for region in finding.evidence.get("regions", []):
+            column = next((c for c, n in names.items() if n == region["feature"]), None)
+            if column is None or not region["clear"]:
+                continue
+            kept = _kept(known[column], region["between"], region["words"])
+            if kept is not None:
+                ranges[column] = kept
+    made = narrowed(results, ranges) if ranges else None
+    if made is None:
+        return []
+    shown = "; ".join(f"{column} in {range}" for column, range in ranges.items())
+    return [proposal("narrow", f"{own[0].says}; search where it trains: {shown}", own, made)]
+
+
+def narrowed(results: Results, ranges: Mapping[str, Range]) -> Round | None:
+    """The round in these narrower ranges; None if it could not be run."""
+    round = results.round
+    try:
+        return successor(
+            round,
+            f"narrower {', '.join(ranges)}",
+            scientific=with_ranges(round.scientific, ranges),
+            nuisance=with_ranges(round.nuisance, ranges),
+        )
+    except DesignError:
+        return None
+
+
+def size(results: Results, ranges: Mapping[str, Range]) -> float:
+    """The share of the search space that is left."""
+    known = searched_ranges(results.round)
+    left = 1.0
+    for column, range in ranges.items():
+        left *= share(range, known[column])
+    return left
+
+
+def _kept(range: Range, between: Sequence[float], words: str) -> Range | None:
+    """The side of a threshold (between two values) where trials are feasible."""
+    if isinstance(range, Choice):
+        return None
+    ends = [min(max(float(x), range.low), range.high) for x in between]
+    middle = sum(range.unit(int(x) if isinstance(range, Integers) else x) for x in ends) / 2
+    low, high = (0.0, middle) if " above " in f"{words} " else (middle, 1.0)
+    return cut(range, low, high) if LEAST / 2 <= high - low <= 1 - 1e-9 else None
+
+
+def _out(x: float, up: bool) -> float:
+    """A number with two digits, not less (`up`) or not more than it was."""
+    if x == 0:
+        return 0.0
+    scale = 10.0 ** (math.floor(math.log10(abs(x))) - 1)
+    near = (math.ceil if up else math.floor)(x / scale * (1 - 1e-12 if up else 1 + 1e-12))
+    return _plain(near * scale)
+
+
+def _plain(x: float) -> float:
+    """A number without the dust of arithmetic."""
+    return float(f"{x:.12g}")

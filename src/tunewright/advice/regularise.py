@@ -1,0 +1,134 @@
+"""Add the regulariser that overfitting asks for, as a nuisance hyperparameter.
+
+Regularisers are known by meaning. One that the round holds fixed becomes searched; one that it
+searches already, with the best still overfitting, is widened upwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from tunewright.advice.proposal import Proposal, enough_for, proposal, successor
+from tunewright.checks.wider import wider
+from tunewright.design._preset_ranges import SPACES
+from tunewright.design.names import Meaning
+from tunewright.design.ranges import Linear, Log, Range, Value, is_number, linear, log
+from tunewright.design.round import Round
+from tunewright.errors import DesignError
+from tunewright.finding import Finding
+from tunewright.store.results import Results
+
+# strengths worth searching where nothing is known but the name
+STRENGTHS: Mapping[str, Range] = {
+    "dropout": linear(0.0, 0.5),
+    "label_smoothing": linear(0.0, 0.2),
+}
+ANY_STRENGTH = log(1e-6, 1e-2)
+DECADES = 100.0  # either way around a strength that is in use
+
+
+def regularise(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
+    """A round that tunes the regularisers beside the rest, where the best trials overfit."""
+    own = [
+        f
+        for f in findings
+        if f.check == "overfitting"
+        and f.verdict == "warn"
+        and f.evidence.get("kind") != "training too"
+    ]
+    if not own:
+        return []
+    known = results.meaning.regularisers
+    round = results.round
+    fixed = {n: v for n, v in round.fixed.items() if n in known}
+    if not fixed:
+        searched = {n: d for n, d in round.nuisance.items() if n in known and isinstance(d, Range)}
+        return _stronger(results, own, searched) or _none(own, known)
+    added = {
+        name: range
+        for name, value in fixed.items()
+        if (range := strength(name, value, results.meaning, round.fixed)) is not None
+    }
+    if not added:
+        return _none(own, known)
+    first = next(iter(added))
+    made = [_with(round, {first: added[first]})]  # one at a time is cheaper, and tells which helps
+    if len(added) > 1:
+        made.append(_with(round, added))
+    return [
+        proposal("regularise", f"{own[0].says}; tune {_words(ranges)} beside the rest", own, next_)
+        for ranges, next_ in zip(({first: added[first]}, added), made, strict=False)
+    ]
+
+
+def strength(name: str, value: Value, meaning: Meaning, fixed: Mapping[str, Any]) -> Range | None:
+    """Where to search a regulariser that was fixed at this value; None for one without numbers.
+
+    >>> str(strength("weight_decay", 1e-4, Meaning(), {}))
+    'log(1e-06, 0.01)'
+    >>> str(strength("dropout", 0.0, Meaning(), {}))
+    'linear(0, 0.5)'
+    """
+    for meant, usual in STRENGTHS.items():
+        if name == meant or name.endswith(f".{meant}") or meant in name.lower():
+            return usual
+    if not is_number(value):
+        return None
+    number = float(value)  # type: ignore[arg-type]
+    if number > 0:
+        return log(_digits(number / DECADES), _digits(number * DECADES))
+    if meaning.of(name) == "weight_decay":
+        optimizer = str(fixed.get(meaning.name("optimizer"), "")).lower()
+        for entry in SPACES.get(optimizer, ()):
+            if entry.name == "weight_decay" and entry.searched is not None:
+                return entry.searched
+    return ANY_STRENGTH
+
+
+def _with(round: Round, added: Mapping[str, Range]) -> Round:
+    made = successor(
+        round,
+        f"regularised by {', '.join(added)}",
+        nuisance={**added, **round.nuisance},
+        fixed={n: v for n, v in round.fixed.items() if n not in added},
+    )
+    return replace(made, trials_per_study=enough_for(made))
+
+
+def _stronger(
+    results: Results, own: Sequence[Finding], searched: Mapping[str, Range]
+) -> list[Proposal]:
+    """What is searched already reaches further up."""
+    found: dict[str, Range] = {}
+    for name, range in searched.items():
+        if isinstance(range, Log | Linear) and (made := wider(range, "high")) is not None:
+            found[name] = made.range
+    if not found:
+        return []
+    try:
+        made_round = successor(
+            results.round,
+            f"stronger {', '.join(found)}",
+            nuisance={**results.round.nuisance, **found},
+        )
+    except DesignError:
+        return []
+    return [proposal("regularise", f"{own[0].says}; try {_words(found)}", own, made_round)]
+
+
+def _none(own: Sequence[Finding], known: Sequence[str]) -> list[Proposal]:
+    reason = (
+        f"{own[0].says}; the round has none of {', '.join(known)}: let the training program take "
+        'one, or name what regularises it in means={"regularisers": [...]}'
+    )
+    return [proposal("regularise", reason, own)]
+
+
+def _words(ranges: Mapping[str, Range]) -> str:
+    return " and ".join(f"{name} in {range}" for name, range in ranges.items())
+
+
+def _digits(x: float) -> float:
+    return float(f"{x:.2g}")

@@ -1,0 +1,291 @@
+"""A campaign: the whole loop on one search space, as the store has it.
+
+Everything a campaign knows is in the store: its definition (a document), its rounds (by their
+names, `tune_2_explore`), their repeats, the launch, the looks at the test set. What to do next is a
+function of that alone, so it can be stopped anywhere and resumed by anybody.
+"""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from tunewright.campaigns.definition import Definition
+from tunewright.campaigns.probe_answers import settled
+from tunewright.design.objective import Objective
+from tunewright.design.round import Round
+from tunewright.launches.lineage import Launched, Place, baseline, launches
+from tunewright.store.evaluations import Evaluation
+from tunewright.store.notes import Document
+from tunewright.store.repeats import Repeats
+from tunewright.store.results import Results
+from tunewright.store.store import Store
+from tunewright.store.trial import Trial
+
+STEP = "campaign step"
+BEGINNING = 16  # trials a budget of hours is taken for until some have ended
+SECONDS_PER_HOUR = 3600.0
+
+
+@dataclass(frozen=True)
+class LoggedStep:
+    """One line of the campaign's log."""
+
+    number: int  # from 1
+    kind: str
+    reason: str
+    round: str  # empty when it is about none
+    written: datetime
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A trial of one of the campaign's rounds."""
+
+    results: Results = field(repr=False)
+    trial: Trial
+
+    @property
+    def repeats(self) -> Repeats:
+        """It trained again under fresh seeds."""
+        return Repeats(self.trial, self.results.repeats(self.trial), self.results)
+
+    @property
+    def place(self) -> Place:
+        """Where it stands."""
+        return Place.of(self.results, self.trial)
+
+    @property
+    def known_value(self) -> float | None:
+        """The mean of its repeats, which were not picked for their luck; None without any."""
+        values = self.repeats.values
+        return statistics.fmean(values) if values else None
+
+    @property
+    def reliable(self) -> bool:
+        """Whether every repeat that ended completed."""
+        return all(own.status == "completed" for own in self.repeats if own.ended)
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """A campaign as recorded."""
+
+    definition: Definition
+    rounds: tuple[Results, ...] = ()  # by number
+    incumbent: Contender | None = None  # the baseline launched before it, now
+    launched: Launched | None = None  # its own decision
+    looks: tuple[Evaluation, ...] = ()  # at the test set
+    probes: tuple[Mapping[str, Any], ...] = ()  # answers given since it began
+    probe_trials: int = 0  # that they took
+    probe_seconds: float = 0.0  # of one slot
+    log: tuple[LoggedStep, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self.definition.name
+
+    @property
+    def space(self) -> Round:
+        """What is searched, with what probes have settled."""
+        space = self.definition.space
+        known = {n: v for n, v in settled(self.probes).items() if n not in space.nuisance}
+        return replace(space, fixed={**space.fixed, **known}) if known else space
+
+    @property
+    def objective(self) -> Objective | None:
+        """What it is judged by; None before its first round."""
+        return self.rounds[-1].objective if self.rounds else None
+
+    @property
+    def searched(self) -> tuple[Results, ...]:
+        """Its rounds without that of the configuration people have today."""
+        return tuple(r for r in self.rounds if kind_of(r.round.name) != "baseline")
+
+    @property
+    def spent(self) -> int:
+        """Trials it has used or laid out, repeats and probes included."""
+        own = sum(len(r.trials) + len(r.recorded_repeats) for r in self.rounds)
+        more = 0
+        if self.incumbent is not None:
+            now = len(self.incumbent.repeats)
+            more = max(0, now - self.definition.incumbent_repeats)
+        return own + more + self.probe_trials
+
+    @property
+    def total(self) -> int:
+        """Trials it may use in all: as asked for, or as many as the hours have room for."""
+        asked = self.definition
+        if asked.hours is None:
+            return asked.trials or 0
+        seconds = [t.seconds for t in self.all_trials() if t.ended and t.seconds > 0]
+        if not seconds:
+            return min(asked.trials or BEGINNING, BEGINNING)
+        used = sum(seconds) + self.probe_seconds
+        room = asked.hours * SECONDS_PER_HOUR * asked.slots - used
+        fits = len(seconds) + max(0, int(room / statistics.fmean(seconds)))
+        return fits if asked.trials is None else min(asked.trials, fits)
+
+    @property
+    def left(self) -> int:
+        """Trials that are still free."""
+        return max(0, self.total - self.spent)
+
+    def all_trials(self) -> Iterator[Trial]:
+        """Every trial and repeat of its rounds."""
+        for results in self.rounds:
+            yield from results.trials
+            yield from results.recorded_repeats
+
+    @property
+    def extended(self) -> tuple[Results, ...]:
+        """Its rounds of full length, where the best were trained longer in the end."""
+        return tuple(r for r in self.rounds if kind_of(r.round.name) == "extend")
+
+    def ranked(self) -> list[Contender]:
+        """Completed trials of the search, best first, each configuration once.
+
+        Once some were trained at full length only those count: short trainings do not compare.
+        """
+        return _ranked([r for r in self.extended if r.top(1)]) or self.ranked_short()
+
+    def ranked_short(self) -> list[Contender]:
+        """The same without those of full length."""
+        return _ranked([r for r in self.searched if kind_of(r.round.name) != "extend"])
+
+    def repeated(self) -> list[Contender]:
+        """Configurations of the search that were repeated, by the mean of their repeats.
+
+        All are compared on as many as each has: more runs of one, for the launch, change nothing.
+        """
+        known = [one for one in self.ranked() if one.repeats.values]
+        sign = 1.0 if self.objective is None else self.objective.sign
+        count = min((len(one.repeats.values) for one in known if one.reliable), default=1)
+
+        def rank(one: Contender) -> tuple[bool, float]:
+            return not one.reliable, -sign * statistics.fmean(one.repeats.values[:count])
+
+        return sorted(known, key=rank)
+
+    @property
+    def winner(self) -> Contender | None:
+        """The configuration it chose: the best by its repeats, else by its one trial."""
+        for one in (*self.repeated(), *self.ranked()):
+            return one
+        return None
+
+    @property
+    def default(self) -> Contender | None:
+        """The configuration people have today, where it was trained."""
+        for results in self.rounds:
+            if kind_of(results.round.name) == "baseline":
+                for trial in results.top(1):
+                    return Contender(results, trial)
+        return None
+
+    @property
+    def baseline(self) -> Contender | None:
+        """What the winner is compared with: what was launched before, else what people have."""
+        return self.incumbent or self.default
+
+
+def _ranked(rounds: Sequence[Results]) -> list[Contender]:
+    found = [Contender(r, trial) for r in rounds for trial in r.top(len(r.trials))]
+    if not found:
+        return []
+    sign = found[0].results.objective.sign
+    found.sort(key=lambda one: -sign * (one.trial.value or 0.0))
+    distinct: dict[str, Contender] = {}
+    for one in found:
+        distinct.setdefault(repr(sorted(one.trial.configuration.items())), one)
+    return list(distinct.values())
+
+
+def kind_of(round: str) -> str:
+    """What a round of a campaign was for, by its name.
+
+    >>> kind_of("tune_2_explore"), kind_of("weight_decay")
+    ('explore', '')
+    """
+    found = re.fullmatch(r".+_\d+_([a-z]+)", round)
+    return found[1] if found else ""
+
+
+def number_of(round: str, campaign: str) -> int | None:
+    """The number of a round in its campaign; None if it belongs to another."""
+    found = re.fullmatch(re.escape(campaign) + r"_(\d+)_[a-z]+", round)
+    return int(found[1]) if found else None
+
+
+def keep_step(store: Store, name: str, kind: str, reason: str, round: str) -> None:
+    """Add a line to the campaign's log."""
+    payload = {"kind": STEP, "name": name, "step": kind, "reason": reason, "round": round}
+    store.add_document("finding", None, payload)
+
+
+def read_campaign(store: Store, definition: Definition) -> Campaign:
+    """A campaign as the store has it now."""
+    name, since = definition.name, definition.started
+    records = store.rounds()
+    numbers = {record.name: number_of(record.name, name) for record in records}
+    numbered = sorted((number, round) for round, number in numbers.items() if number is not None)
+    rounds = tuple(store.results(round) for _, round in numbered)
+    own = {results.round.name for results in rounds}
+    mine = [one for one in launches(store) if one.candidate.round in own]
+    identities = {t.identity for r in rounds for t in (*r.trials, *r.recorded_repeats)}
+    answers = [d for d in store.documents("probe") if since is None or d.written >= since]
+    probes = [
+        record
+        for record in records
+        if record.name.startswith("probe_") and (since is None or record.created >= since)
+    ]
+    return Campaign(
+        definition,
+        rounds,
+        _incumbent(store, definition),
+        mine[-1] if mine else None,
+        tuple(one for one in store.evaluations() if one.look and one.trial in identities),
+        tuple(answer.payload for answer in answers),
+        sum(sum(record.counts.values()) for record in probes),
+        _probe_seconds(store, definition, [record.name for record in probes], answers),
+        tuple(_logged(store, name)),
+    )
+
+
+def _probe_seconds(
+    store: Store, definition: Definition, rounds: Sequence[str], answers: Sequence[Document]
+) -> float:
+    """What probes have cost of one slot; those that time steps have the machine to themselves."""
+    if definition.hours is None:
+        return 0.0
+    trained = sum(t.seconds for name in rounds for t in store.results(name).trials)
+    timed = sum(float(d.payload.get("seconds") or 0.0) for d in answers)
+    return trained + definition.slots * timed
+
+
+def _incumbent(store: Store, definition: Definition) -> Contender | None:
+    if definition.incumbent is None:
+        return None
+    results = store.results(definition.incumbent.round)
+    return Contender(results, results.trial(definition.incumbent.trial))
+
+
+def _logged(store: Store, name: str) -> Iterator[LoggedStep]:
+    own = (d for d in store.documents("finding") if d.payload.get("kind") == STEP)
+    for number, document in enumerate((d for d in own if d.payload["name"] == name), 1):
+        told = document.payload
+        yield LoggedStep(number, told["step"], told["reason"], told["round"], document.written)
+
+
+def standing_baseline(store: Store) -> tuple[Place, int] | None:
+    """The launched baseline of a store, and how many repeats it has; None before any launch."""
+    found = baseline(store)
+    if found is None:
+        return None
+    results = store.results(found.place.round)
+    return found.place, len(results.repeats(found.place.trial))

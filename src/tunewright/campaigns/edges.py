@@ -1,0 +1,79 @@
+"""Exploitation at the end of a range: the best found there says that the box was cut too small.
+
+Exploitation searches around what exploration found best. When its own best trials press against an
+end, the end is moved: back to where the campaign has searched already, or further out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+
+from tunewright.advice.range_overlap import hull
+from tunewright.advice.rewrite import names_of, searched_ranges, with_ranges
+from tunewright.campaigns.campaign import Campaign
+from tunewright.checks.wider import natural_bound, wider
+from tunewright.design.ranges import Choice, Linear, Range
+from tunewright.design.round import Round
+from tunewright.errors import DesignError
+from tunewright.store.results import Results
+
+NEAR = 0.03  # of a range: this close to its end is at it
+BEST, MOST = 3, 2  # of the best three trials, so many at an end move it
+
+
+def beyond(campaign: Campaign, results: Results) -> tuple[Round, str] | None:
+    """The round with the ends moved that the best trials press against, and which; None: none."""
+    own, names = searched_ranges(results.round), names_of(results.round)
+    top = results.top(BEST)
+    moved: dict[str, Range] = {}
+    for column, range in own.items():
+        if isinstance(range, Choice) or names[column] not in results.round.nuisance:
+            continue
+        units = [t.unit[column] for t in top if column in t.unit]
+        side: Literal["low", "high"] | None = None
+        if sum(unit <= NEAR for unit in units) >= MOST:
+            side = "low"
+        elif sum(unit >= 1 - NEAR for unit in units) >= MOST:
+            side = "high"
+        if side is not None:
+            made = _moved(campaign, results, column, range, side)
+            if made is not None and made != range:
+                moved[column] = made
+    if not moved:
+        return None
+    try:
+        nuisance = with_ranges(results.round.nuisance, moved)
+        made_round = replace(results.round, nuisance=nuisance)
+    except DesignError:
+        return None
+    shown = ", ".join(f"{column} in {range}" for column, range in moved.items())
+    return made_round, shown
+
+
+def _moved(
+    campaign: Campaign, results: Results, column: str, range: Range, side: Literal["low", "high"]
+) -> Range | None:
+    """The range with one end moved out; None where no value can lie beyond it."""
+    if isinstance(range, Choice):
+        return None
+    known = [searched_ranges(other.round).get(column) for other in campaign.searched]
+    widest: Range = range
+    for other in known:
+        if other is not None and type(other) is type(range):
+            widest = hull(widest, other)
+    assert not isinstance(widest, Choice)
+    end, now = (widest.low, range.low) if side == "low" else (widest.high, range.high)
+    if end != now:  # cut away by an earlier step: give it back
+        ends = {"low": end} if side == "low" else {"high": end}
+        return replace(range, **ends)  # type: ignore[arg-type]
+    name = names_of(results.round)[column]
+    if natural_bound(name, range, side, results.meaning):
+        return None
+    found = wider(range, side)
+    if found is None:
+        return None
+    made = found.range
+    if isinstance(made, Linear) and isinstance(range, Linear) and made.low < 0 <= range.low:
+        return Linear(0.0, made.high)
+    return made

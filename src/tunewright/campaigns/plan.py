@@ -1,0 +1,305 @@
+"""What does a campaign do next? A pure function of what is in the store.
+
+The order is the playbook's: probes of batch size and length, the configuration people have today,
+exploration by quasi-random search (repaired, widened, narrowed and continued as the findings ask),
+what luck does, exploitation by Bayesian search until it saturates, the best trained longer where
+that was asked for, repeats of the finalists, the launch decision, the test set. No step uses a
+trial that is kept back for a later one, so the budget always reaches to the end.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+
+from tunewright.advice.exploit import exploitation
+from tunewright.advice.saturation import saturation
+from tunewright.campaigns.campaign import Campaign, Contender, kind_of
+from tunewright.campaigns.edges import beyond
+from tunewright.campaigns.explore import explore_on, first_round, plain_reason, widening
+from tunewright.campaigns.probe import next_probe
+from tunewright.campaigns.probe_answers import BATCH_SIZE, answer
+from tunewright.campaigns.round_names import named, together
+from tunewright.campaigns.shares import FEWEST, Shares, shares
+from tunewright.campaigns.step import Step
+from tunewright.campaigns.train_longer import extend_step, longer_default
+from tunewright.checks.checklist import check
+from tunewright.checks.trial_sd import trial_sd
+from tunewright.design.budget import budget
+from tunewright.design.ranges import Value
+from tunewright.design.round import Round
+from tunewright.launches.decide import decide
+from tunewright.launches.launch import Launch
+from tunewright.launches.lineage import Place
+from tunewright.launches.plan import FIVE_LOOKS
+from tunewright.store.results import Results
+
+# what exploitation gets before it may be called saturated, and never less than the ladder asks for
+# in as many dimensions: a lull of a few trials is none
+SATURATES, SATURATES_FROM = 0.35, 20  # of all trials; trials
+ENOUGH = 5  # repeats of a finalist, when trials are left over
+
+
+def next_step(campaign: Campaign) -> Step:
+    """The next step of a campaign; of kind "done" when there is none."""
+    own = planned(campaign)
+    for find in (_unfinished, _begin, _search, _extend, _settle, _launch, _test):
+        step = find(campaign, own)
+        if step is not None:
+            return step
+    return Step("done", _done(campaign))
+
+
+def planned(campaign: Campaign) -> Shares:
+    """How the campaign's trials are shared out."""
+    asked = campaign.definition
+    has_baseline = asked.incumbent is not None or asked.default is not None
+    dimensions = max(len(b.dimensions) for s in asked.space.studies for b in s.branches)
+    return shares(campaign.total, dimensions, has_baseline, _extends(campaign))
+
+
+def _extends(campaign: Campaign) -> bool:
+    asked = campaign.definition
+    return asked.extend is not None or asked.extend_to is not None
+
+
+def _unfinished(campaign: Campaign, own: Shares) -> Step | None:
+    del own
+    for results in campaign.rounds:
+        left = [t for t in results.trials if not t.ended]
+        if left:
+            reason = f"{len(left)} of {len(results.trials)} trials were not run yet"
+            points = tuple(t.configuration for t in results.trials)
+            listed = points if results.search == "listed" else ()
+            return Step("finish", reason, 0, results.round, results.search, listed)
+    known = [Contender(r, t) for r in campaign.rounds for t in r.trials if r.repeats(t)]
+    known += [campaign.incumbent] if campaign.incumbent is not None else []
+    for one in known:
+        waiting = [r for r in one.repeats if not r.ended]
+        if waiting:
+            reason = f"{len(waiting)} repeats of {one.place} were not run yet"
+            return Step("finish", reason, 0, of=one.place, times=len(one.repeats))
+    return None
+
+
+def _begin(campaign: Campaign, own: Shares) -> Step | None:
+    probe = next_probe(campaign)
+    if probe is not None:
+        return probe
+    # what is compared in the end is trained as long: with longer training that is then
+    if not campaign.rounds and campaign.left > FEWEST and not _extends(campaign):
+        default = campaign.definition.default
+        if default is not None:
+            return _today(campaign, {**default, **_as_searched(campaign)})
+    if not campaign.searched and campaign.left:
+        return first_round(campaign, min(campaign.left, own.first))
+    return None
+
+
+def _as_searched(campaign: Campaign) -> dict[str, Value]:
+    """What is fixed for every trial, but the batch size: people have that of today."""
+    sizes = (answer(campaign.probes, BATCH_SIZE) or {}).get("settings") or {}
+    return {n: v for n, v in campaign.space.fixed.items() if n not in sizes}
+
+
+def _today(campaign: Campaign, default: Mapping[str, Value]) -> Step:
+    space = campaign.space
+    made = replace(space, scientific={}, nuisance={}, fixed=dict(default))
+    shown = ", ".join(f"{name} {default[name]}" for name in space.nuisance if name in default)
+    reason = f"the configuration people have today: {shown}"
+    return Step("baseline", reason, 1, named(campaign, made, "baseline", 1, reason))
+
+
+def _search(campaign: Campaign, own: Shares) -> Step | None:
+    """Exploration, what luck does, then exploitation, as far as trials are not kept back."""
+    if not campaign.searched or campaign.extended:
+        return None
+    free = campaign.left - max(0, own.kept_back - _repeats_made(campaign))
+    exploits = [r for r in campaign.searched if kind_of(r.round.name) == "exploit"]
+    known = sum(bool(one.repeats) for one in campaign.ranked())
+    if exploits and known > 1:
+        return None  # the finalists are under way: there is no way back
+    if not exploits and not known:
+        explored = sum(len(r.trials) for r in campaign.searched)
+        step = explore_on(campaign, min(free, own.explore - explored), free, own.first)
+        if step is not None:
+            return step
+        best = campaign.ranked()[:1]
+        if best and own.luck and campaign.left >= own.luck:
+            reason = f"the best of exploration again: how much of {_value(best[0])} is luck?"
+            return _repeat(best[0], own.luck, reason)
+    if free < 1 or not campaign.ranked():
+        return None
+    if len(exploits) in (1, 2) and free >= FEWEST:
+        step = _beyond(campaign, free)
+        if step is not None:
+            return step
+    return _exploit(campaign, free, exploits[-1].round if exploits else None)
+
+
+def _extend(campaign: Campaign, own: Shares) -> Step | None:
+    """The best at full length, and what people have today beside them."""
+    if not _extends(campaign) or not campaign.searched:
+        return None
+    if not campaign.extended and campaign.default is None and campaign.left > own.long:
+        default = longer_default(campaign)
+        if default is not None:
+            return _today(campaign, default)
+    if len(campaign.repeated()) > 1:
+        return None  # the finalists are under way
+    return extend_step(campaign, own)
+
+
+def _beyond(campaign: Campaign, free: int) -> Step | None:
+    """Exploitation moves on where its best trials press against an end of a range."""
+    found = beyond(campaign, together(campaign))
+    if found is None:
+        return None
+    made, shown = found
+    trials = max(FEWEST, free // 2) if free >= 2 * FEWEST else free
+    reason = f"the best trials lie at the end of a range; Bayesian search goes on with {shown}"
+    after = replace(named(campaign, made, "exploit", trials, reason), continues=made.name)
+    return Step("exploit", reason, trials, after, "bayesian")
+
+
+def _exploit(campaign: Campaign, free: int, begun: Round | None) -> Step | None:
+    results = together(campaign)
+    if begun is not None:
+        seen = saturation(_knowing_luck(campaign, results))
+        tried = sum(len(r.trials) for r in campaign.searched if r.search == "bayesian")
+        least = max(budget(study).suggested for study in results.studies)
+        enough = tried >= max(SATURATES_FROM, SATURATES * campaign.total, least)
+        if seen is not None and seen.saturated and enough:
+            return None
+        more = min(free, max(FEWEST, begun.trials_per_study // 2))
+        made = replace(begun, trials_per_study=begun.trials_per_study + more)
+        gain = "" if seen is None else f": as many again may gain {seen.gain:.2g}"
+        total = begun.trials_per_study + more
+        reason = f"Bayesian search goes on, up to {total} trials{gain}"
+        return Step("exploit", reason, more, made, "bayesian")
+    wider = widening(campaign)
+    base = wider.round if wider is not None else _around(results)
+    if base is None:
+        return None
+    trials = math.ceil(free / 2) if free >= 4 * FEWEST else free
+    why = plain_reason(wider.reason) if wider is not None else "exploration is over"
+    reason = f"{why}; Bayesian search, {trials} trials"
+    made = named(campaign, base, "exploit", trials, reason)
+    return Step("exploit", reason, trials, made, "bayesian")
+
+
+def _around(results: Results) -> Round | None:
+    """The space to exploit: around the best if it was explored well enough to say where that is.
+
+    The best four of ten feasible trials in five dimensions say nothing: then the whole of it.
+    """
+    feasible = sum(trial.status == "completed" for trial in results.trials)
+    enough = max(budget(study).suggested for study in results.studies)
+    made = exploitation(results, True)
+    if made is None or feasible >= enough:
+        return made
+    return replace(made, nuisance=results.round.nuisance)
+
+
+def _knowing_luck(campaign: Campaign, results: Results) -> Results:
+    """The results with what matters declared: what was asked for, else the spread of repeats."""
+    if results.round.detect is not None:
+        return results
+    known = (trial_sd(own, own.studies[0]) for own in reversed(campaign.rounds))
+    sd = next((found for found in known if found), None)
+    return results if sd is None else replace(results, round=replace(results.round, detect=sd))
+
+
+def _settle(campaign: Campaign, own: Shares) -> Step | None:
+    """Repeats of the finalists, until each has as many as planned."""
+    finalists = campaign.ranked()[: own.finalists]
+    for one in finalists:
+        missing = own.times - len(one.repeats)
+        if 0 < missing <= campaign.left:
+            reason = f"a finalist ({_value(one)}) under fresh seeds: the best of many is lucky"
+            return _repeat(one, own.times, reason)
+    spare = campaign.left - own.launch
+    known = min((len(one.repeats) for one in finalists), default=0)
+    times = min(ENOUGH, known + spare // len(finalists)) if finalists else 0
+    for one in finalists:
+        if own.times and len(one.repeats) < times:
+            reason = f"trials are left over: a finalist ({_value(one)}) up to {times} runs"
+            return _repeat(one, times, reason)
+    return None
+
+
+def _launch(campaign: Campaign, own: Shares) -> Step | None:
+    winner, baseline = campaign.winner, campaign.baseline
+    if winner is None or campaign.launched is not None:
+        return None
+    if baseline is None:
+        reason = f"{_value(winner)} is the first baseline: there is none yet to compare it with"
+        return Step("launch", reason, of=winner.place)
+    verdict = verdict_of(campaign)
+    if verdict is None or verdict.runs_needed:
+        runs = min(len(winner.repeats), len(baseline.repeats))
+        wanted = FIVE_LOOKS.next_look(runs) or runs
+        for one in sorted((winner, baseline), key=lambda c: len(c.repeats)):
+            missing = wanted - len(one.repeats)
+            if missing > 0 and _both(winner, baseline, wanted) <= campaign.left:
+                what = "the winner" if one is winner else "the baseline"
+                reason = f"{what} up to {wanted} runs under fresh seeds, to decide on the launch"
+                return _repeat(one, wanted, reason)
+    if verdict is None:
+        return None  # too few runs, and no trials left: `done` says so
+    return Step("launch", f"{verdict.verdict}: {verdict.reasons[0]}", of=winner.place)
+
+
+def verdict_of(campaign: Campaign) -> Launch | None:
+    """The launch decision as the runs stand; None while either arm has no repeats."""
+    winner, baseline = campaign.winner, campaign.baseline
+    if winner is None or baseline is None or not winner.repeats.values:
+        return None
+    if not baseline.repeats.values:
+        return None
+    findings = check(together(campaign))
+    return decide(winner.repeats, baseline.repeats, findings=findings, plan=FIVE_LOOKS)
+
+
+def _both(winner: Contender, baseline: Contender, wanted: int) -> int:
+    return sum(max(0, wanted - len(one.repeats)) for one in (winner, baseline))
+
+
+def _test(campaign: Campaign, own: Shares) -> Step | None:
+    del own
+    winner = campaign.winner
+    if winner is None or not campaign.definition.tests or campaign.looks:
+        return None
+    return Step("test", f"the test set, once, for {winner.place}", of=winner.place)
+
+
+def _repeat(one: Contender, times: int, reason: str) -> Step:
+    return Step("repeat", reason, times - len(one.repeats), of=one.place, times=times)
+
+
+def _repeats_made(campaign: Campaign) -> int:
+    own = sum(len(r.recorded_repeats) for r in campaign.rounds)
+    incumbent = campaign.incumbent
+    before = campaign.definition.incumbent_repeats
+    return own + (0 if incumbent is None else max(0, len(incumbent.repeats) - before))
+
+
+def _value(one: Contender) -> str:
+    metric = one.results.objective.metric
+    return f"{metric} {one.trial.value:.4g}, {_shown(one.place)}"
+
+
+def _shown(place: Place) -> str:
+    return f"trial {place.trial} of {place.round}"
+
+
+def _done(campaign: Campaign) -> str:
+    winner = campaign.winner
+    if winner is None:
+        return "no trial completed: mend the workload or the ranges"
+    if campaign.launched is None:
+        return "the trials do not reach to a launch decision: give it more"
+    if campaign.left:
+        return f"finished with {campaign.left} of {campaign.total} trials left"
+    return f"all {campaign.total} trials are used"

@@ -1,0 +1,128 @@
+"""Repair on autopilot: unstable training is looked at closely, then warmed up or clipped.
+
+When the findings say that instability holds the best trials down, short runs confirm it and look
+for the shortest warm-up that cures it, else for a threshold to clip at (playbook, "How can
+optimization failures be debugged and mitigated?"). What they find is fixed from then on, and the
+space is explored again with it, up to the learning rate that it makes stable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from tunewright.advice.proposal import Proposal
+from tunewright.advice.repair import UNSTABLE
+from tunewright.campaigns.campaign import Campaign, kind_of
+from tunewright.campaigns.probe import CLIP, WARMUP
+from tunewright.campaigns.probe_answers import REPAIR, answer
+from tunewright.campaigns.round_names import named, together
+from tunewright.campaigns.shares import FEWEST
+from tunewright.campaigns.step import Step
+from tunewright.design.ranges import Log, is_number
+from tunewright.design.round import Round
+from tunewright.execution.watcher import Watcher
+from tunewright.execution.workload import Workload
+from tunewright.probes.clip import HALVINGS, SEEDS, clip
+from tunewright.probes.probe import Answer
+from tunewright.probes.stability import FACTORS, STEPS, stability
+from tunewright.probes.warmup import TIMES, Warmup, warmup
+from tunewright.probes.warmup_ladder import lengths
+from tunewright.store.store import Store
+
+ASKS = {*UNSTABLE, "overfitting"}  # checks whose findings ask for a remedy; the last: training too
+
+
+def asks_for_remedy(proposal: Proposal) -> bool:
+    """Whether a proposal is to look for a remedy against unstable training."""
+    return proposal.kind == "repair" and bool(ASKS & set(proposal.because))
+
+
+def remedy_step(campaign: Campaign, asked: Proposal, free: int) -> Step | None:
+    """The probe for a remedy, once, if the workload can take one and the trials reach."""
+    able = campaign.definition.able
+    if answer(campaign.probes, REPAIR) is not None:
+        return None
+    if all(able.get(what) != "" for what in (WARMUP, CLIP)):
+        return None
+    most = most_runs(campaign)
+    if most + 2 * FEWEST > free:
+        return None
+    what = " or ".join(name for name in (WARMUP, CLIP) if able.get(name) == "")
+    reason = f"{asked.reason}: does {what} make it stable? Up to {most} short runs"
+    return Step("probe", reason, most, probe=REPAIR)
+
+
+def repaired_step(campaign: Campaign, trials: int) -> Step | None:
+    """The space again with the remedy that was found; None without one, or when it was done."""
+    found = answer(campaign.probes, REPAIR)
+    if found is None or not found.get("settings"):
+        return None
+    if any(kind_of(r.round.name) == "repair" for r in campaign.rounds) or trials < FEWEST:
+        return None
+    shown = ", ".join(f"{name} = {value:g}" for name, value in found["settings"].items())
+    reason = f"{found['says']}: the space again with {shown}"
+    made = _reaching(campaign, found)
+    return Step("repair", reason, trials, named(campaign, made, "repair", trials, reason))
+
+
+def repair(workload: Workload, campaign: Campaign, watch: Watcher | None) -> None:
+    """Look for a remedy at the best trial, and keep what was found in the store."""
+    best = together(campaign).top(1)[0]
+    steps = min(STEPS, _steps(campaign))
+    seen = stability(workload, trial=best, steps=steps, watch=watch)
+    found: Answer = seen
+    if not seen.missing and seen.first_unstable is not None:
+        if campaign.definition.able.get(WARMUP) == "":
+            found = warmup(workload, trial=best, steps=steps, repeats=0, watch=watch)
+        else:
+            found = clip(workload, trial=best, steps=steps, watch=watch)
+    with Store.open(workload.store) as store:
+        store.add_document("probe", None, _document(workload, found))
+
+
+def most_runs(campaign: Campaign) -> int:
+    """How many short runs a remedy takes at most."""
+    able, total = campaign.definition.able, _steps(campaign)
+    rungs = len(TIMES) * len(lengths(total)) * 2  # two seeds each
+    clipped = len(FACTORS) + (HALVINGS + 1) * SEEDS  # stability without clipping, thresholds
+    most = len(FACTORS)
+    if able.get(WARMUP) == "":
+        most += rungs + len(FACTORS)  # ... and stability without the warm-up it has
+        return most + clipped + rungs if able.get(CLIP) == "" else most
+    return most + clipped
+
+
+def _document(workload: Workload, found: Answer) -> dict[str, Any]:
+    """The answer by the two settings that are taken: the length of training stays as asked for."""
+    meaning = workload.meaning
+    taken = {meaning.name("warmup_steps"), meaning.name("clip_norm")}
+    settings = {n: v for n, v in found.settings.items() if n in taken}
+    says = found.says.partition(": search ")[0]  # the space is searched again anyway
+    lack = "; ".join(found.missing)
+    peak = found.base_learning_rate if isinstance(found, Warmup) else None
+    return {
+        "probe": REPAIR,
+        "by": found.probe,
+        "settings": settings,
+        "says": f"{says} ({lack})" if lack else says,
+        "learning_rate": meaning.name("learning_rate"),
+        "base_learning_rate": peak,
+    }
+
+
+def _reaching(campaign: Campaign, found: Mapping[str, Any]) -> Round:
+    """The space with a range of learning rates that reaches up to what is stable now."""
+    space, name, peak = campaign.space, found["learning_rate"], found.get("base_learning_rate")
+    declared = space.nuisance.get(name)
+    if not isinstance(declared, Log) or peak is None or declared.high >= float(peak):
+        return space
+    wider = replace(declared, high=float(f"{float(peak):.3g}"))
+    return replace(space, nuisance={**space.nuisance, name: wider})
+
+
+def _steps(campaign: Campaign) -> int:
+    name = campaign.rounds[-1].meaning.name("max_train_steps")
+    value = campaign.space.fixed.get(name)
+    return int(value) if is_number(value) else STEPS  # type: ignore[arg-type]

@@ -1,0 +1,170 @@
+"""What a campaign is asked for: the space, the budget, what people have today."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from tunewright.advice.compute_bound import first_length
+from tunewright.advice.rewrite import unasked
+from tunewright.campaigns.campaign import standing_baseline
+from tunewright.campaigns.definition import Definition
+from tunewright.campaigns.probe import abilities
+from tunewright.campaigns.train_longer import check_lengths
+from tunewright.design.conditions import Given
+from tunewright.design.ranges import Choice, Range, Value, is_number
+from tunewright.design.round import Round
+from tunewright.design.round_data import as_data
+from tunewright.errors import DesignError
+from tunewright.execution.prepare import ready
+from tunewright.execution.run import executor_of
+from tunewright.execution.workload import Workload
+from tunewright.search.halton import Halton
+from tunewright.store.store import Store
+
+GOAL = "Which configuration is best?"
+
+
+def defined(
+    workload: Workload,
+    space: Mapping[str, Any] | Round,
+    trials: int | None,
+    hours: float | None,
+    *,
+    name: str,
+    baseline: Mapping[str, Value] | None = None,
+    detect: float | None = None,
+    seed: int = 0,
+    tests: bool = False,
+    extend: float | None = None,
+    extend_to: int | None = None,
+) -> Definition:
+    """A campaign's definition, refused before compute if it cannot be run.
+
+    With `extend_to`, a length that was left open is about a tenth of it.
+    """
+    _check_budget(trials, hours)
+    given = frozenset(_given(space))
+    asked = as_space(space, name, seed, detect)
+    steps = workload.meaning.name("max_train_steps")
+    if extend_to is not None and steps not in given:
+        asked = replace(asked, fixed={**asked.fixed, steps: _first(workload, asked, extend_to)})
+        given |= {steps}
+    searched = ready(asked, workload, Halton())
+    _check_lengths(workload, searched, extend, extend_to)
+    with Store.open(workload.store) as store:
+        standing = standing_baseline(store)
+    default = baseline if baseline is not None else _default(workload, searched)
+    return Definition(
+        name,
+        searched,
+        trials,
+        hours,
+        None if default is None or standing is not None else dict(default),
+        None if standing is None else standing[0],
+        0 if standing is None else standing[1],
+        executor_of(workload).slots,
+        tests,
+        abilities(workload, searched, given),
+        extend,
+        extend_to,
+    )
+
+
+def _first(workload: Workload, space: Round, extend_to: int) -> int:
+    """How long the search trains when only the length of production is known."""
+    name = workload.meaning.name("warmup_steps")
+    warmup = space.fixed.get(name, workload.accepts.defaults.get(name))
+    return first_length(extend_to, int(warmup) if isinstance(warmup, int | float) else 0)
+
+
+def _check_lengths(
+    workload: Workload, space: Round, extend: float | None, extend_to: int | None
+) -> None:
+    if extend is None and extend_to is None:
+        return
+    if extend is not None and extend_to is not None:
+        raise DesignError("tune(extend=, extend_to=): say how many times as long, or to how many.")
+    if extend is not None and not (is_number(extend) and 1 < extend < math.inf):
+        raise DesignError(f"tune(extend={extend!r}): how many times as long, above 1, such as 2.")
+    name = workload.meaning.name("max_train_steps")
+    now = space.fixed.get(name)
+    wanted = extend_to
+    if wanted is None:
+        wanted = round(float(extend or 0) * now) if is_number(now) else 0  # type: ignore[operator]
+    problem = check_lengths(space, workload.meaning, wanted)
+    if problem:
+        raise DesignError(f"tune: {problem}")
+
+
+def _given(space: Mapping[str, Any] | Round) -> list[str]:
+    return list(space.names) if isinstance(space, Round) else list(space)
+
+
+def as_space(
+    space: Mapping[str, Any] | Round, name: str, seed: int = 0, detect: float | None = None
+) -> Round:
+    """The space as a round: ranges, lists and conditions are searched, plain values are fixed."""
+    if isinstance(space, Round):
+        roles = unasked(space)
+        made = replace(
+            space,
+            name=name,
+            scientific={},
+            nuisance=roles["nuisance"],
+            fixed=roles["fixed"],
+            trials_per_study=1,
+        )
+        return made if detect is None else replace(made, detect=detect)
+    if not isinstance(space, Mapping):
+        raise DesignError(
+            f"tune(space={space!r}): give ranges by name, such as "
+            '{"learning_rate": tw.log(1e-4, 1e-1)}, or a Round.'
+        )
+    ranges = (Range, Choice, Given, list)
+    searched = {n: d for n, d in space.items() if isinstance(d, ranges)}
+    if not searched:
+        raise DesignError(
+            f"tune(space={dict(space)!r}): nothing is searched. Give a range, such as "
+            "tw.log(1e-4, 1e-1), or a list of values."
+        )
+    fixed = {n: d for n, d in space.items() if n not in searched}
+    return Round(
+        name,
+        goal=GOAL,
+        nuisance=searched,
+        fixed=fixed,
+        trials_per_study=1,
+        seed=seed,
+        detect=detect,
+    )
+
+
+def same_space(one: Round, other: Round) -> bool:
+    """Whether two campaigns search alike."""
+    first, second = as_data(one), as_data(other)
+    return all(first.get(key) == second.get(key) for key in ("nuisance", "fixed", "seed"))
+
+
+def _default(workload: Workload, space: Round) -> dict[str, Value] | None:
+    """The signature's own configuration, where it has a value for everything that is searched."""
+    known = workload.accepts.defaults
+    names = list(space.nuisance)
+    if any(isinstance(space.nuisance[n], Given) or n not in known for n in names):
+        return None
+    if any(isinstance(declared, Given) for declared in space.fixed.values()):
+        return None
+    return {**{n: known[n] for n in names}, **dict(space.fixed)}
+
+
+def _check_budget(trials: int | None, hours: float | None) -> None:
+    if trials is None and hours is None:
+        raise DesignError("tune: how much may it spend? Say trials=200, or hours=8, or both.")
+    if trials is not None and (isinstance(trials, bool) or not isinstance(trials, int)):
+        raise DesignError(f"tune(trials={trials!r}): a whole number of trials.")
+    if trials is not None and trials < 1:
+        raise DesignError(f"tune(trials={trials}): at least 1.")
+    if hours is not None and not 0 < hours < math.inf:
+        raise DesignError(f"tune(hours={hours!r}): say how many hours, such as 8 or 0.5.")

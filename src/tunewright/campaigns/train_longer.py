@@ -1,0 +1,165 @@
+"""Longer training on autopilot: the best of the short rounds, few, at full length.
+
+When training is compute-bound the search trains for about a tenth of the production length; then
+the best configurations are trained for all of it, their schedules adapted (`decision.lengthened`),
+and whether the short rounds ranked them as the long one does is checked. With trials to spare the
+learning rate is tuned once more around the best of these (`decision.extend`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from tunewright.advice.agreement import Agreement, compared
+from tunewright.advice.extend import extension
+from tunewright.advice.lengthened import lengthened
+from tunewright.campaigns.campaign import Campaign, Contender
+from tunewright.campaigns.round_names import named
+from tunewright.campaigns.shares import Shares
+from tunewright.campaigns.step import Step
+from tunewright.design.names import Meaning
+from tunewright.design.ranges import Value, is_number
+from tunewright.design.round import Round
+from tunewright.errors import TunewrightError
+from tunewright.store.trial import Trial
+
+FEWEST = 2  # long trainings in a second round that is worth its name
+
+
+def final_steps(campaign: Campaign) -> int | None:
+    """For how many steps the best are trained in the end; None if no longer than the others."""
+    asked = campaign.definition
+    if asked.extend_to is not None:
+        return asked.extend_to
+    now = short_steps(campaign)
+    if asked.extend is None or now is None:
+        return None
+    return round(asked.extend * now)
+
+
+def short_steps(campaign: Campaign) -> int | None:
+    """For how many steps the search trains."""
+    meaning = _meaning(campaign)
+    value = None if meaning is None else campaign.space.fixed.get(meaning.name("max_train_steps"))
+    return int(value) if is_number(value) else None  # type: ignore[arg-type]
+
+
+def extend_step(campaign: Campaign, own: Shares) -> Step | None:
+    """The next round at full length; None when there is none to come."""
+    steps, long = final_steps(campaign), campaign.extended
+    if steps is None or not own.extend or not campaign.searched:
+        return None
+    if not long:
+        return _best_longer(campaign, min(own.long, campaign.left), steps)
+    free = min(own.extend - own.long, campaign.left)
+    if len(long) > 1 or free < FEWEST or not campaign.ranked():
+        return None
+    return _around_the_best(campaign, free, steps)
+
+
+def ranks_alike(campaign: Campaign) -> Agreement | None:
+    """Whether the short rounds ranked the best as the long one does; None before it."""
+    if not campaign.extended:
+        return None
+    first = campaign.extended[0]
+    sign = first.objective.sign
+    pairs = [
+        (-sign * (twin.trial.value or 0.0), -sign * (trial.value or 0.0))
+        for trial in first.top(len(first.trials))
+        if (twin := _twin(campaign, trial)) is not None
+    ]
+    short, long = (np.array(losses, dtype=float) for losses in zip(*pairs, strict=True))
+    return compared(short, long)
+
+
+def longer_default(campaign: Campaign) -> dict[str, Value] | None:
+    """The configuration people have today, at full length, to compare the winner with."""
+    default, steps, now = campaign.definition.default, final_steps(campaign), short_steps(campaign)
+    meaning = _meaning(campaign)
+    if default is None or steps is None or now is None or meaning is None:
+        return None
+    return _longer(default, meaning, now, steps)
+
+
+def _best_longer(campaign: Campaign, most: int, steps: int) -> Step | None:
+    """The best configurations of the search, each once."""
+    now, meaning = short_steps(campaign), _meaning(campaign)
+    ranked = campaign.ranked()
+    if now is None or meaning is None or not ranked or most < 1:
+        return None
+    names = ranked[0].trial.configuration.keys()
+    chosen = [one for one in ranked if one.trial.configuration.keys() == names][:most]
+    listed = [_longer(one.trial.configuration, meaning, now, steps) for one in chosen]
+    space = campaign.space
+    varied = [n for n in listed[0] if any(one[n] != listed[0][n] for one in listed)]
+    varied = varied or [n for n in listed[0] if n in space.nuisance][:1]
+    made = replace(
+        space,
+        scientific={},
+        nuisance={n: list(dict.fromkeys(one[n] for one in listed)) for n in varied},
+        fixed={n: v for n, v in listed[0].items() if n not in varied},
+    )
+    reason = f"the {len(listed)} best of the search, trained for {steps} steps instead of {now}"
+    asked = named(campaign, made, "extend", len(listed), reason)
+    points = tuple({n: one[n] for n in varied} for one in listed)
+    return Step("extend", reason, len(listed), asked, "listed", points)
+
+
+def _around_the_best(campaign: Campaign, trials: int, steps: int) -> Step | None:
+    """The learning rate once more, around what was best at full length."""
+    twin = _twin(campaign, campaign.ranked()[0].trial)
+    if twin is None:
+        return None
+    start = replace(twin.results, recorded=(twin.trial,))
+    try:
+        made = extension(start, steps, trials_per_study=trials).round
+    except TunewrightError:  # nothing that transfers only perhaps is left to be tuned
+        return None
+    if not made.nuisance:
+        return None
+    alike = ranks_alike(campaign)
+    says = "" if alike is None else f"{alike.says}; "
+    reason = f"{says}{', '.join(made.nuisance)} once more at {steps} steps, around the best"
+    plain = replace(made, continues="")
+    return Step("extend", reason, trials, named(campaign, plain, "extend", trials, reason))
+
+
+def _twin(campaign: Campaign, long: Trial) -> Contender | None:
+    """The trial of the search that a long one was made of."""
+    searched = campaign.definition.space.nuisance
+    own = {n: v for n, v in long.configuration.items() if n in searched}
+    for one in campaign.ranked_short():
+        known = one.trial.configuration
+        if all(known.get(name) == value for name, value in own.items()):
+            return one
+    return None
+
+
+def _longer(
+    configuration: Mapping[str, Value], meaning: Meaning, old: int, new: int
+) -> dict[str, Value]:
+    """A configuration for more steps, its schedule by the playbook's rules."""
+    made = lengthened(configuration, meaning, old, new)
+    kept = {n: v for n, v in configuration.items() if n not in made.dropped}
+    return {**kept, **made.values, meaning.name("max_train_steps"): new}
+
+
+def _meaning(campaign: Campaign) -> Meaning | None:
+    return campaign.rounds[0].meaning if campaign.rounds else None
+
+
+def check_lengths(space: Round, meaning: Meaning, extend_to: int) -> str:
+    """Why a space cannot be extended to so many steps; empty if it can."""
+    name = meaning.name("max_train_steps")
+    value = space.fixed.get(name)
+    if not is_number(value):
+        return (
+            f"{name} has no value, so there is no length to extend. Fix one, or name what means "
+            'it: means={"max_train_steps": "..."}.'
+        )
+    if extend_to <= value:  # type: ignore[operator]
+        return f"the search trains for {value} steps already, and {extend_to} are no more."
+    return ""

@@ -1,0 +1,250 @@
+"""The verb `tune`: the whole loop within a budget, each step a round with its reason.
+
+    campaign = tw.tune(workload, {"learning_rate": tw.log(1e-5, 1.0), "dropout": tw.linear(0, 0.6),
+                                  "max_train_steps": 5000}, trials=200)
+    campaign.winner.trial.configuration
+
+It can be stopped at any time; the same call goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from tunewright.campaigns.campaign import Campaign, keep_step, read_campaign
+from tunewright.campaigns.definition import Definition, keep_definition, read_definition
+from tunewright.campaigns.plan import next_step, verdict_of
+from tunewright.campaigns.probe import settle
+from tunewright.campaigns.probe_answers import REPAIR
+from tunewright.campaigns.repair import repair
+from tunewright.campaigns.request import defined, same_space
+from tunewright.campaigns.step import Step
+from tunewright.design.ranges import Value
+from tunewright.design.round import Round
+from tunewright.errors import DesignError
+from tunewright.execution.evaluate import Measure, evaluate
+from tunewright.execution.interrupts import Wish
+from tunewright.execution.repeat import repeated
+from tunewright.execution.run import SECONDS_PER_HOUR, heed, supervised
+from tunewright.execution.watcher import Summary, Watcher
+from tunewright.execution.workload import Workload
+from tunewright.launches.lineage import first_baseline, keep_launch
+from tunewright.search.bayesian.bayesian import Bayesian
+from tunewright.search.halton import Halton
+from tunewright.search.listed import Listed
+from tunewright.search.search import Search
+from tunewright.store.store import Store
+
+Confirm = Callable[[Step, Campaign], bool]
+STUCK = "the last step changed nothing: see `tunewright show` for why"
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a call of `tune` ended."""
+
+    campaign: Campaign
+    step: Step  # the one that was not done, or "done"
+    why: str = ""  # empty: it came to its end
+    summary: Summary | None = None  # of the step that was interrupted
+    wish: Wish = Wish.GO_ON
+
+
+def tune(
+    workload: Workload,
+    space: Mapping[str, Any] | Round,
+    trials: int | None = None,
+    hours: float | None = None,
+    ask: bool = False,
+    *,
+    name: str = "tune",
+    baseline: Mapping[str, Value] | None = None,
+    test: Measure | None = None,
+    detect: float | None = None,
+    seed: int = 0,
+    extend: float | None = None,
+    extend_to: int | None = None,
+) -> Campaign:
+    """Find the best configuration of a space within a budget, by the playbook's whole loop.
+
+    `space` has ranges, lists and conditions by name; a plain value is fixed. `trials` counts every
+    training, repeats included, and is never exceeded; `hours` limits the time. With `ask`, every
+    step is confirmed first. The result is compared with the launched baseline, else with
+    `baseline` (by default what the signature has for everything searched), on fresh seeds. `test`
+    is a function of a checkpoint, looked at once, at the end. `detect` is the smallest difference
+    that matters. With `extend`, the best are trained so many times as long in the end, with
+    `extend_to` for so many steps; the search itself then takes a tenth of that, unless the space
+    says how long. The same call again goes on where it stopped; a larger budget continues it.
+    """
+    asked = defined(
+        workload,
+        space,
+        trials,
+        hours,
+        name=name,
+        baseline=baseline,
+        detect=detect,
+        seed=seed,
+        tests=test is not None,
+        extend=extend,
+        extend_to=extend_to,
+    )
+    ending = tuned(asked, workload, test, confirm=_confirmed if ask else None)
+    if ending.summary is not None:
+        heed(ending.step.about, ending.summary, ending.wish)
+    return ending.campaign
+
+
+def tuned(
+    asked: Definition,
+    workload: Workload,
+    test: Measure | None = None,
+    *,
+    confirm: Confirm | None = None,
+    tell: Callable[[Step, Campaign], None] = lambda step, campaign: None,
+    watch: Callable[[], Watcher] | None = None,
+) -> Ending:
+    """What `tune` does, for those who want to watch it; signals never raise here."""
+    asked = begun(asked, workload)
+    done = -1
+    while True:
+        with Store.open(workload.store) as store:
+            campaign = read_campaign(store, asked)
+        step = next_step(campaign)
+        if step.kind == "done":
+            return Ending(campaign, step)
+        ended = _ended(campaign)
+        if ended == done:
+            return Ending(campaign, step, STUCK)
+        done = ended
+        if confirm is not None and not confirm(step, campaign):
+            return Ending(campaign, step, "not confirmed; the same call asks again")
+        tell(step, campaign)
+        _log(workload, campaign, step)
+        summary, wish = _perform(step, campaign, workload, test, watch)
+        if summary is not None and summary.why not in ("finished", "no suggestion"):
+            with Store.open(workload.store) as store:
+                campaign = read_campaign(store, asked)
+            return Ending(campaign, step, summary.says, summary, wish)
+
+
+def begun(asked: Definition, workload: Workload) -> Definition:
+    """The definition as recorded: a new campaign, or one that goes on with another budget."""
+    with Store.open(workload.store) as store:
+        known = read_definition(store, asked.name)
+        if known is None:
+            keep_definition(store, asked)
+        else:
+            if not same_space(known.space, asked.space):
+                raise DesignError(
+                    f"the campaign {asked.name!r} of this store searches another space: give "
+                    'this one a name of its own, name="..." (--name).'
+                )
+            # what it began with stays; the budget may change
+            now = replace(
+                known,
+                trials=asked.trials,
+                hours=asked.hours,
+                slots=asked.slots,
+                tests=asked.tests,
+                extend=asked.extend,
+                extend_to=asked.extend_to,
+            )
+            if now != known:
+                keep_definition(store, now)
+        found = read_definition(store, asked.name)
+    assert found is not None
+    return found
+
+
+def _perform(
+    step: Step,
+    campaign: Campaign,
+    workload: Workload,
+    test: Measure | None,
+    watch: Callable[[], Watcher] | None,
+) -> tuple[Summary | None, Wish]:
+    seen = None if watch is None else watch()
+    if step.round is not None:
+        hours = _hours_left(campaign)
+        search = _search(step, campaign)
+        _, summary, wish = supervised(
+            step.round, workload, search=search, max_hours=hours, watch=seen
+        )
+        return summary, wish
+    if step.probe == REPAIR:
+        repair(workload, campaign, seen)
+        return None, Wish.GO_ON
+    if step.probe:
+        settle(workload, campaign.space, step.probe, seen)
+        return None, Wish.GO_ON
+    assert step.of is not None
+    with Store.open(workload.store) as store:
+        trial = store.results(step.of.round).trial(step.of.trial)
+    if step.times:
+        _, summary, wish = repeated(trial, workload, step.times, seen)
+        return summary, wish
+    if step.kind == "launch":
+        _keep_launch(step, campaign, workload)
+    elif step.kind == "test":
+        assert test is not None
+        (found,) = evaluate(trial, workload, test, test=True)
+        if not found.metrics:
+            raise DesignError(f"the test set could not be looked at: {found.reason}")
+    return None, Wish.GO_ON
+
+
+def _search(step: Step, campaign: Campaign) -> Search:
+    if step.listed:
+        return Listed(step.listed)
+    if step.search != "bayesian":
+        return Halton()
+    own = step.round.name if step.round is not None else ""
+    earlier = tuple(r for r in campaign.searched if r.round.name != own)
+    return Bayesian(earlier=earlier)
+
+
+def _keep_launch(step: Step, campaign: Campaign, workload: Workload) -> None:
+    winner, baseline = campaign.winner, campaign.baseline
+    assert winner is not None
+    why = f"campaign {campaign.name}: {step.reason}"
+    with Store.open(workload.store) as store:
+        verdict = verdict_of(campaign)
+        if baseline is None or verdict is None:
+            first_baseline(store, winner.place, why)
+        else:
+            keep_launch(store, asdict(verdict), winner.place, baseline.place, why=why)
+
+
+def _log(workload: Workload, campaign: Campaign, step: Step) -> None:
+    last = campaign.log[-1:]
+    if last and (last[0].kind, last[0].reason) == (step.kind, step.reason):
+        return  # it was begun before
+    with Store.open(workload.store) as store:
+        keep_step(store, campaign.name, step.kind, step.reason, step.about)
+
+
+def _hours_left(campaign: Campaign) -> float | None:
+    asked = campaign.definition
+    if asked.hours is None:
+        return None
+    seconds = sum(t.seconds for t in campaign.all_trials()) + campaign.probe_seconds
+    used = seconds / asked.slots / SECONDS_PER_HOUR
+    return max(asked.hours - used, 1 / SECONDS_PER_HOUR)
+
+
+def _ended(campaign: Campaign) -> int:
+    """What has come to an end so far: a step that adds nothing to it would be done for ever."""
+    trials = sum(t.ended for t in campaign.all_trials())
+    baseline = campaign.incumbent
+    others = 0 if baseline is None else sum(t.ended for t in baseline.repeats)
+    decided = campaign.launched is not None
+    told = len(campaign.probes) + len(campaign.looks)
+    return trials + others + campaign.probe_trials + decided + told
+
+
+def _confirmed(step: Step, campaign: Campaign) -> bool:
+    print(f"{campaign.name}: {step} ({step.trials} trials; {campaign.left} are left)")
+    return input("Go on? [Y/n] ").strip().lower() in ("", "y", "yes")

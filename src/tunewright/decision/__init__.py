@@ -1,1 +1,0 @@
-"""From findings to launch: variances, decisions, the next round, longer training."""

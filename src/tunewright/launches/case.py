@@ -1,0 +1,116 @@
+"""One comparison: two arms, the plan that applies to them, and the posterior of the gain."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from tunewright.launches.arm import Arm
+from tunewright.launches.launch import Method
+from tunewright.launches.plan import FIVE_LOOKS, FIXED, Claim, Plan, fixed
+from tunewright.stats.gain import Gain, History, gain, paired_gain
+
+FEWEST_SPLITS = 3  # shared by both arms, to compare them split by split
+
+
+@dataclass(frozen=True)
+class Case:
+    """Everything a verdict depends on."""
+
+    candidate: Arm
+    baseline: Arm
+    claim: Claim
+    plan: Plan
+    looked: int
+    must_exceed: float  # complexity, or minus the margin
+    not_worse: bool
+    detect: float | None
+    candidates: int
+    history: History
+    posterior: Gain | None
+    method: Method
+
+    @property
+    def runs(self) -> int:
+        """Runs of the arm that has fewer."""
+        if self.method == "paired by split" and self.posterior is not None:
+            return self.posterior.runs[0]
+        return min(len(self.candidate.values), len(self.baseline.values))
+
+    @property
+    def sd(self) -> float:
+        """The standard deviation of one run."""
+        return float("nan") if self.posterior is None else float(self.posterior.sd)
+
+    @property
+    def worth(self) -> float:
+        """The difference worth finding: the declared one, else one standard deviation."""
+        return self.sd if self.detect is None else self.detect
+
+    @property
+    def threshold(self) -> float:
+        """The probability it takes to launch."""
+        ratio = self.worth / self.sd if self.sd > 0 else math.inf
+        return self.plan.threshold(
+            self.claim, detect_in_sd=ratio, candidates=self.candidates, not_worse=self.not_worse
+        )
+
+    def probability(self, above: float | None = None) -> float:
+        """That the gain exceeds what it costs, or this much."""
+        assert self.posterior is not None
+        return float(self.posterior.probability(self.must_exceed if above is None else above))
+
+
+def plan_for(
+    asked: set[int], plan: Plan | int | None, looked: int, history: History
+) -> tuple[Plan, str]:
+    """The plan for arms of these numbers of runs, and why it is not the one that was meant."""
+    if plan is None and min(asked) == 1 and history.weight > 0 and not looked:
+        return fixed(1), ""
+    meant = fixed(plan) if isinstance(plan, int) else plan or FIXED
+    if meant.sequential or (asked == set(meant.looks) and not looked):
+        return meant, ""
+    looks = " ".join(map(str, FIVE_LOOKS.looks))
+    if looked:
+        why = f"the pair was looked at before: judged as one of the looks {looks}"
+    else:
+        found = " and ".join(map(str, sorted(asked)))
+        why = (
+            f"{found} runs where {meant.looks[0]} were planned: judged as one of the looks {looks}"
+        )
+    return FIVE_LOOKS, why
+
+
+def posterior_of(
+    candidate: Arm, baseline: Arm, history: History, same_data: bool
+) -> tuple[Gain | None, Method, list[str]]:
+    """The posterior, how it was made, and why the arms' data cannot be compared."""
+    b, a = candidate.oriented, baseline.oriented
+    apart: list[str] = []
+    here, there = set(candidate.splits), set(baseline.splits)
+    if not same_data and here and there and (len(here) > 1 or len(there) > 1 or here != there):
+        own, other = candidate.by_split(), baseline.by_split()
+        shared = sorted(here & there)
+        if len(shared) >= FEWEST_SPLITS:
+            d = [own[split].mean() - other[split].mean() for split in shared]
+            sizes = [1 / (0.5 / len(own[s]) + 0.5 / len(other[s])) for s in shared]
+            found = paired_gain(d, history, repeats=float(np.mean(sizes)))
+            return found, "paired by split", []
+        drawn = (
+            len(here) == len(b) and len(there) == len(a) and not shared and min(len(b), len(a)) > 1
+        )
+        if not drawn:
+            apart = [
+                "the arms were evaluated on different data splits (the seeds of their rounds "
+                "differ): equal settings would look different. Repeat both in rounds of one seed, "
+                "or say same_data=True if the program does not take its split from the seed"
+            ]
+    if not len(b) or not len(a) or (len(b) + len(a) == 2 and not history.weight > 0):
+        return None, "none", apart
+    found = gain(b, a, history)
+    if not found.freedom > 0:
+        return None, "none", apart
+    shared_variance = len(a) == len(b) or min(len(a), len(b)) == 1
+    return found, "one variance" if shared_variance else "a variance each", apart

@@ -1,0 +1,119 @@
+"""Data variance: how far would the value move with other examples to evaluate on, or to train on?
+
+Two models are evaluated on the same examples, so the difference between them is known much better
+than either value: per example, the variance of its mean is that of the paired differences over
+their number (for right and wrong answers this is McNemar's (b + c - (b - c)^2 / n) / n^2). A
+training program keeps them as `per_example.npy` in its folder: one number for each evaluation
+example, at the checkpoint that is judged, in the same order in every trial.
+
+What other splits into training and validation do is seen by training on several: `by_split`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from tunewright.errors import DesignError
+from tunewright.launches.arm import Arm
+from tunewright.stats.noise import Floats
+from tunewright.stats.spread import Spread, chi_square_interval
+from tunewright.store.results import Results
+from tunewright.store.trial import Trial
+
+FILE = "per_example.npy"
+DRAWS = 1000  # of the bootstrap
+FEWEST_EXAMPLES = 30
+FEWEST_SPLITS = 3
+THIRD = 3.0  # of the degrees of freedom are used, as for repeats: the noise is not normal
+
+Statistic = Callable[[Floats], float]
+
+
+def of_value(examples: npt.ArrayLike) -> Spread:
+    """How well one value is known from finitely many examples, being their mean.
+
+    >>> right = [1, 1, 0, 1] * 25
+    >>> of_value(right).sd.__round__(4)
+    0.0435
+    """
+    return _of_mean(_rows(examples, "the examples"), "examples")
+
+
+def of_gain(
+    candidate: npt.ArrayLike, baseline: npt.ArrayLike, statistic: Statistic | None = None
+) -> Spread:
+    """How well the difference of two values is known from finitely many shared examples.
+
+    Give one number per example, or a row of them for each run, which are then averaged. A metric
+    that is no mean of its examples is named by `statistic` and bootstrapped in pairs.
+
+    >>> of_gain([1, 1, 0, 1] * 25, [1, 0, 0, 1] * 25).sd.__round__(4)
+    0.0435
+    """
+    b, a = _rows(candidate, "the candidate's examples"), _rows(baseline, "the baseline's examples")
+    if len(a) != len(b):
+        raise DesignError(
+            f"{len(b)} examples of the candidate and {len(a)} of the baseline: both must be "
+            "evaluated on the same ones, in the same order."
+        )
+    if statistic is None:
+        return _of_mean(b - a, "shared examples")
+    picks = np.random.default_rng(0xDA7A).integers(len(a), size=(DRAWS, len(a)))
+    gaps = [statistic(b[pick]) - statistic(a[pick]) for pick in picks]
+    sd = float(np.std(gaps, ddof=1))
+    low, high = chi_square_interval(sd, len(a) - 1)
+    how = f"from {len(a)} shared examples, drawn again {DRAWS} times"
+    return Spread("data", sd, low, high, len(a) - 1, how)
+
+
+def by_split(arm: Arm) -> Spread | None:
+    """How far the value moves from one data split to the next, seeds included."""
+    means = [float(values.mean()) for values in arm.by_split().values()]
+    if len(means) < FEWEST_SPLITS:
+        return None
+    sd = float(np.std(means, ddof=1))
+    low, high = chi_square_interval(sd, max(1.0, (len(means) - 1) / THIRD))
+    return Spread("data", sd, low, high, len(means) - 1, f"from {len(means)} data splits")
+
+
+def examples_of(results: Results, trials: Iterable[Trial]) -> Floats | None:
+    """What the trials kept per example, averaged over them; None if none kept anything."""
+    found = []
+    for trial in trials:
+        path = Path(results.root, trial.folder, FILE) if results.root and trial.folder else None
+        if path is not None and path.is_file():
+            found.append(_read(path))
+    if not found:
+        return None
+    if len({len(own) for own in found}) > 1:
+        raise DesignError(f"{FILE} of these trials hold different numbers of examples.")
+    return np.asarray(np.mean(found, axis=0))
+
+
+def _read(path: Path) -> Floats:
+    try:
+        return np.asarray(np.load(path, allow_pickle=False), dtype=float).reshape(-1)
+    except (OSError, ValueError) as error:
+        raise DesignError(f"{path}: not an array of numbers ({error}).") from None
+
+
+def _of_mean(values: Floats, what: str) -> Spread:
+    count = len(values)
+    sd = float(np.std(values, ddof=1)) / np.sqrt(count)
+    low, high = chi_square_interval(sd, count - 1)
+    return Spread("data", float(sd), low, high, count - 1, f"from {count} {what}")
+
+
+def _rows(examples: npt.ArrayLike, what: str) -> Floats:
+    values = np.asarray(examples, dtype=float)
+    if values.ndim == 2:
+        values = values.mean(axis=0)
+    if values.ndim != 1 or len(values) < FEWEST_EXAMPLES or not np.isfinite(values).all():
+        raise DesignError(
+            f"{what}: give at least {FEWEST_EXAMPLES} finite numbers, one for each example."
+        )
+    return values

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from tests.launches.rounds_of_worlds import REFERENCE, asked, ran
+
+import tunewright as tw
+from tunewright.advice.extend import extend, extension, trained_steps
+from tunewright.design.names import Meaning
+from tunewright.design.ranges import Log
+from tunewright.errors import DesignError, NotFound
+from tunewright.store.results import Results
+from tunewright.testing import Bowl, World, results
+
+FIXED = {"max_train_steps": 1000, "warmup_steps": 50, "schedule": "linear", "decay_steps": 400}
+
+
+def short(meaning: Meaning | None = None, **changes: Any) -> Results:
+    world = World(
+        Bowl({"learning_rate": 0.5, "beta1": 0.5}),
+        effect=lambda s: 0.1 * s.number,
+        meaning=meaning or Meaning(),
+        evaluations=4,
+    )
+    return ran(asked(**{"fixed": FIXED, "scientific": {"layers": [2, 3]}, **changes}), world)
+
+
+def test_the_ladder_decides_what_is_fixed_and_what_is_tuned_again() -> None:
+    made = short()
+    best = made.best()
+    longer = extend(made, 10_000)
+    assert longer.fixed == {
+        "layers": 2,
+        "beta1": best.configuration["beta1"],
+        "max_train_steps": 10_000,
+        "warmup_steps": 50,
+        "schedule": "linear",
+        "decay_steps": 400,  # in steps, as tuned: the constant phase grows
+    }
+    (name,) = longer.nuisance
+    rate = longer.nuisance[name]
+    assert name == "learning_rate" and isinstance(rate, Log)
+    assert rate.low < best.configuration["learning_rate"] < rate.high
+    assert 9 < rate.high / rate.low < 11
+    assert (longer.trials_per_study, longer.continues, longer.name) == (5, "first", "first_2")
+    assert longer.goal == "Which configuration is best? [10000 steps instead of 1000]"
+
+
+def test_each_hyperparameter_says_why() -> None:
+    made = extension(short(), 10_000)
+    why = {e.name: (e.role, e.transfer.likelihood, e.why) for e in made.hyperparameters}
+    assert why["warmup_steps"] == ("fixed", "very likely", "fixed before")
+    assert why["layers"] == ("fixed", "likely", "likely to transfer")
+    assert why["learning_rate"][:2] == ("nuisance", "might")
+    assert why["beta1"][2] == "might transfer; few long trials cannot pay for it"
+    assert made.rule == (
+        "warm-up stays 50 steps; the decay stays 400 steps, 9000 more come before it at the base "
+        "rate"
+    )
+    assert made.notes == ("taken for parts of the model, which are likely to transfer: layers",)
+
+
+def test_more_may_be_tuned_again() -> None:
+    made = extend(short(), 4000, tune=["beta1"], trials_per_study=12)
+    assert set(made.nuisance) == {"learning_rate", "beta1"}
+    assert made.trials_per_study == 12
+    beta1 = made.nuisance["beta1"]
+    assert beta1.low < short().best().configuration["beta1"] < beta1.high < 1
+    with pytest.raises(DesignError, match="the best trial has no 'beta2'"):
+        extend(short(), 4000, tune=["beta2"])
+
+
+def test_a_searched_length_of_decay_is_searched_again_around_the_same_steps() -> None:
+    nuisance = {"learning_rate": REFERENCE["learning_rate"], "decay_fraction": tw.linear(0.2, 1.0)}
+    round = asked(
+        nuisance=nuisance, fixed={"max_train_steps": 1000, "schedule": "linear"}, trials_per_study=8
+    )
+    made = results(round, World(Bowl({"learning_rate": 0.5}), evaluations=4))
+    best = made.best()
+    longer = extension(made, 4000)
+    fraction = longer.round.nuisance["decay_fraction"]
+    kept = best.configuration["decay_fraction"] / 4  # the same number of steps
+    assert fraction.low <= kept <= fraction.high
+
+
+def test_a_short_first_round_is_warned_about() -> None:
+    notes = extension(short(), 100_000).notes
+    assert "1000 steps are 1% of 100000: what holds there may not hold here" in notes[0]
+    assert "at about 10% in between" in notes[0]
+
+
+def test_meanings_count_not_spellings() -> None:
+    spelled = {"epochs": 10, "lr_schedule": "cosine"}
+    meaning = Meaning({"max_train_steps": "epochs", "schedule": "lr_schedule"})
+    made = extension(short(meaning, fixed=spelled), 50)
+    assert made.round.fixed["epochs"] == 50
+    assert made.rule == "the same base rate, the cosine stretched to 50 steps"
+
+
+def test_refusals() -> None:
+    made = short()
+    with pytest.raises(DesignError, match="not longer than the 1000 steps"):
+        extend(made, 1000)
+    with pytest.raises(DesignError, match="not a whole number"):
+        extend(made, 1e4)  # type: ignore[arg-type]
+    with pytest.raises(DesignError, match=r'means=\{"max_train_steps"'):
+        extend(short(fixed={}), 5000)
+    with pytest.raises(NotFound, match="no completed trial"):
+        extend(replace(made, recorded=()), 5000)
+    with pytest.raises(DesignError, match="a tenth of the base learning rate"):
+        extend(short(fixed={"max_train_steps": 1000, "schedule": "rsqrt"}), 100_000)
+
+
+def test_the_length_is_read_by_its_meaning() -> None:
+    assert trained_steps(short()) == 1000
+    assert tw.extend is extend

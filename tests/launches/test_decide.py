@@ -1,0 +1,328 @@
+"""The launch decision: what it says, what forbids it, and what it refuses."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings, strategies as st
+from tests.launches.arms import ROUND, arm, repeats_of, round_results
+
+from tunewright.design.objective import maximize
+from tunewright.errors import DesignError
+from tunewright.finding import Finding
+from tunewright.launches.arm import Arm
+from tunewright.launches.decide import decide
+from tunewright.launches.plan import FIVE_LOOKS, NINE_LOOKS, TWO_LOOKS
+from tunewright.stats.gain import History
+from tunewright.stats.spread import Spread
+
+LOW = (0.70, 0.71, 0.69, 0.70, 0.72)
+HIGH = (0.74, 0.75, 0.73, 0.75, 0.74)
+SAME = (0.70, 0.69, 0.71, 0.72, 0.70)
+
+
+def of(candidate, baseline, **how):
+    return decide(arm(candidate), arm(baseline, "baseline"), **how)
+
+
+def test_a_clear_gain_is_launched_and_an_equal_pair_kept():
+    clear = of(HIGH, LOW)
+    assert clear.verdict == "launch"
+    assert clear.probability > 0.99
+    assert clear.gain == pytest.approx(0.038)
+    assert clear.shrunk_gain == pytest.approx(0.038 * 5 / 7)
+    assert clear.interval[0] < clear.gain < clear.interval[1]
+    assert clear.runs_needed == 0
+    equal = of(SAME, LOW)
+    assert equal.gain == 0  # whatever rounding makes of it
+    assert "equal (90 % interval" in equal.reasons[1]
+    assert equal.verdict == "keep"
+    assert equal.probability == pytest.approx(0.5)
+    assert of(LOW, HIGH).verdict == "keep"
+
+
+def test_gain_is_positive_where_smaller_is_better():
+    results = round_results({0: [0.30, 0.31, 0.30, 0.29, 0.31], 1: [0.25, 0.26, 0.24, 0.25, 0.26]})
+    launch = decide(repeats_of(results, 1), repeats_of(results, 0))
+    assert launch.verdict == "launch"
+    assert launch.gain == pytest.approx(0.05)
+    assert launch.candidate == "depth trial 1"
+    assert launch.claim == "feature"
+    assert "holds for max_train_steps = 100" in launch.caveats
+    assert any("about 10 % of decisions" in reason for reason in launch.reasons)
+
+
+def test_a_hyperparameter_the_round_did_not_ask_about_takes_less():
+    slightly = (0.705, 0.715, 0.695, 0.71, 0.72)
+    feature = of(slightly, LOW, claim="feature")
+    only = of(slightly, LOW, claim="hyperparameters")
+    assert (feature.threshold, only.threshold) == (0.90, 0.78)
+    assert (feature.false_launch_rate, only.false_launch_rate) == (0.10, 0.25)
+    assert feature.probability == only.probability
+
+
+def test_the_claim_follows_what_the_round_asked():
+    results = round_results({n: [0.3, 0.31, 0.29, 0.3, 0.3] for n in (0, 1, 2)})
+    other = replace(repeats_of(results, 2).of, configuration={"layers": 1, "learning_rate": 0.02})
+    within = replace(repeats_of(results, 2), of=other)
+    asked = decide(repeats_of(results, 1), repeats_of(results, 0))
+    not_asked = decide(within, repeats_of(results, 0))
+    assert (asked.claim, not_asked.claim) == ("feature", "hyperparameters")
+    assert any("layers: what the round asked about" in reason for reason in asked.reasons)
+
+
+def test_other_numbers_of_runs_than_planned_mean_several_looks():
+    assert of(HIGH, LOW).looks == (5,)
+    assert of(HIGH[:3], LOW[:3]).looks == FIVE_LOOKS.looks
+    assert of(HIGH[:3], LOW[:3], plan=3).looks == (3,)
+    again = of(HIGH, LOW, looked=1)
+    assert again.looks == FIVE_LOOKS.looks
+    assert again.threshold == 0.965
+    assert any("looked at before" in reason for reason in again.reasons)
+    assert of(HIGH, LOW, plan=TWO_LOOKS).threshold == 0.94
+    assert of(HIGH[:3], LOW[:3], plan=NINE_LOOKS, claim="hyperparameters").threshold == 0.875
+
+
+def test_the_sequential_plan_asks_for_more_runs_until_it_is_settled():
+    first = of((0.71, 0.70, 0.72), (0.70, 0.71, 0.70))
+    assert (first.verdict, first.runs_needed) == ("undecided", 2)
+    second = of((0.71, 0.70, 0.72, 0.71, 0.71), LOW, looked=1)
+    assert (second.verdict, second.runs_needed) == ("undecided", 3)
+    worse = of((0.69, 0.68, 0.70, 0.69, 0.69), LOW, looked=1)
+    assert worse.verdict == "keep"
+    assert any("not worth more runs" in reason for reason in worse.reasons)
+    twenty = [0.70 + 0.01 * (k % 5) for k in range(20)]
+    open_still = of([v + 0.004 for v in twenty], twenty, looked=4, detect=0.004)
+    assert (open_still.verdict, open_still.runs_needed) == ("undecided", 0)
+    assert "smaller than we can see" in open_still.reasons[0]
+
+
+def test_two_looks_end_in_launch_or_keep():
+    ten = LOW * 2
+    assert of(LOW, SAME, plan=TWO_LOOKS).runs_needed == 5
+    assert of(SAME * 2, ten, plan=TWO_LOOKS).verdict == "keep"
+
+
+def test_complexity_has_to_be_gained_first():
+    assert of(HIGH, LOW, complexity=0.01).verdict == "launch"
+    dear = of(HIGH, LOW, complexity=0.05)
+    assert dear.verdict == "keep"
+    assert dear.probability < 0.1
+    assert "better than baseline by more than 0.05" in dear.reasons[0]
+
+
+def test_something_that_does_not_help_can_be_removed():
+    launch = of(SAME, LOW, not_worse_by=0.02)
+    assert launch.verdict == "launch"
+    assert launch.threshold == 0.90
+    assert "worse than baseline by no more than 0.02" in launch.reasons[0]
+    assert of(LOW, HIGH, not_worse_by=0.01).verdict == "keep"
+    assert of(SAME, LOW, not_worse_by=0.02, looked=1).threshold == 0.97
+    narrow = of(SAME, LOW, not_worse_by=0.002)
+    assert narrow.verdict == "keep"
+
+
+def test_one_run_each_is_enough_when_the_sd_is_known():
+    assert of([0.74], [0.70]).verdict == "undecided"
+    assert of([0.74], [0.70]).probability is None
+    launch = of([0.74], [0.70], sd=0.01)
+    assert launch.verdict == "launch"
+    assert launch.looks == (1,)
+    assert any("one run" in caveat for caveat in launch.caveats)
+    assert of([0.71], [0.70], sd=0.01).verdict == "keep"
+    assert of([0.71], [0.70], sd=0.01, claim="hyperparameters").threshold == 0.75
+    against_five = of([0.74], LOW, sd=0.01)
+    assert against_five.verdict == "launch"
+    assert of([0.74], LOW).verdict == "undecided"
+
+
+def test_too_few_or_unbalanced_runs_are_not_judged():
+    two = of(HIGH[:2], LOW[:2])
+    assert (two.verdict, two.runs_needed) == ("undecided", 1)
+    assert two.probability is not None
+    assert of(HIGH[:2], LOW[:2], history=History.measured(0.01, 8)).verdict == "launch"
+    ten = of(HIGH[:3], LOW * 2)
+    assert (ten.verdict, ten.runs_needed) == ("undecided", 7)
+    assert "7 more of the candidate" in ten.reasons[0]
+    nothing = of([], LOW)
+    assert (nothing.verdict, nothing.gain, nothing.interval) == ("undecided", None, None)
+
+
+def test_unequal_arms_get_a_variance_each():
+    assert of(HIGH, LOW[:4]).method == "a variance each"
+    assert of(HIGH, LOW).method == "one variance"
+
+
+def test_a_history_that_the_runs_contradict_is_left_out():
+    fits = of(HIGH, LOW, history=History.measured(0.01, 20))
+    assert not fits.history_dropped
+    assert fits.history_sd == 0.01
+    small = of(HIGH, LOW, history=History.measured(0.001, 20))
+    assert small.history_dropped
+    assert any("contradict" in caveat for caveat in small.caveats)
+    without = of(HIGH, LOW)
+    assert small.probability == without.probability
+
+
+def test_an_unmatched_infeasible_repeat_leaves_it_undecided():
+    results = round_results({0: [0.3, 0.31, 0.3, 0.29, 0.31], 1: [0.2, 0.21, 0.2, None, 0.21]})
+    launch = decide(repeats_of(results, 1), repeats_of(results, 0))
+    assert launch.verdict == "undecided"
+    assert launch.runs_needed == 0
+    assert "1 of 5 repeats of the candidate were infeasible" in launch.reasons[0]
+    both = round_results({0: [0.3, 0.31, None, 0.29, 0.31], 1: [0.2, 0.21, 0.2, None, 0.21]})
+    assert decide(repeats_of(both, 1), repeats_of(both, 0)).verdict == "launch"
+
+
+@pytest.mark.parametrize("check", ["overfitting", "fairness", "boundary", "edge_of_divergence"])
+def test_findings_forbid_claims_about_features_but_not_shipping_a_point(check):
+    results = round_results({0: [0.3, 0.31, 0.3, 0.29, 0.31], 1: [0.2, 0.21, 0.2, 0.22, 0.21]})
+    arms = repeats_of(results, 1), repeats_of(results, 0)
+    warning = Finding(check, "layers=2", "warn", "it is so")
+    forbidden = decide(*arms, findings=[warning])
+    assert forbidden.verdict == "undecided"
+    assert "it is so" in forbidden.reasons[0]
+    point = decide(*arms, findings=[warning], claim="hyperparameters")
+    assert point.verdict == "launch"
+    assert any("it is so" in caveat for caveat in point.caveats)
+    elsewhere = decide(*arms, findings=[replace(warning, about="layers=7")])
+    assert elsewhere.verdict == "launch"
+    assert decide(*arms, findings=[replace(warning, verdict="note")]).verdict == "launch"
+
+
+def test_what_makes_the_round_meaningless_forbids_every_claim():
+    warning = Finding("baseline", "round depth", "warn", "no better than chance")
+    assert of(HIGH, LOW, findings=[warning], claim="hyperparameters").verdict == "undecided"
+    other_code = Finding("same_code", "round depth", "warn", "trials differ in commit")
+    launch = of(HIGH, LOW, findings=[other_code])
+    assert launch.verdict == "launch"  # the repeats decide, and they share their code
+    assert any("differ in commit" in caveat for caveat in launch.caveats)
+
+
+def test_arms_on_different_splits_are_not_compared():
+    here, there = (arm(v, splits=(s,) * 5) for v, s in ((HIGH, 0), (LOW, 1)))
+    there = replace(there, label="baseline")
+    launch = decide(here, there)
+    assert launch.verdict == "undecided"
+    assert "different data splits" in launch.reasons[0]
+    assert decide(here, there, same_data=True).verdict == "launch"
+    assert decide(here, replace(there, splits=(0,) * 5)).verdict == "launch"
+
+
+def test_shared_splits_are_compared_one_by_one():
+    splits = (1, 2, 3, 4, 5)
+    base = (0.5, 0.6, 0.7, 0.8, 0.9)
+    better = (0.511, 0.609, 0.712, 0.81, 0.909)
+    unpaired = of(better, base)
+    paired = decide(arm(better, splits=splits), arm(base, "baseline", splits=splits))
+    assert (unpaired.verdict, paired.verdict) == ("keep", "launch")
+    assert paired.method == "paired by split"
+    assert paired.looks == (5,)
+    twice = decide(arm(better * 2, splits=splits * 2), arm(base * 2, "baseline", splits=splits * 2))
+    assert twice.looks == (5,)
+    assert twice.verdict == "launch"
+
+
+def test_more_candidates_must_be_surer():
+    assert [of(HIGH, LOW, candidates=m).threshold for m in (2, 3, 4, 5)] == [
+        0.947,
+        0.961,
+        0.975,
+        0.975,
+    ]
+    assert of(HIGH, LOW, candidates=10).threshold == pytest.approx(0.99)
+    assert of(HIGH, LOW, candidates=2, looked=1).threshold == pytest.approx(1 - 0.035 / 2)
+
+
+def test_tuning_luck_and_finite_data_widen_the_interval():
+    plain = of(HIGH, LOW)
+    luck = Spread("study", 0.05, 0.02, 0.1, 2.0, "halves")
+    finite = Spread("data", 0.02, 0.02, 0.02, float("inf"), "1000 examples")
+    wide = of(HIGH, LOW, study=luck)
+    assert wide.sources == ("trial", "study")
+    assert wide.verdict == "keep"
+    both = of(HIGH, LOW, data=finite)
+    assert plain.interval[0] > both.interval[0] > wide.interval[0]
+    assert both.probability < plain.probability
+
+
+def test_caveats_about_the_runs():
+    wild = (0.9, 0.6, 0.8, 0.5, 0.9)
+    assert any("times as much" in c for c in of(wild, LOW).caveats)
+    constant = of((0.9,) * 5, (0.8,) * 5)
+    assert constant.verdict == "launch"
+    assert any("does the program use its seed?" in c for c in constant.caveats)
+    by_chance = decide(arm((0.9,) * 5, alike=False), arm(LOW, "baseline"))
+    assert not any("seed" in c for c in by_chance.caveats)
+    failed = decide(arm(HIGH[:4], failed=1), arm(LOW, "baseline"))
+    assert failed.looks == (5,)
+    assert any("1 failed" in c for c in failed.caveats)
+    other = decide(arm(HIGH, code=frozenset({"abc"})), arm(LOW, "baseline", code=frozenset({"d"})))
+    assert any("different code" in c for c in other.caveats)
+
+
+def test_repeats_that_logged_the_same_curve_did_not_use_their_seed():
+    same = round_results({0: [0.3] * 5, 1: [0.2] * 5})
+    launch = decide(repeats_of(same, 1), repeats_of(same, 0))
+    assert sum("does the program use its seed?" in c for c in launch.caveats) == 2
+
+
+def test_how_many_runs_would_find_it():
+    keep = of((0.705, 0.715, 0.695, 0.71, 0.72), LOW)
+    assert any("takes about" in reason or "too small" in reason for reason in keep.reasons)
+    assert any("takes about" in r for r in of(SAME, LOW, detect=0.01).reasons)
+
+
+def test_what_cannot_be_compared_is_refused():
+    with pytest.raises(DesignError, match="judge both alike"):
+        decide(arm(HIGH), arm(LOW, "baseline", objective=maximize("recall")))
+    with pytest.raises(DesignError, match="both candidate and baseline"):
+        decide(arm(LOW), arm(LOW))
+    with pytest.raises(DesignError, match="not_worse_by="):
+        of(HIGH, LOW, complexity=-0.1)
+    with pytest.raises(DesignError, match="two questions"):
+        of(HIGH, LOW, complexity=0.1, not_worse_by=0.1)
+    with pytest.raises(DesignError, match="above 0"):
+        of(HIGH, LOW, not_worse_by=0.0)
+    with pytest.raises(DesignError, match="sd=-1"):
+        of(HIGH, LOW, sd=-1)
+    with pytest.raises(DesignError, match="feature, hyperparameters"):
+        of(HIGH, LOW, claim="featur")
+    with pytest.raises(DesignError, match="candidates=0"):
+        of(HIGH, LOW, candidates=0)
+    with pytest.raises(DesignError, match="detect=0"):
+        of(HIGH, LOW, detect=0)
+    with pytest.raises(DesignError, match="give the repeats"):
+        decide([0.1, 0.2], arm(LOW))
+    with pytest.raises(DesignError, match="calibrated"):
+        of(HIGH, LOW, plan=replace(FIVE_LOOKS, looks=(3, 4, 5)))
+
+
+numbers = st.floats(-1e3, 1e3, allow_nan=False).map(lambda x: round(x, 6))
+runs = st.lists(numbers, min_size=3, max_size=6)
+
+
+@settings(max_examples=60, deadline=None)
+@given(runs, runs, st.floats(-100, 100), st.floats(0.01, 100))
+def test_a_shift_of_both_changes_nothing_and_units_do_not_matter(candidate, baseline, by, times):
+    moved = of([times * (v + by) for v in candidate], [times * (v + by) for v in baseline])
+    plain = of(candidate, baseline)
+    if plain.sd > 1e-3:
+        assert moved.probability == pytest.approx(plain.probability, abs=1e-4)
+        assert moved.verdict == plain.verdict or abs(plain.probability - plain.threshold) < 1e-3
+    assert 0 <= plain.probability <= 1
+
+
+@settings(max_examples=60, deadline=None)
+@given(runs, runs)
+def test_the_other_way_round_is_the_complement(candidate, baseline):
+    one, other = of(candidate, baseline), of(baseline, candidate)
+    assert one.probability == pytest.approx(1 - other.probability, abs=1e-9)
+    assert one.gain == pytest.approx(-other.gain)
+
+
+def test_an_arm_by_hand_names_the_split_of_every_value():
+    with pytest.raises(DesignError, match="2 splits"):
+        Arm("mine", (0.1, 0.2, 0.3), maximize("accuracy"), splits=(1, 2))
+    assert ROUND.seed == 0
