@@ -55,7 +55,8 @@ def facts(model: str, smallest: int) -> dict[str, Any]:
 def ours(model: str, smallest: int) -> dict[str, Any]:
     import probe_steps
 
-    from tunewright.probes import TimingRule, batch_size
+    from tunewright.probes import TimingRule
+    from tunewright.probes.throughput import batch_size
 
     spent = _spent()
     said: list[tuple[float, str]] = []
@@ -94,7 +95,7 @@ def ours(model: str, smallest: int) -> dict[str, Any]:
 
 def _spent() -> dict[str, float]:
     """Seconds that the probe waits for each kind of order from now on, as they come."""
-    from tunewright.probes.rig import ProcessRig
+    from tunewright.probes.throughput.rig import ProcessRig
 
     spent: dict[str, float] = defaultdict(float)
     order, close, start = ProcessRig._order, ProcessRig.close, ProcessRig.__init__
@@ -282,7 +283,8 @@ def inputs(model: str, smallest: int) -> dict[str, Any]:
     """The input probe on a pipeline of bench/probe_inputs.py."""
     import probe_inputs
 
-    from tunewright.probes import TimingRule, input_bound
+    from tunewright.probes import TimingRule
+    from tunewright.probes.throughput import input_bound
 
     started = time.monotonic()
     answer = input_bound(

@@ -16,12 +16,12 @@ from tunewright.design.names import Meaning
 from tunewright.plots.figure import Figure
 from tunewright.plots.palette import COLOURS, GRID
 from tunewright.probes.critical_batch import CriticalBatch
-from tunewright.probes.knee import knee
 from tunewright.probes.rate_sweep import SweptRate
 from tunewright.probes.scaling import fit_scaling, luck
-from tunewright.probes.size_row import SizeRow
 from tunewright.probes.steps_to_goal import SizePoint
-from tunewright.probes.timing import Timing
+from tunewright.probes.throughput.knee import knee
+from tunewright.probes.throughput.size_row import SizeRow
+from tunewright.probes.throughput.timing import Timing
 from tunewright.probes.train_steps import TrainSteps
 from tunewright.store.curves import Batch, Curves, pack
 from tunewright.store.results import Results

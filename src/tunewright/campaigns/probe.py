@@ -19,12 +19,12 @@ from tunewright.execution.executors.local import Local
 from tunewright.execution.run import executor_of
 from tunewright.execution.watcher import Watcher
 from tunewright.execution.workload import Workload
-from tunewright.probes.batch_size import batch_size
 from tunewright.probes.by_meaning import ByMeaning
 from tunewright.probes.probe import as_document
-from tunewright.probes.subject import subject_of
 from tunewright.probes.sweep_plan import plan_sweep
-from tunewright.probes.timing import TimingRule
+from tunewright.probes.throughput.batch_size import batch_size
+from tunewright.probes.throughput.subject import subject_of
+from tunewright.probes.throughput.timing import TimingRule
 from tunewright.probes.train_steps import train_steps
 from tunewright.store.store import Store
 

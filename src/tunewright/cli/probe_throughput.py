@@ -18,12 +18,12 @@ from tunewright.design.ranges import Value
 from tunewright.execution.workload import Workload
 from tunewright.messages import words
 from tunewright.plots.throughput import throughput
-from tunewright.probes.batch_size import batch_size as probe_batch_size
-from tunewright.probes.cost import Cost
-from tunewright.probes.input_bound import InputBound, input_bound as probe_input_bound
-from tunewright.probes.knee import gain, shown_rate
-from tunewright.probes.size_answer import BatchSizes
-from tunewright.probes.timing import TimingRule
+from tunewright.probes.throughput.batch_size import batch_size as probe_batch_size
+from tunewright.probes.throughput.cost import Cost
+from tunewright.probes.throughput.input_bound import InputBound, input_bound as probe_input_bound
+from tunewright.probes.throughput.knee import gain, shown_rate
+from tunewright.probes.throughput.size_answer import BatchSizes
+from tunewright.probes.throughput.timing import TimingRule
 from tunewright.reports.plain_table import cell, table
 
 QUICK = TimingRule(window_s=0.1, seconds=0.6)

@@ -21,47 +21,50 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tunewright.probes.batch_size import batch_size as batch_size
     from tunewright.probes.clip import Clip as Clip, clip as clip
-    from tunewright.probes.cost import Cost as Cost
     from tunewright.probes.critical_batch import (
         CriticalBatch as CriticalBatch,
         critical_batch as critical_batch,
     )
-    from tunewright.probes.input_bound import InputBound as InputBound, input_bound as input_bound
     from tunewright.probes.noise_scale import (
         NoiseScale as NoiseScale,
         noise_scale as noise_scale,
         squared_norms as squared_norms,
     )
-    from tunewright.probes.size_answer import BatchSizes as BatchSizes
     from tunewright.probes.stability import Stability as Stability, stability as stability
-    from tunewright.probes.tap import watched as watched
-    from tunewright.probes.timing import TimingRule as TimingRule
+    from tunewright.probes.throughput.batch_size import batch_size as batch_size
+    from tunewright.probes.throughput.cost import Cost as Cost
+    from tunewright.probes.throughput.input_bound import (
+        InputBound as InputBound,
+        input_bound as input_bound,
+    )
+    from tunewright.probes.throughput.size_answer import BatchSizes as BatchSizes
+    from tunewright.probes.throughput.tap import watched as watched
+    from tunewright.probes.throughput.timing import TimingRule as TimingRule
     from tunewright.probes.train_steps import TrainSteps as TrainSteps, train_steps as train_steps
     from tunewright.probes.warmup import Warmup as Warmup, warmup as warmup
 
 _HOMES = {
-    "BatchSizes": "size_answer",
+    "BatchSizes": "throughput.size_answer",
     "Clip": "clip",
-    "Cost": "cost",
+    "Cost": "throughput.cost",
     "CriticalBatch": "critical_batch",
-    "InputBound": "input_bound",
+    "InputBound": "throughput.input_bound",
     "NoiseScale": "noise_scale",
     "Stability": "stability",
-    "TimingRule": "timing",
+    "TimingRule": "throughput.timing",
     "TrainSteps": "train_steps",
     "Warmup": "warmup",
-    "batch_size": "batch_size",
+    "batch_size": "throughput.batch_size",
     "clip": "clip",
     "critical_batch": "critical_batch",
-    "input_bound": "input_bound",
+    "input_bound": "throughput.input_bound",
     "noise_scale": "noise_scale",
     "squared_norms": "noise_scale",
     "stability": "stability",
     "train_steps": "train_steps",
     "warmup": "warmup",
-    "watched": "tap",
+    "watched": "throughput.tap",
 }
 
 __all__ = [

@@ -14,12 +14,12 @@ from tests.probes.step_worlds import IDENTITY, World
 
 import tunewright as tw
 from tunewright.errors import DesignError, WorkloadError
-from tunewright.probes.batch_size import Asked, probe_rig
-from tunewright.probes.cost import Cost
 from tunewright.probes.probe import Answer, as_document
-from tunewright.probes.size_answer import BatchSizes
-from tunewright.probes.subject import Subject
-from tunewright.probes.timing import TimingRule
+from tunewright.probes.throughput.batch_size import Asked, probe_rig
+from tunewright.probes.throughput.cost import Cost
+from tunewright.probes.throughput.size_answer import BatchSizes
+from tunewright.probes.throughput.subject import Subject
+from tunewright.probes.throughput.timing import TimingRule
 from tunewright.store.store import Store
 
 QUICK = TimingRule(window_s=0.02, seconds=0.12, settling=3, most_settling=6)

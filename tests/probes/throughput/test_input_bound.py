@@ -10,12 +10,12 @@ import pytest
 
 import tunewright as tw
 from tunewright.errors import DesignError, WorkloadError
-from tunewright.probes.input_bound import concluded
-from tunewright.probes.loader_ladder import COPY, Rung, Stage, stages_of
-from tunewright.probes.rig import Ran
-from tunewright.probes.stalls import find_stalls
-from tunewright.probes.synchronisations import Waits
-from tunewright.probes.timing import TimingRule
+from tunewright.probes.throughput.input_bound import concluded
+from tunewright.probes.throughput.loader_ladder import COPY, Rung, Stage, stages_of
+from tunewright.probes.throughput.rig import Ran
+from tunewright.probes.throughput.stalls import find_stalls
+from tunewright.probes.throughput.synchronisations import Waits
+from tunewright.probes.throughput.timing import TimingRule
 
 QUICK = TimingRule(window_s=0.01, seconds=0.05, settling=5, most_settling=5)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tunewright.errors import DesignError, WorkloadError
-from tunewright.probes.timing import Timing, TimingRule, median_interval, settled, timed
+from tunewright.probes.throughput.timing import Timing, TimingRule, median_interval, settled, timed
 
 RULE = TimingRule()
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from tunewright.probes.rig import CannotStep, OpenRig, OutOfMemory, Rig
+from tunewright.probes.throughput.rig import CannotStep, OpenRig, OutOfMemory, Rig
 
 LEFT = 0.02  # of the device's memory: what a size may leave behind in a process that goes on
 Found = TypeVar("Found")

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from tunewright.probes.bottleneck import Seen
-from tunewright.probes.knee import Rate
-from tunewright.probes.rig import Ran, Rig
-from tunewright.probes.timing import RunWindows, Timing, TimingRule, timed
+from tunewright.probes.throughput.bottleneck import Seen
+from tunewright.probes.throughput.knee import Rate
+from tunewright.probes.throughput.rig import Ran, Rig
+from tunewright.probes.throughput.timing import RunWindows, Timing, TimingRule, timed
 
 WAITED = 0.01  # of the time: less is not worth a measurement without the input pipeline
 WARMING, PROFILED = 3, 3  # steps

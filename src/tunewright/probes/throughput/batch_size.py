@@ -1,6 +1,6 @@
 """Which batch sizes fit, how fast is each, and which one should be used?
 
-    answer = tunewright.probes.batch_size(make_step)     # or a Workload
+    answer = tunewright.probes.throughput.batch_size(make_step)     # or a Workload
     print(answer.says)
 
 The playbook's first question ("Choosing the batch size"): the sizes that fit, the throughput of
@@ -21,10 +21,11 @@ from typing import Any
 from tunewright.design.ranges import Value
 from tunewright.errors import DesignError, WorkloadError
 from tunewright.execution.workload import Workload
-from tunewright.probes.cost import Cost
-from tunewright.probes.kept_rows import KeptRows, has_answer
-from tunewright.probes.knee import knee
-from tunewright.probes.largest_size import (
+from tunewright.probes.probe import as_document
+from tunewright.probes.throughput.cost import Cost
+from tunewright.probes.throughput.kept_rows import KeptRows, has_answer
+from tunewright.probes.throughput.knee import knee
+from tunewright.probes.throughput.largest_size import (
     SETTLE,
     Bounds,
     Largest,
@@ -32,16 +33,15 @@ from tunewright.probes.largest_size import (
     closing,
     find_largest,
 )
-from tunewright.probes.memory_model import MemoryPoint
-from tunewright.probes.probe import as_document
-from tunewright.probes.rig import Device, OpenRig, OutOfMemory, ProcessRig, Rig
-from tunewright.probes.rigs import Rigs
-from tunewright.probes.size_answer import BatchSizes, concluded, revived
-from tunewright.probes.size_row import measure
-from tunewright.probes.size_sweep import Plan, sweep, watched
-from tunewright.probes.subject import Subject, subject_of
-from tunewright.probes.timing import TimingRule
-from tunewright.probes.unseen import unseen
+from tunewright.probes.throughput.memory_model import MemoryPoint
+from tunewright.probes.throughput.rig import Device, OpenRig, OutOfMemory, ProcessRig, Rig
+from tunewright.probes.throughput.rigs import Rigs
+from tunewright.probes.throughput.size_answer import BatchSizes, concluded, revived
+from tunewright.probes.throughput.size_row import measure
+from tunewright.probes.throughput.size_sweep import Plan, sweep, watched
+from tunewright.probes.throughput.subject import Subject, subject_of
+from tunewright.probes.throughput.timing import TimingRule
+from tunewright.probes.throughput.unseen import unseen
 
 MOST = 2**20  # examples per step; nobody trains with more
 

@@ -1,6 +1,6 @@
 """Does training wait for its data, and which stage of the input pipeline is to blame?
 
-    answer = tunewright.probes.input_bound(make_step, batch_size=256)     # or a Workload
+    answer = tunewright.probes.throughput.input_bound(make_step, batch_size=256)     # or a Workload
 
 Three signs: the share of the time spent on asking for the next batch, how much faster steps on one
 cached batch are, and how often the host itself waits for the device. Then the input pipeline alone,
@@ -21,14 +21,14 @@ from typing import Any, ClassVar, Literal
 from tunewright.design.ranges import Value
 from tunewright.errors import DesignError, WorkloadError
 from tunewright.execution.workload import Workload
-from tunewright.probes.largest_size import closing
-from tunewright.probes.loader_ladder import COPY, Rung, Stage
 from tunewright.probes.probe import as_document
-from tunewright.probes.rig import OutOfMemory, ProcessRig, Ran
-from tunewright.probes.stalls import Stalls, find_stalls
-from tunewright.probes.subject import EXAMPLE, Subject, subject_of
-from tunewright.probes.synchronisations import Waits
-from tunewright.probes.timing import TimingRule, settled
+from tunewright.probes.throughput.largest_size import closing
+from tunewright.probes.throughput.loader_ladder import COPY, Rung, Stage
+from tunewright.probes.throughput.rig import OutOfMemory, ProcessRig, Ran
+from tunewright.probes.throughput.stalls import Stalls, find_stalls
+from tunewright.probes.throughput.subject import EXAMPLE, Subject, subject_of
+from tunewright.probes.throughput.synchronisations import Waits
+from tunewright.probes.throughput.timing import TimingRule, settled
 from tunewright.store.store import Store
 
 Verdict = Literal["fine", "watch", "input_bound", "synchronised", "cannot_judge"]

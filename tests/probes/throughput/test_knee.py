@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tests.probes.step_worlds import World
 
-from tunewright.probes.knee import Rate, gain, knee, passed, pays, scaling
+from tunewright.probes.throughput.knee import Rate, gain, knee, passed, pays, scaling
 
 
 def exact(*pairs: tuple[int, float], spread: float = 0.01) -> list[Rate]:

@@ -7,10 +7,10 @@ import contextlib
 import pytest
 from hypothesis import given, settings, strategies as st
 from tests.probes.step_worlds import World
-from tests.probes.test_batch_size import probed, true_knee
+from tests.probes.throughput.test_batch_size import probed, true_knee
 
-from tunewright.probes.rig import CannotStep, OutOfMemory, Rig
-from tunewright.probes.rigs import Rigs
+from tunewright.probes.throughput.rig import CannotStep, OutOfMemory, Rig
+from tunewright.probes.throughput.rigs import Rigs
 
 
 def stepped(size: int):

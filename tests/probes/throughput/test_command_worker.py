@@ -14,12 +14,12 @@ import pytest
 
 import tunewright as tw
 from tunewright.errors import DesignError, WorkloadError
-from tunewright.probes.largest_size import closing
-from tunewright.probes.rig import CannotStep, OutOfMemory, ProcessRig
-from tunewright.probes.size_row import SizeRow
-from tunewright.probes.subject import MANY_STEPS, subject_of
-from tunewright.probes.timing import Timing, TimingRule
-from tunewright.probes.unseen import unseen
+from tunewright.probes.throughput.largest_size import closing
+from tunewright.probes.throughput.rig import CannotStep, OutOfMemory, ProcessRig
+from tunewright.probes.throughput.size_row import SizeRow
+from tunewright.probes.throughput.subject import MANY_STEPS, subject_of
+from tunewright.probes.throughput.timing import Timing, TimingRule
+from tunewright.probes.throughput.unseen import unseen
 
 QUICK = TimingRule(window_s=0.02, seconds=0.12, settling=3, most_settling=6, spread=1.0)
 PROGRAM = Path(__file__).with_name("printing_program.py")

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from tunewright.probes.memory_model import MemoryModel, MemoryPoint, fit_line, flat
-from tunewright.probes.rig import CannotStep, Device, OutOfMemory, Ran, Rig
-from tunewright.probes.rigs import Rigs
+from tunewright.probes.throughput.memory_model import MemoryModel, MemoryPoint, fit_line, flat
+from tunewright.probes.throughput.rig import CannotStep, Device, OutOfMemory, Ran, Rig
+from tunewright.probes.throughput.rigs import Rigs
 
 SAFE = 0.92  # of the memory may be held; the rest is for what no allocator counts
 FEWEST = 4  # sizes of the ladder

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tunewright.probes.size_row import SizeRow
-from tunewright.probes.timing import TimingRule
+from tunewright.probes.throughput.size_row import SizeRow
+from tunewright.probes.throughput.timing import TimingRule
 
 FROM_OUTSIDE = (
     "what holds its steps up: waiting for input and the work of the device are not to be seen from "

@@ -10,10 +10,10 @@ from tests.probes import ranked_steps
 
 import tunewright as tw
 from tunewright.errors import DesignError, WorkloadError
-from tunewright.probes.largest_size import closing
-from tunewright.probes.rig import CannotStep, OutOfMemory, ProcessRig
-from tunewright.probes.subject import MANY_STEPS, subject_of
-from tunewright.probes.timing import TimingRule
+from tunewright.probes.throughput.largest_size import closing
+from tunewright.probes.throughput.rig import CannotStep, OutOfMemory, ProcessRig
+from tunewright.probes.throughput.subject import MANY_STEPS, subject_of
+from tunewright.probes.throughput.timing import TimingRule
 
 QUICK = TimingRule(window_s=0.02, seconds=0.12, settling=3, most_settling=6)
 OBJECTIVE = tw.minimize("valid_error")

@@ -23,15 +23,15 @@ from tunewright.execution.command import Command
 from tunewright.execution.processes import memory, process_tree
 from tunewright.execution.processes.frames import Head, encoded
 from tunewright.execution.processes.shipping import ship
-from tunewright.probes.rig_member import LOOK_S, Member, environment_of, free_port
-from tunewright.probes.subject import Subject
-from tunewright.probes.synchronisations import Waits
+from tunewright.probes.throughput.rig_member import LOOK_S, Member, environment_of, free_port
+from tunewright.probes.throughput.subject import Subject
+from tunewright.probes.throughput.synchronisations import Waits
 
 PATIENCE_S = 600.0  # for one answer; compilation may take minutes
 WORKERS = {  # which program a rig's processes run
-    "factory": "tunewright.probes.probe_worker",
-    "training": "tunewright.probes.probe_worker",
-    "command": "tunewright.probes.command_worker",
+    "factory": "tunewright.probes.throughput.probe_worker",
+    "training": "tunewright.probes.throughput.probe_worker",
+    "command": "tunewright.probes.throughput.command_worker",
 }
 
 

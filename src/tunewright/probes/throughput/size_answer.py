@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from tunewright.design.ranges import Value
-from tunewright.probes.bottleneck import Bottleneck, judge
-from tunewright.probes.cost import Cost, SizeCost, costs, least_price, least_time
-from tunewright.probes.knee import GAIN, gain, shown_rate
-from tunewright.probes.largest_size import Largest
-from tunewright.probes.memory_model import MemoryModel, MemoryPoint
-from tunewright.probes.size_row import SizeRow, from_data
+from tunewright.probes.throughput.bottleneck import Bottleneck, judge
+from tunewright.probes.throughput.cost import Cost, SizeCost, costs, least_price, least_time
+from tunewright.probes.throughput.knee import GAIN, gain, shown_rate
+from tunewright.probes.throughput.largest_size import Largest
+from tunewright.probes.throughput.memory_model import MemoryModel, MemoryPoint
+from tunewright.probes.throughput.size_row import SizeRow, from_data
 
 ACCUMULATION = (
     "Gradient accumulation brings no throughput: every part takes the time of a step of its own. "

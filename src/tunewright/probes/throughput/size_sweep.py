@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from functools import partial
 
 from tunewright.errors import WorkloadError
-from tunewright.probes.kept_rows import KeptRows
-from tunewright.probes.knee import knee, passed, pays, shown_rate
-from tunewright.probes.largest_size import Largest, shown_mb
-from tunewright.probes.rig import OutOfMemory
-from tunewright.probes.rigs import Rigs, Work
-from tunewright.probes.size_row import SizeRow, measure, measure_synthetic, watch_device
-from tunewright.probes.subject import Subject
-from tunewright.probes.timing import TimingRule
+from tunewright.probes.throughput.kept_rows import KeptRows
+from tunewright.probes.throughput.knee import knee, passed, pays, shown_rate
+from tunewright.probes.throughput.largest_size import Largest, shown_mb
+from tunewright.probes.throughput.rig import OutOfMemory
+from tunewright.probes.throughput.rigs import Rigs, Work
+from tunewright.probes.throughput.size_row import SizeRow, measure, measure_synthetic, watch_device
+from tunewright.probes.throughput.subject import Subject
+from tunewright.probes.throughput.timing import TimingRule
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tunewright.probes.bottleneck import Seen, judge
-from tunewright.probes.knee import Rate
+from tunewright.probes.throughput.bottleneck import Seen, judge
+from tunewright.probes.throughput.knee import Rate
 
 
 def rate(size: int, examples_per_s: float) -> Rate:

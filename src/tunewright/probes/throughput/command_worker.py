@@ -27,10 +27,10 @@ from tunewright.execution.processes.attempt import OUT_OF_MEMORY, judge
 from tunewright.execution.processes.frames import Head, Receiver, Sender
 from tunewright.execution.processes.program import run_program
 from tunewright.execution.processes.worker import perish
-from tunewright.probes.identity import cpu
-from tunewright.probes.machine_memory import available_mb
-from tunewright.probes.stamps import Silent, Stamps
-from tunewright.probes.step_handle import ProbeHandle
+from tunewright.probes.throughput.identity import cpu
+from tunewright.probes.throughput.machine_memory import available_mb
+from tunewright.probes.throughput.stamps import Silent, Stamps
+from tunewright.probes.throughput.step_handle import ProbeHandle
 
 EVAL_EVERY = 100  # steps, where the workload does not say: seldom enough not to be most of the time
 FIRST_LINE_S = 580.0  # compilation may take minutes; the rig waits a little longer

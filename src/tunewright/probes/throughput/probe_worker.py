@@ -1,6 +1,6 @@
 """The process of a probe: builds what is probed, does steps when told, and says how long they took.
 
-Started as `python -m tunewright.probes.probe_worker READ WRITE FOLDER`, with two pipes. It decides
+Started as `python -m tunewright.probes.throughput.probe_worker READ WRITE FOLDER`, with two pipes. It decides
 nothing: how many steps, in which windows and with which input come from the rig, so that all ranks
 do the same number of steps. It imports torch before its first order, so that it can be started
 ahead, but leaves what is probed and the device alone until then. It ends when its pipe closes.
@@ -28,12 +28,12 @@ from tunewright.execution.processes import memory, process_tree
 from tunewright.execution.processes.frames import Head, Receiver, Sender
 from tunewright.execution.processes.shipping import Shipment, receive
 from tunewright.execution.processes.worker import perish
-from tunewright.probes import tap
-from tunewright.probes.identity import Looking, identity
-from tunewright.probes.loader_ladder import climb, stages_of, workers_of
-from tunewright.probes.machine_memory import available_mb
-from tunewright.probes.step_handle import ProbeHandle
-from tunewright.probes.synchronisations import Counting
+from tunewright.probes.throughput import tap
+from tunewright.probes.throughput.identity import Looking, identity
+from tunewright.probes.throughput.loader_ladder import climb, stages_of, workers_of
+from tunewright.probes.throughput.machine_memory import available_mb
+from tunewright.probes.throughput.step_handle import ProbeHandle
+from tunewright.probes.throughput.synchronisations import Counting
 
 MEGABYTE = 2**20
 LITTLE = 0.002  # of a GPU's memory, which need not be looked for

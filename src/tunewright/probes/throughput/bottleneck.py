@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from tunewright.probes.knee import FREE, Rate, gain
+from tunewright.probes.throughput.knee import FREE, Rate, gain
 
 Kind = Literal["none", "input", "launch", "communication"]
 SLOWER = 1.1  # real over cached input, from which the input is the bottleneck

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tunewright.probes.identity import differences
-from tunewright.probes.size_row import SizeRow, as_data, from_data
+from tunewright.probes.throughput.identity import differences
+from tunewright.probes.throughput.size_row import SizeRow, as_data, from_data
 from tunewright.store.store import Store
 
 ROW = "batch_size_row"

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from tests.probes.step_worlds import World
 
-from tunewright.probes.largest_size import Bounds, Largest, find_largest, limit_of
-from tunewright.probes.memory_model import MemoryModel, MemoryPoint, fit_line, flat
-from tunewright.probes.rig import Device
-from tunewright.probes.rigs import Rigs
+from tunewright.probes.throughput.largest_size import Bounds, Largest, find_largest, limit_of
+from tunewright.probes.throughput.memory_model import MemoryModel, MemoryPoint, fit_line, flat
+from tunewright.probes.throughput.rig import Device
+from tunewright.probes.throughput.rigs import Rigs
 
 
 def largest(world: World, sharing: bool = True, **bounds: object) -> Largest:
