@@ -30,9 +30,9 @@ import numpy as np
 import optuna
 
 import tunewright as tw
-from tunewright import plots
 from tunewright.checks.checklist import QUESTIONS, check
-from tunewright.reports.report import report
+from tunewright.present import figures as plots
+from tunewright.present.report import report
 from tunewright.store.results import Results
 from tunewright.testing.surfaces import Bowl, Walled
 from tunewright.testing.worlds import World, results

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 import tunewright as tw
-from tunewright import plots
 from tunewright.design.names import Meaning
-from tunewright.plots.figure import Figure
-from tunewright.plots.palette import COLOURS, GRID
+from tunewright.present import figures as plots
+from tunewright.present.figures.figure import Figure
+from tunewright.present.figures.palette import COLOURS, GRID
 from tunewright.probes.critical_batch import CriticalBatch
 from tunewright.probes.rate_sweep import SweptRate
 from tunewright.probes.scaling import fit_scaling, luck

@@ -18,52 +18,40 @@ ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "tunewright"
 FILES = sorted(SOURCE.rglob("*.py"))
 
-# What each folder may import of ours, as the design page draws it; errors by all.
-LAYERS = {
-    "errors": set(),
-    "snapshot": {"errors", "typed_tree"},
-    "typed_tree": {"errors", "jax_arrays"},
-    "jax_arrays": {"errors"},
-    "seeds": set(),
-    "words": set(),
-    "design": {"errors"},
-    "record": {"errors", "design", "snapshot", "seeds"},
-    "search": {"errors", "design", "record"},
-    "execution": {"errors", "design", "record", "search", "snapshot", "seeds", "jax_arrays"},
-    "checks": {"errors", "design", "record"},
-    "plots": {"errors", "design", "record", "checks"},
-    "decision": {"errors", "design", "record", "checks"},
-    "pipeline": {"errors", "design", "snapshot", "seeds"},
-    "probes": {
-        *("errors", "design", "record", "search", "execution", "checks", "pipeline", "seeds"),
-    },
-    "autopilot": {
-        *("errors", "design", "record", "search", "execution", "checks", "plots"),
-        *("decision", "pipeline", "probes", "seeds"),
-    },
-    "importers": {"errors", "design", "record"},
-    "reports": {
-        *("errors", "words", "design", "record", "checks", "plots", "decision", "autopilot"),
-    },
+# Lower folders never import higher ones, in this order; leaves first, doors last.
+LEAVES = ("messages", "errors", "actions", "finding", "_jax_arrays", "_typed_tree")
+ORDER = (
+    *LEAVES,
+    *("seeds", "snapshot", "protocols", "design", "stats", "store", "search", "execution"),
+    *("checks", "advice", "launches", "pipeline", "probes", "campaigns", "importers"),
+    *("present", "cli", "testing", "demo"),
+)
+# Beyond the order: analysis never starts training, and the pipeline is usable without the rest.
+APART = {
+    "messages": set(ORDER),
+    "design": {"store", "stats"},
+    "stats": set(ORDER) - {"errors", "messages"},
+    "checks": {"execution", "search"},
+    "advice": {"execution", "search"},
+    "pipeline": set(ORDER) - {*LEAVES, "seeds", "snapshot", "protocols", "design"},
+    "importers": {"execution", "search", "checks", "advice", "launches", "probes", "campaigns"},
 }
-# The commands stand at the end: everything may be imported by them, and nothing imports them.
-LAST = {"cli", "testing"}
 HEAVY = {"scipy", "sqlalchemy", "torch", "matplotlib", "polars", "pandas", "ray", "safetensors"}
 # Third-party packages a folder may import at the top of a file.
 AT_THE_TOP = {
-    "record": {"numpy", "sqlalchemy"},
+    "store": {"numpy", "sqlalchemy"},
+    "launches": {"numpy"},
+    "stats": {"numpy"},
     "search": {"numpy"},
     "execution": {"numpy"},
     "checks": {"numpy"},
-    "plots": {"numpy"},
-    "decision": {"numpy"},
+    "advice": {"numpy"},
     "probes": {"numpy"},
-    "autopilot": {"numpy"},
+    "campaigns": {"numpy"},
     "pipeline": {"torch", "numpy"},
-    "reports": {"rich"},
+    "present": {"numpy", "rich"},
     "cli": {"typer", "rich"},
     "testing": {"numpy"},
-    "demo": set(),
 }
 VAGUE = re.compile(r"(^|_)(utils?|managers?|helpers?|common|base|misc|core)($|_)")
 PUBLIC = [
@@ -92,7 +80,6 @@ PUBLIC = [
     "choice",
     "command",
     "decide",
-    "defaults",
     "evaluate",
     "extend",
     "given",
@@ -115,6 +102,7 @@ PUBLIC = [
     "open_round",
     "pipeline",
     "plots",
+    "presets",
     "probes",
     "repeat",
     "report",
@@ -165,11 +153,14 @@ def imports(path: Path) -> list[tuple[str, bool]]:
 def test_imports_point_one_way(path: Path) -> None:
     folder = folder_of(path)
     ours = {name.split(".")[1] for name, _ in imports(path) if name.startswith("tunewright.")}
-    if folder not in LAST:
-        assert not ours & LAST, f"{folder} may not import {sorted(ours & LAST)}"
-    if folder in LAYERS:
-        strangers = ours - LAYERS[folder] - {folder}
-        assert not strangers, f"{folder} may not import {sorted(strangers)}"
+    ours -= {folder}
+    if folder != "__init__":
+        assert folder in ORDER, f"{folder} has no place in ORDER"
+        place = ORDER.index(folder)
+        higher = {name for name in ours if name in ORDER and ORDER.index(name) > place}
+        assert not higher, f"{folder} may not import {sorted(higher)}"
+        apart = ours & APART.get(folder, set())
+        assert not apart, f"{folder} may not import {sorted(apart)}"
     top = {name.split(".")[0] for name, at_top in imports(path) if at_top}
     allowed = AT_THE_TOP.get(folder, set())
     third = {name for name in top if name not in sys.stdlib_module_names} - {"tunewright"}
@@ -179,7 +170,7 @@ def test_imports_point_one_way(path: Path) -> None:
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
 def test_a_file_is_one_idea(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
-    assert len(text.splitlines()) <= 400, "split it: one idea per file"
+    assert len(text.splitlines()) <= 600, "split it: one idea per file"
     assert not VAGUE.search(path.stem), "name the idea the file is about"
     if path.name != "__main__.py":
         first = (ast.get_docstring(ast.parse(text)) or "").splitlines()
@@ -211,7 +202,7 @@ def test_public_names_are_the_list() -> None:
 
 def test_no_public_name_hides_a_folder() -> None:
     folders = {path.name for path in SOURCE.iterdir() if path.is_dir()}
-    modules = {"pipeline", "plots", "probes"}  # public as folders, on purpose
+    modules = {"pipeline", "probes"}  # public as folders, on purpose
     assert not (set(PUBLIC) - modules) & folders
 
 
@@ -276,12 +267,6 @@ def speaks(function: ast.FunctionDef, beside: dict[str, ast.FunctionDef]) -> boo
         return True
     called = {n.id for n in ast.walk(function) if isinstance(n, ast.Name)} & beside.keys()
     return any(speaks(beside[name], beside) for name in called - {function.name})
-
-
-def test_no_two_test_files_share_a_name() -> None:
-    names = [path.name for path in (ROOT / "tests").rglob("*.py") if path.name != "conftest.py"]
-    doubled = sorted(name for name in set(names) if names.count(name) > 1)
-    assert not doubled, "pytest imports test files by their bare names"
 
 
 def test_every_page_can_be_reached_from_the_readme() -> None:

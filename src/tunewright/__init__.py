@@ -18,14 +18,14 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tunewright import pipeline as pipeline, plots as plots, probes as probes
+    from tunewright import pipeline as pipeline, probes as probes
     from tunewright.advice.extend import extend as extend
     from tunewright.advice.next_round import next_round as next_round
     from tunewright.advice.proposal import Proposal as Proposal
     from tunewright.campaigns.campaign import Campaign as Campaign
     from tunewright.campaigns.tune import tune as tune
     from tunewright.checks.checklist import check as check
-    from tunewright.design import presets as defaults, schedule as schedule
+    from tunewright.design import presets as presets, schedule as schedule
     from tunewright.design.conditions import given as given
     from tunewright.design.objective import (
         Objective as Objective,
@@ -64,7 +64,8 @@ if TYPE_CHECKING:
     from tunewright.launches.decide import decide as decide
     from tunewright.launches.launch import Launch as Launch
     from tunewright.launches.variance import variance as variance
-    from tunewright.reports.report import report as report
+    from tunewright.present import figures as plots  # noqa: F401
+    from tunewright.present.report import report as report
     from tunewright.search.bayesian.bayesian import Bayesian as Bayesian
     from tunewright.search.halton import Halton as Halton
     from tunewright.search.listed import Listed as Listed
@@ -112,15 +113,15 @@ _HOMES = {
     "store.joined": ("joined",),
     "store.results": ("Results",),
     "store.trial": ("Trial",),
-    "reports.report": ("report",),
+    "present.report": ("report",),
     "search.bayesian.bayesian": ("Bayesian",),
     "search.halton": ("Halton",),
     "search.listed": ("Listed",),
 }
 _MODULES = {
-    "defaults": "design.presets",
+    "presets": "design.presets",
     "pipeline": "pipeline",
-    "plots": "plots",
+    "plots": "present.figures",
     "probes": "probes",
     "schedule": "design.schedule",
 }

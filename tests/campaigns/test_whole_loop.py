@@ -29,7 +29,7 @@ from tunewright.campaigns.train_longer import ranks_alike
 from tunewright.campaigns.tune import tune, tuned
 from tunewright.errors import DesignError
 from tunewright.launches.lineage import baseline
-from tunewright.reports.campaign import found
+from tunewright.present.campaign_report import found
 from tunewright.store.rebuild import rebuild
 from tunewright.store.store import Store
 from tunewright.testing import Bowl, World, results

@@ -6,12 +6,12 @@ from tests.checks.rates import at_most
 from tests.checks.space_worlds import healthy, warnings
 
 from tunewright.checks.checklist import QUESTIONS, by_chance, check
-from tunewright.cli.plain import as_json
 from tunewright.design.conditions import given
 from tunewright.design.objective import maximize, minimize
 from tunewright.design.ranges import choice, integers, linear, log, log_from_one
 from tunewright.design.round import Round
 from tunewright.finding import Finding
+from tunewright.present.plain import as_json
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 from tunewright.testing import Bowl, Unlucky, Walled, World, results

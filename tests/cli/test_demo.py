@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from tests.cli.small_project import Tunewright
 
+from tunewright.cli._project import find_project
 from tunewright.cli.demo import CAMPAIGN, REPORT, ROUND, write_project
-from tunewright.cli.project_folder import find_project
 
 pytest.importorskip("torch")
 pytest.importorskip("sklearn")

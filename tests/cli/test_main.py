@@ -47,7 +47,7 @@ def test_an_unforeseen_error_is_told_and_kept(
     def broken() -> None:
         raise RuntimeError("the moon is full")
 
-    monkeypatch.setattr("tunewright.cli.reading.open_store", lambda store: broken())
+    monkeypatch.setattr("tunewright.cli.show.open_store", lambda store: broken())
     answer = tunewright("ls")
     assert answer.code == 3
     assert answer.err.startswith("error: RuntimeError: the moon is full")

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tunewright.cli.problems import Misuse
-from tunewright.cli.training_function import find_function
+from tunewright.cli._errors import Misuse
+from tunewright.cli._training_function import find_function
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,7 @@ from tunewright.design.ranges import log, log_from_one
 from tunewright.design.round import Round
 from tunewright.errors import DesignError
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "defaults.md"
+DOCUMENT = Path(__file__).parents[2] / "docs" / "presets.md"
 
 
 @pytest.mark.parametrize("name", defaults.OPTIMIZERS)

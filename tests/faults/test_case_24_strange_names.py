@@ -10,8 +10,8 @@ from tests.faults.quick_rounds import OBJECTIVE, asked, check, workload
 from typer.testing import CliRunner
 
 import tunewright as tw
+from tunewright.cli._errors import Misuse
 from tunewright.cli.main import app
-from tunewright.cli.problems import Misuse
 from tunewright.errors import DesignError, TunewrightError
 from tunewright.store import journal as conclusions
 

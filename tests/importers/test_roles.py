@@ -8,9 +8,9 @@ from tunewright.design.conditions import Given
 from tunewright.design.names import Meaning
 from tunewright.design.objective import minimize
 from tunewright.design.ranges import Choice, Log
+from tunewright.importers.build_round import take_over
 from tunewright.importers.foreign import ForeignTrial, Source
 from tunewright.importers.roles import guess_roles
-from tunewright.importers.taking_over import take_over
 
 
 def trials(*configurations: dict[str, Any]) -> tuple[ForeignTrial, ...]:

@@ -10,13 +10,13 @@ from typing import Annotated
 import typer
 
 from tunewright.campaigns.tune import Ending
-from tunewright.cli.problems import Misuse
-from tunewright.cli.project_folder import FILE, ROUNDS, find_project
-from tunewright.cli.screen import say, screen
-from tunewright.cli.tuning import exit_code, run_campaign
+from tunewright.cli._errors import Misuse
+from tunewright.cli._project import FILE, ROUNDS, find_project
+from tunewright.cli.tune import exit_code, run_campaign
 from tunewright.errors import MissingExtra
 from tunewright.execution.executors.local import Local
-from tunewright.reports.plain_table import cell, table
+from tunewright.present.terminal.plain_table import cell, table
+from tunewright.present.terminal.screen import say, screen
 
 CAMPAIGN, ROUND, REPORT = "tune", "depth", "report.html"
 TRIALS = 100

@@ -11,24 +11,24 @@ import typer
 
 import tunewright
 from tunewright.cli import (
-    believing,
-    checking,
+    backup as keeping,
+    believe as believing,
+    check as checking,
     demo,
-    evaluating,
-    importing,
-    keeping,
-    launching,
-    looking,
-    project,
-    proposing,
-    reading,
-    running,
-    tuning,
-    varying,
+    evaluate as evaluating,
+    import_ as importing,
+    init as project,
+    launch as launching,
+    next as proposing,
+    report as looking,
+    run as running,
+    show as reading,
+    tune as tuning,
+    variance as varying,
 )
-from tunewright.cli.probing import probe
-from tunewright.cli.problems import FINE, INTERRUPTED, tell
-from tunewright.cli.screen import sidelines
+from tunewright.cli._errors import FINE, INTERRUPTED, tell
+from tunewright.cli.probe import probe
+from tunewright.present.terminal.screen import sidelines
 
 VERBS: dict[str, tuple[Any, ...]] = {
     "Begin": (demo.demo, project.init, project.new, project.doctor),

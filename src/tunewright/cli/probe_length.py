@@ -7,23 +7,23 @@ from typing import Annotated
 
 import typer
 
-from tunewright.cli import where
-from tunewright.cli.options import JsonOption, RoundName, StoreOption, WorkersOption
-from tunewright.cli.probe_page import show_answer
-from tunewright.cli.probe_rounds import carried_out, values
+from tunewright.cli import _where as where
+from tunewright.cli._errors import Misuse
+from tunewright.cli._options import JsonOption, RoundName, StoreOption, WorkersOption
+from tunewright.cli._probe_rounds import carried_out, values
+from tunewright.cli._project import need_project, open_store
 from tunewright.cli.probe_stability import FixedOption, RoundArgument, TrialOption
-from tunewright.cli.problems import Misuse
-from tunewright.cli.project_folder import need_project, open_store
-from tunewright.cli.screen import say, screen, show_json
 from tunewright.execution.watcher import Watcher
 from tunewright.execution.workload import Workload
 from tunewright.messages import words
-from tunewright.plots.batch_scaling import batch_scaling
-from tunewright.plots.steps_to_fit import steps_to_fit
+from tunewright.present.figures.batch_scaling import batch_scaling
+from tunewright.present.figures.steps_to_fit import steps_to_fit
+from tunewright.present.terminal.plain_table import cell, table
+from tunewright.present.terminal.probe_page import show_answer
+from tunewright.present.terminal.screen import say, screen, show_json
 from tunewright.probes.critical_batch import CriticalBatch, critical_batch as ask_critical_batch
 from tunewright.probes.noise_scale import logged_noise_scale
 from tunewright.probes.train_steps import TrainSteps, train_steps as ask_train_steps
-from tunewright.reports.plain_table import cell, table
 from tunewright.store.trial import Trial
 
 PlotOption = Annotated[

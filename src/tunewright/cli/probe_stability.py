@@ -7,23 +7,23 @@ from typing import Annotated
 
 import typer
 
-from tunewright.cli import where
-from tunewright.cli.options import JsonOption, StoreOption, WorkersOption
-from tunewright.cli.probe_page import show_answer
-from tunewright.cli.probe_rounds import carried_out, values
-from tunewright.cli.problems import Misuse
-from tunewright.cli.project_folder import open_store
-from tunewright.cli.screen import say, screen
+from tunewright.cli import _where as where
+from tunewright.cli._errors import Misuse
+from tunewright.cli._options import JsonOption, StoreOption, WorkersOption
+from tunewright.cli._probe_rounds import carried_out, values
+from tunewright.cli._project import open_store
 from tunewright.execution.watcher import Watcher
 from tunewright.execution.workload import Workload
 from tunewright.messages import words
+from tunewright.present.terminal.plain_table import cell, table
+from tunewright.present.terminal.probe_page import show_answer
+from tunewright.present.terminal.screen import say, screen
 from tunewright.probes.clip import Clip, ClipTry, clip as ask_clip
 from tunewright.probes.probe import Answer
 from tunewright.probes.short_run import ShortRun
 from tunewright.probes.stability import STEPS, Stability, stability as ask_stability
 from tunewright.probes.warmup import REPEATS, Warmup, warmup as ask_warmup
 from tunewright.probes.warmup_ladder import Rung
-from tunewright.reports.plain_table import cell, table
 from tunewright.store.trial import Trial
 
 RoundArgument = Annotated[

@@ -8,23 +8,23 @@ from typing import Annotated, Any
 
 import typer
 
-from tunewright.cli.options import JsonOption, StoreOption
-from tunewright.cli.probe_page import show_answer
-from tunewright.cli.problems import Misuse
-from tunewright.cli.project_folder import DEFAULT_STORE, Project, find_project, need_project
-from tunewright.cli.screen import say, screen, sidelines
-from tunewright.cli.training_function import find_function
+from tunewright.cli._errors import Misuse
+from tunewright.cli._options import JsonOption, StoreOption
+from tunewright.cli._project import DEFAULT_STORE, Project, find_project, need_project
+from tunewright.cli._training_function import find_function
 from tunewright.design.ranges import Value
 from tunewright.execution.workload import Workload
 from tunewright.messages import words
-from tunewright.plots.throughput import throughput
+from tunewright.present.figures.throughput import throughput
+from tunewright.present.terminal.plain_table import cell, table
+from tunewright.present.terminal.probe_page import show_answer
+from tunewright.present.terminal.screen import say, screen, sidelines
 from tunewright.probes.throughput.batch_size import batch_size as probe_batch_size
 from tunewright.probes.throughput.cost import Cost
 from tunewright.probes.throughput.input_bound import InputBound, input_bound as probe_input_bound
 from tunewright.probes.throughput.knee import gain, shown_rate
 from tunewright.probes.throughput.size_answer import BatchSizes
 from tunewright.probes.throughput.timing import TimingRule
-from tunewright.reports.plain_table import cell, table
 
 QUICK = TimingRule(window_s=0.1, seconds=0.6)
 

@@ -1,8 +1,8 @@
-"""Ready search spaces by optimizer and budget: `tw.defaults.space("adamw", trials=30)`.
+"""Ready search spaces by optimizer and budget: `tw.presets.space("adamw", trials=30)`.
 
 How many hyperparameters are searched follows the playbook's ladder: with fewer than 10 trials per
 study the learning rate alone, from 10 on beta1 (or the momentum) too, from 25 on a third, and from
-50 on a fourth. `docs/defaults.md` shows every range and where it comes from.
+50 on a fourth. `docs/presets.md` shows every range and where it comes from.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ def _check_count(what: str, count: Any, needed: bool) -> None:
 
 
 def table() -> str:
-    """Every range and its source as a Markdown table, the one `docs/defaults.md` shows."""
+    """Every range and its source as a Markdown table, the one `docs/presets.md` shows."""
     optimizers: dict[Entry, list[str]] = {}
     for name, entries in SPACES.items():
         for entry in entries:

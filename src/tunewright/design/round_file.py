@@ -29,7 +29,7 @@ from tunewright.design.toml_file import read_toml, toml_key, toml_lines, toml_va
 from tunewright.design.workload_file import read_workload as read_workload
 from tunewright.errors import DesignError
 
-# where a first search may begin; `tunewright.defaults` has spaces by optimizer and budget
+# where a first search may begin; `tw.presets` has spaces by optimizer and budget
 _USUAL = {
     "learning_rate": log(1e-4, 1e-1),
     "momentum": log_from_one(0.7, 0.995),

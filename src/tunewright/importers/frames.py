@@ -21,12 +21,12 @@ from tunewright.design.ranges import Value, same_value
 from tunewright.design.round import Round
 from tunewright.design.study import Study
 from tunewright.errors import DesignError
+from tunewright.importers.build_round import position
 from tunewright.importers.cell import MISSING, as_value
 from tunewright.importers.columns import Columns, columns_in, plain_cell
 from tunewright.importers.foreign import PointsInOrder, number_or_none, whole_or_none
 from tunewright.importers.nearest import did_you_mean
 from tunewright.importers.problems import Problems
-from tunewright.importers.taking_over import position
 from tunewright.store.curves import Batch, Curves, pack
 from tunewright.store.results import Results
 from tunewright.store.storable import storable

@@ -16,6 +16,7 @@ from typing import Any, Unpack
 
 from tunewright.design.objective import Objective
 from tunewright.errors import Damaged, NotFound, StoreError
+from tunewright.importers.build_round import Options, take_over
 from tunewright.importers.files import existing, files_below, text_in
 from tunewright.importers.foreign import (
     ForeignTrial,
@@ -28,7 +29,6 @@ from tunewright.importers.foreign import (
     whole_or_none,
 )
 from tunewright.importers.nearest import did_you_mean
-from tunewright.importers.taking_over import Options, take_over
 from tunewright.store.results import Results
 from tunewright.store.trial import Status
 

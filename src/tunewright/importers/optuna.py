@@ -17,6 +17,7 @@ from typing import Any, Literal, Unpack
 from tunewright.design.objective import Objective
 from tunewright.design.ranges import Choice, Integers, Linear, Log, Range, Value
 from tunewright.errors import DesignError, MissingExtra, NotFound, StoreError
+from tunewright.importers.build_round import Options, take_over
 from tunewright.importers.foreign import (
     ForeignTrial,
     PointsInOrder,
@@ -27,7 +28,6 @@ from tunewright.importers.foreign import (
     plain_value,
 )
 from tunewright.importers.nearest import did_you_mean
-from tunewright.importers.taking_over import Options, take_over
 from tunewright.store.results import Results
 
 INTERMEDIATE = "intermediate_value"  # the curve's name where it is not the objective's own

@@ -14,6 +14,7 @@ from typing import Any, Unpack
 
 from tunewright.design.objective import Objective
 from tunewright.errors import DesignError, NotFound
+from tunewright.importers.build_round import Options, take_over
 from tunewright.importers.files import csv_columns, existing, files_below, json_lines, text_in
 from tunewright.importers.foreign import (
     ForeignTrial,
@@ -26,7 +27,6 @@ from tunewright.importers.foreign import (
     whole_or_none,
 )
 from tunewright.importers.nearest import did_you_mean
-from tunewright.importers.taking_over import Options, take_over
 from tunewright.store import plain_json
 from tunewright.store.results import Results
 

@@ -9,6 +9,7 @@ from typing import Any, Unpack, get_args
 from tunewright.design.objective import Objective
 from tunewright.design.ranges import as_plain
 from tunewright.errors import DesignError
+from tunewright.importers.build_round import Options, take_over
 from tunewright.importers.columns import Columns, plain_cell
 from tunewright.importers.files import existing, table_columns
 from tunewright.importers.foreign import (
@@ -24,7 +25,6 @@ from tunewright.importers.foreign import (
 from tunewright.importers.frames import HEAD, POINT, TAIL, import_frames
 from tunewright.importers.metric_names import looks_like_metric
 from tunewright.importers.nearest import did_you_mean
-from tunewright.importers.taking_over import Options, take_over
 from tunewright.store.results import Results
 from tunewright.store.trial import Status
 

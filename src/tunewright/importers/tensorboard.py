@@ -18,11 +18,11 @@ from typing import Any, Unpack
 from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value
 from tunewright.errors import DesignError, NotFound
+from tunewright.importers.build_round import Options, take_over
 from tunewright.importers.event_file import Events, read_events
 from tunewright.importers.files import existing, files_below
 from tunewright.importers.foreign import ForeignTrial, PointsInOrder, Source, flattened, plain_name
 from tunewright.importers.nearest import did_you_mean
-from tunewright.importers.taking_over import Options, take_over
 from tunewright.store.results import Results
 
 EVENTS = ".tfevents."  # in the name of every event file

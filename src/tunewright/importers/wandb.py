@@ -14,6 +14,7 @@ from typing import Any, Unpack
 
 from tunewright.design.objective import Objective
 from tunewright.errors import DesignError, MissingExtra, NotFound
+from tunewright.importers.build_round import Options, take_over
 from tunewright.importers.files import csv_columns, existing, files_below, text_in
 from tunewright.importers.foreign import (
     ForeignTrial,
@@ -28,7 +29,6 @@ from tunewright.importers.foreign import (
 )
 from tunewright.importers.metric_names import looks_like_metric
 from tunewright.importers.nearest import did_you_mean
-from tunewright.importers.taking_over import Options, take_over
 from tunewright.importers.wandb_file import OfflineRun, read_run
 from tunewright.store import plain_json
 from tunewright.store.results import Results

@@ -1,8 +1,8 @@
 """A worker process: trains what its supervisor sends, one trial after the other, and reports.
 
-Started as `python -m tunewright.execution.processes.worker READ WRITE PARENT PYTHONPATH`, with two pipes.
-It ends with everything it has started when the supervisor's pipe closes, so that a killed
-supervisor leaves nothing behind; on Linux the kernel sees to it too.
+Started as `python -m tunewright.execution.processes.worker READ WRITE PARENT PYTHONPATH`, with
+two pipes. It ends with everything it has started when the supervisor's pipe closes, so that a
+killed supervisor leaves nothing behind; on Linux the kernel sees to it too.
 """
 
 from __future__ import annotations

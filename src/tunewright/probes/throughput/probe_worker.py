@@ -1,6 +1,7 @@
 """The process of a probe: builds what is probed, does steps when told, and says how long they took.
 
-Started as `python -m tunewright.probes.throughput.probe_worker READ WRITE FOLDER`, with two pipes. It decides
+Started as `python -m tunewright.probes.throughput.probe_worker READ WRITE FOLDER`, with two pipes.
+It decides
 nothing: how many steps, in which windows and with which input come from the rig, so that all ranks
 do the same number of steps. It imports torch before its first order, so that it can be started
 ahead, but leaves what is probed and the device alone until then. It ends when its pipe closes.

@@ -1,0 +1,116 @@
+"""The objective changed afterwards: options by which recorded trials are judged anew."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import replace
+from typing import Annotated, Literal
+
+import typer
+from rich.text import Text
+
+from tunewright.cli._errors import Misuse
+from tunewright.cli._options import chosen
+from tunewright.design.objective import Objective
+from tunewright.messages import words
+from tunewright.present.terminal.screen import sidelines
+from tunewright.store.results import Results
+
+PLACES: dict[str, Literal["best", "last"]] = {"best": "best", "last": "last"}
+MinimizeOption = Annotated[
+    str | None,
+    typer.Option(
+        "--minimize",
+        metavar="METRIC",
+        help="Judge the recorded trials anew: this logged metric, made small.",
+        show_default=False,
+    ),
+]
+MaximizeOption = Annotated[
+    str | None,
+    typer.Option(
+        "--maximize",
+        metavar="METRIC",
+        help="Judge the recorded trials anew: this logged metric, made large.",
+        show_default=False,
+    ),
+]
+AtOption = Annotated[
+    str | None,
+    typer.Option(
+        "--at",
+        metavar="WHEN",
+        help="Judge by the best value over training, or by the last one: best or last.",
+        show_default=False,
+    ),
+]
+
+
+def judged_by(
+    results: Results,
+    minimize: str | None,
+    maximize: str | None,
+    at: str | None,
+    aloud: bool = True,
+) -> Results:
+    """The same trials under the objective asked for, with a note of it; else as recorded.
+
+    What is not asked for stays as the round has it, its constraints too. `aloud`: the note is
+    printed, on the side, for pages that do not show notes.
+    """
+    objective = objective_asked(results, minimize, maximize, at)
+    if objective == results.objective:
+        return results
+    note = f"judged by {objective} in place of {results.objective}, which the round was tuned for"
+    if aloud:
+        sidelines().print(Text(f"note: {words.printable(note)}"), soft_wrap=True)
+    return replace(results.with_objective(objective), notes=(*results.notes, note))
+
+
+def objective_asked(
+    results: Results, minimize: str | None, maximize: str | None, at: str | None
+) -> Objective:
+    """The objective these options stand for; refuses a metric that no trial has logged."""
+    if minimize is not None and maximize is not None:
+        raise Misuse(
+            f"--minimize {minimize} and --maximize {maximize}: one objective at a time",
+            remedy=f"--minimize {words.shell_word(minimize)}",
+        )
+    asked = results.objective
+    if at is not None:
+        asked = replace(asked, at=chosen(at, PLACES, "--at"))
+    metric = minimize if minimize is not None else maximize
+    if metric is None:
+        return asked
+    option = "--minimize" if minimize is not None else "--maximize"
+    if metric not in results.metrics:
+        raise _never_logged(results, option, metric)
+    return replace(asked, metric=metric, minimize=minimize is not None)
+
+
+def nearest_first(name: str, known: tuple[str, ...]) -> list[str]:
+    """The known names, those most like this one first.
+
+    >>> nearest_first("valid_eror", ("train_loss", "valid_loss", "valid_error"))
+    ['valid_error', 'valid_loss', 'train_loss']
+    """
+
+    def unlike(other: str) -> float:
+        return -difflib.SequenceMatcher(None, name.lower(), other.lower()).ratio()
+
+    return sorted(known, key=unlike)
+
+
+def _never_logged(results: Results, option: str, metric: str) -> Misuse:
+    round = results.round.name
+    if not results.metrics:
+        return Misuse(
+            f"{option} {metric}: no trial of {round} has logged anything yet",
+            remedy=f"tunewright run {words.shell_word(round)}",
+        )
+    nearest = nearest_first(metric, results.metrics)
+    return Misuse(
+        f"{option} {metric}: no trial of {round} has logged it",
+        cause=f"logged were {', '.join(nearest)}",
+        remedy=f"{option} {words.shell_word(nearest[0])}",
+    )

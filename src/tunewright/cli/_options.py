@@ -1,0 +1,58 @@
+"""Options and arguments that several commands share."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from typing import Annotated, TypeVar
+
+import typer
+
+from tunewright.cli._errors import Misuse
+
+Chosen = TypeVar("Chosen")
+
+RoundName = Annotated[str, typer.Argument(metavar="ROUND", help="The round's name.")]
+StoreOption = Annotated[
+    str | None,
+    typer.Option(
+        "--store",
+        metavar="STORE",
+        help="A file or a postgresql:// address, in place of the one tunewright.toml names.",
+        show_default=False,
+    ),
+]
+JsonOption = Annotated[
+    bool, typer.Option("--json", help="Print JSON: every digit, null for what is no number.")
+]
+WorkersOption = Annotated[
+    int | None,
+    typer.Option(
+        "--workers",
+        min=1,
+        metavar="N",
+        help="Trials at a time; by default one per device, or as the cores allow.",
+        show_default=False,
+    ),
+]
+HoursOption = Annotated[
+    float | None,
+    typer.Option(
+        "--max-hours",
+        min=0.0,
+        metavar="H",
+        help="Begin no trial after this many hours; the running ones finish.",
+        show_default=False,
+    ),
+]
+
+
+def chosen(name: str, known: Mapping[str, Chosen], option: str) -> Chosen:
+    """What a name on the command line stands for; the nearest one is offered for a misspelling."""
+    if name in known:
+        return known[name]
+    near = difflib.get_close_matches(name, known, n=1)
+    raise Misuse(
+        f"{option} {name}: not one of {', '.join(known)}",
+        remedy=f"{option} {near[0]}" if near else "",
+    )

@@ -1,0 +1,115 @@
+"""A probe that trains, in the project: where it begins, its progress, and what if interrupted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import typer
+
+from tunewright.cli._errors import INTERRUPTED, Misuse
+from tunewright.cli._project import anchored, need_project
+from tunewright.design.ranges import Value
+from tunewright.execution.executors.executor import Executor
+from tunewright.execution.watcher import Concluded, Started, Summary, Watcher
+from tunewright.execution.workload import Workload
+from tunewright.present.terminal.progress import Lines, LiveRegion, watcher
+from tunewright.present.terminal.screen import sidelines
+from tunewright.store.store import Store
+from tunewright.store.trial import Trial
+
+if TYPE_CHECKING:
+    from tunewright.store.store import RoundRecord
+
+Found = TypeVar("Found")
+
+
+def carried_out(
+    ask: Callable[[Workload, Trial | None, Watcher], Found],
+    round: str | None,
+    number: int | None,
+    store: str | None,
+    executor: Executor,
+) -> Found:
+    """What a probe answers; interrupted, it says how to go on."""
+    project = need_project()
+    store = None if store is None else anchored(store, Path.cwd())
+    known = begin_from(project.store(store), round, number)
+    with project.entered():
+        workload = project.workload(store, executor)
+        try:
+            return ask(workload, known, RoundAfterRound())
+        except KeyboardInterrupt:
+            sidelines().print("interrupted; the same command goes on where it stopped")
+            raise typer.Exit(INTERRUPTED) from None
+
+
+def begin_from(store: str, round: str | None, number: int | None) -> Trial | None:
+    """The trial to begin from; None: the best that the store has."""
+    if round is None:
+        if number is not None:
+            raise Misuse(
+                f"--trial {number}: of which round?", remedy=f"name it: ROUND --trial {number}"
+            )
+        return None
+    with Store.open(store, create=False) as opened:
+        results = opened.results(round)
+    return results.best() if number is None else results.trial(number)
+
+
+def values(written: list[str] | None) -> dict[str, Value]:
+    """Hyperparameters as they are written on the command line.
+
+    >>> values(["learning_rate=0.01", "optimizer=adam", "nesterov=true"])
+    {'learning_rate': 0.01, 'optimizer': 'adam', 'nesterov': True}
+    """
+    found: dict[str, Value] = {}
+    for text in written or ():
+        name, divider, value = text.partition("=")
+        if not divider or not name.strip():
+            raise Misuse(f"--fixed {text}: not NAME=VALUE", remedy="--fixed learning_rate=0.01")
+        found[name.strip()] = _value(value.strip())
+    return found
+
+
+def _value(text: str) -> Value:
+    try:
+        read = json.loads(text)
+    except ValueError:
+        return text
+    return read if isinstance(read, bool | int | float | str | None) else text
+
+
+class RoundAfterRound:
+    """A watcher for several rounds in a row: each is shown afresh."""
+
+    def __init__(self) -> None:
+        """Nothing has begun."""
+        self._shown: LiveRegion | Lines = watcher(sidelines())
+
+    def began(self, record: RoundRecord, total: int, done: int) -> None:
+        """Begin a new page, unless the round has been run already."""
+        self._shown = watcher(sidelines())
+        self._shown.began(record, total, done)
+
+    def claimed(self, started: Started) -> None:
+        """Pass it on."""
+        self._shown.claimed(started)
+
+    def ended(self, concluded: Concluded) -> None:
+        """Pass it on."""
+        self._shown.ended(concluded)
+
+    def best(self, concluded: Concluded) -> None:
+        """Pass it on."""
+        self._shown.best(concluded)
+
+    def message(self, text: str) -> None:
+        """Pass it on."""
+        self._shown.message(text)
+
+    def closed(self, summary: Summary) -> None:
+        """Pass it on."""
+        self._shown.closed(summary)

@@ -1,0 +1,51 @@
+"""Which search a round runs with: the one named, the one it began with, or what suits it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Annotated
+
+import typer
+
+from tunewright.cli._options import chosen
+from tunewright.design.round import Round
+from tunewright.present.terminal.plan_page import recorded
+from tunewright.present.terminal.screen import sidelines
+from tunewright.search.auto import pick
+from tunewright.search.bayesian.bayesian import Bayesian
+from tunewright.search.halton import Halton
+from tunewright.search.search import Search
+
+AUTO = "auto"
+SEARCHES: Mapping[str, Callable[[], Search]] = {"halton": Halton, "bayesian": Bayesian}
+SearchOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SEARCH",
+        help="Which configurations: halton (quasi-random, the default), bayesian (a model of the "
+        "trials so far; for a round without scientific hyperparameters), or auto (whichever suits "
+        "the budget and the workers, with the reason).",
+        show_default=False,
+    ),
+]
+
+
+def search_for(asked: str | None, round: Round, workers: int, store: str) -> Search:
+    """The search asked for; a round that has begun goes on with its own, `auto` or not asked."""
+    if asked in (None, AUTO):
+        before = recorded(store, round.name)
+        if before is not None and before.search in SEARCHES:
+            return joining(before.search)
+    if asked == AUTO:
+        picked = pick(round, workers)
+        sidelines().print(picked.reason, soft_wrap=True)
+        return picked.search
+    names = {**SEARCHES, AUTO: Halton}
+    return chosen(asked or "halton", names, "--search")()
+
+
+def joining(recorded_search: str) -> Search:
+    """The search of a round that has begun: whether it may be used was settled then."""
+    if recorded_search == "bayesian":
+        return Bayesian(scientific=True)
+    return chosen(recorded_search, SEARCHES, "the round's search")()

@@ -1,0 +1,102 @@
+"""The function that `train.py:train` or `package.module:train` names.
+
+It is imported as a module by its own name, so that worker processes can import it again.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from tunewright.cli._errors import Misuse
+
+
+def find_function(named: str, folder: Path) -> Callable[..., Any]:
+    """The function of `file.py:name` (below the project's folder) or `module:name`."""
+    place, colon, name = named.rpartition(":")
+    if not colon or not place or not name.isidentifier():
+        raise Misuse(
+            f"function {named!r}: not a file and a function",
+            remedy="write train.py:train, or package.module:train",
+        )
+    path = folder / place
+    module = _from_file(path) if place.endswith(".py") else _by_name(place, folder)
+    found = getattr(module, name, None)
+    if found is None:
+        callables = [n for n, v in vars(module).items() if callable(v) and not n.startswith("_")]
+        near = difflib.get_close_matches(name, callables, n=1)
+        raise Misuse(
+            f"{place} has no function {name!r}",
+            where=str(getattr(module, "__file__", place)),
+            remedy=f"did you mean {near[0]!r}?" if near else f"it has: {', '.join(callables)}",
+        )
+    if not callable(found):
+        raise Misuse(f"{named} is {found!r}, not a function", where=str(path))
+    function: Callable[..., Any] = found
+    return function
+
+
+def _from_file(path: Path) -> ModuleType:
+    path = path.resolve()
+    if not path.is_file():
+        nearby = [p.name for p in path.parent.glob("*.py")] if path.parent.is_dir() else []
+        near = difflib.get_close_matches(path.name, nearby, n=1)
+        raise Misuse(
+            f"{path} does not exist",
+            cause="the file stands beside tunewright.toml, or below it",
+            remedy=f"did you mean {near[0]}?" if near else "",
+        )
+    name = path.stem
+    if not name.isidentifier() or name in sys.stdlib_module_names:
+        raise Misuse(
+            f"{path.name} cannot be imported by that name",
+            cause="workers import it again; the name must be a word of its own, not one of "
+            "Python's modules",
+            remedy=f"rename it, to train_{name.replace('-', '_')}.py say",
+        )
+    if str(path.parent) not in sys.path:
+        sys.path.insert(0, str(path.parent))
+    loaded = sys.modules.get(name)
+    if loaded is not None and Path(getattr(loaded, "__file__", None) or "").resolve() != path:
+        del sys.modules[name]  # another project's file of the same name
+        sys.path.remove(str(path.parent))
+        sys.path.insert(0, str(path.parent))
+    module = _imported(name)
+    found = Path(module.__file__ or "").resolve()
+    if found != path:
+        raise Misuse(f"{path.name} is hidden by another module of that name", where=str(found))
+    return module
+
+
+def _by_name(name: str, folder: Path) -> ModuleType:
+    if str(folder.resolve()) not in sys.path:
+        sys.path.insert(0, str(folder.resolve()))
+    return _imported(name)
+
+
+def _imported(name: str) -> ModuleType:
+    importlib.invalidate_caches()
+    try:
+        return importlib.import_module(name)
+    except (Exception, SystemExit) as error:  # whatever the file does when it is imported
+        frames = traceback.extract_tb(error.__traceback__)
+        theirs = [f for f in frames if "importlib" not in f.filename and f.filename != __file__]
+        own = theirs or frames
+        ends = isinstance(error, SystemExit)  # where it asks for its arguments, not in argparse
+        last = own[0 if ends else -1]
+        missing = isinstance(error, ModuleNotFoundError) and error.name == name
+        raise Misuse(
+            f"{name} cannot be imported: {type(error).__name__}: {error}",
+            where="" if missing else f"{last.filename}:{last.lineno}",
+            cause="it is a program that runs, and ends, when it is imported: put that below "
+            'if __name__ == "__main__"'
+            if ends
+            else "",
+            remedy="check the name, and run from the project's folder" if missing else "",
+        ) from error

@@ -1,0 +1,80 @@
+"""Where trials train: --on local, inline or ray, and what goes with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+
+from tunewright.cli._errors import Misuse
+from tunewright.cli._options import chosen
+from tunewright.execution.executors.executor import Executor
+from tunewright.execution.executors.inline import Inline
+from tunewright.execution.executors.local import Local
+from tunewright.execution.executors.ray.ray import Ray
+
+OnOption = Annotated[
+    str,
+    typer.Option(
+        "--on",
+        metavar="EXECUTOR",
+        help="Where: local, ray (a cluster), or inline (in this process).",
+    ),
+]
+AddressOption = Annotated[
+    str | None,
+    typer.Option(
+        "--ray-address",
+        metavar="HOST:PORT",
+        help="The Ray cluster; by default RAY_ADDRESS, this machine's, or a new one.",
+        show_default=False,
+    ),
+]
+ResourcesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--resources",
+        metavar="CPU=4,GPU=0.5",
+        help="What one trial takes of the Ray cluster; one CPU by default.",
+        show_default=False,
+    ),
+]
+
+
+def executor(
+    on: str, workers: int | None, address: str | None = None, resources: str | None = None
+) -> Executor:
+    """Who trains, as the options say."""
+    for option, given in (("--ray-address", address), ("--resources", resources)):
+        if given is not None and on != "ray":
+            raise Misuse(f"{option} is for a Ray cluster", remedy=f"{option} {given} --on ray")
+    kinds: dict[str, Callable[[], Executor]] = {
+        "local": lambda: Local(workers=workers),
+        "ray": lambda: Ray(address, amounts(resources), workers=workers),
+        "inline": Inline,
+    }
+    return chosen(on, kinds, "--on")()
+
+
+def amounts(text: str | None) -> dict[str, float] | None:
+    """Resources as they are written on the command line.
+
+    >>> amounts("CPU=4,GPU=0.5")
+    {'CPU': 4.0, 'GPU': 0.5}
+    """
+    if text is None:
+        return None
+    found = {}
+    for part in text.split(","):
+        name, divider, amount = part.strip().partition("=")
+        try:
+            found[name.strip()] = float(amount)
+        except ValueError:
+            divider = ""
+        if not divider or not name.strip():
+            raise Misuse(
+                f"--resources {text}: {part.strip()!r} is not a name and an amount",
+                remedy="--resources CPU=4,GPU=0.5",
+            )
+    return found

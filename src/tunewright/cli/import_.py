@@ -1,0 +1,226 @@
+"""The command that takes over rounds recorded by other tools: import."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tunewright.cli._errors import Misuse
+from tunewright.cli._options import StoreOption, chosen
+from tunewright.cli._project import DEFAULT_STORE, find_project
+from tunewright.design.objective import Objective
+from tunewright.design.ranges import Range, choice, integers, linear, log, log_from_one
+from tunewright.errors import DesignError
+from tunewright.importers.build_round import Options
+from tunewright.importers.foreign import parsed
+from tunewright.importers.mlflow import import_mlflow
+from tunewright.importers.optuna import import_optuna
+from tunewright.importers.ray_tune import import_ray
+from tunewright.importers.roles import Role
+from tunewright.importers.tables import import_tables
+from tunewright.importers.tensorboard import import_tensorboard
+from tunewright.importers.wandb import import_wandb
+from tunewright.messages import words
+from tunewright.present.terminal.round_page import roles, verdict
+from tunewright.present.terminal.screen import say
+from tunewright.store.address import parse
+from tunewright.store.results import Results
+from tunewright.store.store import Store
+
+KINDS: Mapping[str, Callable[..., Range]] = {
+    "log": log,
+    "linear": linear,
+    "log_from_one": log_from_one,
+    "integers": integers,
+    "choice": choice,
+}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a command line says of a source."""
+
+    address: str
+    part: str | None  # of it: a study, an experiment, a file of curves
+    objective: Objective | None
+    metrics: Sequence[str]
+    options: Options
+
+    @property
+    def named(self) -> Objective:
+        """The objective, of a source that does not know its own."""
+        if self.objective is None:
+            raise Misuse(
+                "which metric? This source does not say what was tuned for",
+                remedy="tunewright import ... --minimize valid_error",
+            )
+        return self.objective
+
+
+SOURCES: Mapping[str, Callable[[Asked], Results]] = {
+    "optuna": lambda a: import_optuna(a.address, a.part, objective=a.objective, **a.options),
+    "mlflow": lambda a: import_mlflow(a.address, a.part, objective=a.named, **a.options),
+    "wandb": lambda a: import_wandb(a.address, objective=a.named, metrics=a.metrics, **a.options),
+    "tensorboard": lambda a: import_tensorboard(a.address, objective=a.named, **a.options),
+    "ray": lambda a: import_ray(a.address, objective=a.named, **a.options),
+    "table": lambda a: import_tables(
+        a.address, a.part, objective=a.named, metrics=a.metrics, **a.options
+    ),
+}
+PARTED = ("optuna", "mlflow", "table")
+Names = list[str] | None
+
+
+def import_(
+    source: Annotated[str, typer.Argument(help=f"{', '.join(SOURCES)}.")],
+    address: Annotated[
+        str, typer.Argument(help="A file or folder; for optuna also the URL of a database.")
+    ],
+    part: Annotated[
+        str | None,
+        typer.Argument(help="Which Optuna study or MLflow experiment; a table's file of curves."),
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option(metavar="NAME", help="What to call the round.", show_default=False)
+    ] = None,
+    minimize: Annotated[
+        str | None,
+        typer.Option(metavar="METRIC", help="The metric to make small.", show_default=False),
+    ] = None,
+    maximize: Annotated[
+        str | None,
+        typer.Option(metavar="METRIC", help="The metric to make large.", show_default=False),
+    ] = None,
+    last: Annotated[
+        bool, typer.Option("--last", help="Judge by the last value, not the best over training.")
+    ] = False,
+    scientific: Annotated[Names, typer.Option(metavar="NAME", help="Give it this role.")] = None,
+    nuisance: Annotated[Names, typer.Option(metavar="NAME", help="Give it this role.")] = None,
+    fixed: Annotated[Names, typer.Option(metavar="NAME", help="Give it this role.")] = None,
+    leave_out: Annotated[Names, typer.Option(metavar="NAME", help="No hyperparameter.")] = None,
+    ranges: Annotated[
+        Names, typer.Option("--range", metavar="RANGE", help='"lr = log(1e-5, 1e-1)", if known.')
+    ] = None,
+    means: Annotated[
+        Names, typer.Option(metavar="MEANING=NAME", help='"learning_rate=lr", as in a workload.')
+    ] = None,
+    metric: Annotated[
+        Names, typer.Option(metavar="COLUMN", help="A column of a table that is a metric.")
+    ] = None,
+    search: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SEARCH",
+            help="random, grid: laid out beforehand; anything else: adaptive.",
+            show_default=False,
+        ),
+    ] = None,
+    store: StoreOption = None,
+) -> None:
+    """Take over a round that another tool recorded; check, plot and report then work on it."""
+    importer = chosen(source, SOURCES, "import")
+    options: Options = {}
+    said = _roles(scientific=scientific, nuisance=nuisance, fixed=fixed, left_out=leave_out)
+    if said:
+        options["roles"] = said
+    if ranges:
+        options["ranges"] = dict(parsed_range(text) for text in ranges)
+    if means:
+        options["means"] = dict(_pair(text) for text in means)
+    if name is not None:
+        options["name"] = name
+    if search is not None:
+        options["search"] = search
+    objective = _objective(minimize, maximize, last)
+    if part is not None and source not in PARTED:
+        raise Misuse(f"import {source} takes one address, and {part!r} is a second")
+    results = importer(Asked(address, part, objective, metric or (), options))
+    where = _store(store)
+    with Store.open(where) as opened:
+        opened.keep(results, shlex.join(["tunewright", *sys.argv[1:]]))
+    _tell(results, parse(where).shown)
+
+
+import_.__name__ = "import"  # the verb's name, which Python keeps for itself
+
+
+def _tell(results: Results, store: str) -> None:
+    name = words.printable(results.round.name)
+    say(f"{name}: {words.printable(results.round.goal)}, kept in {store}")
+    say(f"{verdict(results)} ({results.objective})")
+    for role, declared in roles(results.round):
+        say(f"{role:<11} {declared}")
+    for note in results.notes:
+        say(f"note: {words.printable(note)}", style="yellow")
+    say(f"next: tunewright check {shlex.quote(name)}")
+
+
+def parsed_range(text: str) -> tuple[str, Range]:
+    """A hyperparameter and its range, as Python writes it.
+
+    >>> parsed_range("lr = log(1e-5, 1e-1)"), parsed_range("opt=choice(adam, sgd)")[1].values
+    (('lr', Log(low=1e-05, high=0.1)), ('adam', 'sgd'))
+    """
+    found = re.fullmatch(r"\s*(.+?)\s*=\s*(\w+)\s*\(([^()]*)\)\s*", text)
+    if found is None or found[2] not in KINDS:
+        raise Misuse(
+            f"--range {text}: not a name and a range ({', '.join(KINDS)})",
+            remedy='--range "learning_rate = log(1e-5, 1e-1)"',
+        )
+    name, kind, inside = found.groups()
+    values: list[Any] = []
+    on_log = False
+    for word in inside.split(","):
+        key, equals, said = (part.strip() for part in word.partition("="))
+        if equals and key == "log" and kind == "integers":
+            on_log = said in ("True", "true")
+        else:
+            values.append(parsed(word.strip().strip("'\"")))
+    if on_log:
+        values.append(True)
+    try:
+        return name, KINDS[kind](*values)
+    except TypeError:
+        raise Misuse(f"--range {text}: {kind}() takes a low and a high end") from None
+
+
+def _pair(text: str) -> tuple[str, Any]:
+    key, equals, value = (part.strip() for part in text.partition("="))
+    if not equals or not key or not value:
+        raise Misuse(f"--means {text}: not MEANING=NAME", remedy="--means learning_rate=lr")
+    number = parsed(value)
+    return key, number if isinstance(number, int | float) else value
+
+
+def _roles(**named: Names) -> dict[str, Role]:
+    found: dict[str, Role] = {}
+    for role, names in named.items():
+        for name in names or ():
+            if found.setdefault(name, role) != role:  # type: ignore[arg-type]
+                raise Misuse(f"{name}: given two roles, {found[name]} and {role}")
+    return found
+
+
+def _objective(minimize: str | None, maximize: str | None, last: bool) -> Objective | None:
+    if minimize is not None and maximize is not None:
+        raise Misuse("which metric? Say one of --minimize and --maximize")
+    metric = minimize if minimize is not None else maximize
+    if metric is None:
+        return None
+    return Objective(metric, minimize is not None, "last" if last else "best")
+
+
+def _store(instead: str | None) -> str:
+    """The project's store, or one made here; a broken address is refused before any reading."""
+    project = find_project()
+    address = instead or (project.store() if project is not None else DEFAULT_STORE)
+    if parse(address).path is not None and Path(address).is_dir():
+        raise DesignError(f"--store {address}: a folder, not a store.")
+    return address

@@ -1,0 +1,196 @@
+"""Commands that say what to do after a round: next and extend. They never train anything."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tunewright.advice.agreement import Agreement, agreement
+from tunewright.advice.extend import extension
+from tunewright.advice.next_round import next_round
+from tunewright.advice.proposal import Proposal, next_name, renamed
+from tunewright.cli._earlier import read_joined
+from tunewright.cli._errors import Misuse
+from tunewright.cli._objective_options import AtOption, MaximizeOption, MinimizeOption, judged_by
+from tunewright.cli._options import JsonOption, RoundName, StoreOption
+from tunewright.cli._project import ROUNDS, Project, find_project, need_project, open_store
+from tunewright.design.round import Round
+from tunewright.design.round_file import write_round
+from tunewright.errors import NotFound
+from tunewright.messages import words
+from tunewright.present.terminal.proposal_page import comment, print_extension, print_proposals
+from tunewright.present.terminal.screen import say, screen, show_json
+from tunewright.store.results import Results
+
+WriteOption = Annotated[bool, typer.Option("--write", help="Write the round as rounds/NAME.toml.")]
+
+
+def next_(
+    round: RoundName,
+    write: WriteOption = False,
+    take: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Which of the proposals --write writes.")
+    ] = 1,
+    minimize: MinimizeOption = None,
+    maximize: MaximizeOption = None,
+    at: AtOption = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Say what to do after a round: ranked proposals with their reasons, and rounds to run."""
+    results = judged_by(read_joined(round, store), minimize, maximize, at)
+    taken = _taken(store)
+    proposals = [
+        renamed(one, next_name(results.round.name, taken)) if _is_new(results, one) else one
+        for one in next_round(results)
+    ]
+    path = _write(results, proposals, take) if write else None
+    if json:
+        show_json({"round": round, "proposals": proposals, "wrote": path})
+        return
+    print_proposals(results, proposals, screen())
+    if found := _agreement(results, store):
+        say(f"lengths of training: {found.says}")
+    say()
+    if path is not None:
+        chosen = proposals[take - 1]
+        say(f"wrote {path}: {chosen.kind}")
+        say(f"next: {chosen.commands[0]} --dry-run")
+    else:
+        say(f"next: {_next_command(round, proposals)}")
+
+
+next_.__name__ = "next"  # the verb's name, which Python has a function of
+
+
+def extend(
+    round: RoundName,
+    max_train_steps: Annotated[
+        int, typer.Option("--max-train-steps", min=1, metavar="N", help="The new length.")
+    ],
+    tune: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Tune this one again too, beside the learning rate; may be given again.",
+            show_default=False,
+        ),
+    ] = None,
+    trials: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Long trainings.", show_default=False)
+    ] = None,
+    write: WriteOption = False,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Train longer: the best configuration's neighbourhood at more steps, its schedule adapted."""
+    results = read_joined(round, store)
+    made = extension(results, max_train_steps, tune=tune or (), trials_per_study=trials)
+    name = next_name(results.round.name, _taken(store))
+    made = replace(made, round=replace(made.round, name=name))
+    reason = f"from {made.old_steps} to {made.new_steps} steps: {made.rule}"
+    path = _new_file(need_project(), made.round, reason) if write else None
+    if json:
+        show_json({"extension": made, "wrote": path})
+        return
+    print_extension(results, made, screen())
+    if found := _agreement(results, store):
+        say(f"lengths of training: {found.says}")
+    say()
+    if path is not None:
+        say(f"wrote {path}")
+        say(f"next: tunewright run {words.shell_word(name)} --dry-run")
+    else:
+        command = f"tunewright extend {words.shell_word(round)} --max-train-steps {max_train_steps}"
+        say(f"next: {command} --write")
+
+
+def _is_new(results: Results, one: Proposal) -> bool:
+    return one.round is not None and one.round.name != results.round.name
+
+
+def _next_command(round: str, proposals: Sequence[Proposal]) -> str:
+    """What to type now: the first proposal's command, or the one that writes its round."""
+    first = proposals[0]
+    if first.round is None and first.commands:
+        return first.commands[0]
+    if first.round is not None and first.round.name == round:
+        return first.commands[0]
+    return f"tunewright next {words.shell_word(round)} --write"
+
+
+def _taken(store: str | None) -> set[str]:
+    """The names of rounds in the record and in the project's folder."""
+    with open_store(store) as opened:
+        names = {record.name for record in opened.rounds()}
+    project = find_project()
+    if project is not None:
+        names |= {path.stem for path in (project.folder / ROUNDS).glob("*.toml")}
+    return names
+
+
+def _write(results: Results, proposals: Sequence[Proposal], take: int) -> Path:
+    """Write the round of one proposal, or raise the trials of the one that is there."""
+    project = need_project()
+    if take > len(proposals):
+        raise Misuse(
+            f"--take {take}: there are {words.count(len(proposals), 'proposal')}",
+            remedy=f"tunewright next {words.shell_word(results.round.name)}",
+        )
+    chosen = proposals[take - 1]
+    if chosen.round is None:
+        others = [n for n, one in enumerate(proposals, start=1) if one.round is not None]
+        raise Misuse(
+            f"{chosen.kind}: no round is to be written, but something to be done first",
+            cause=words.printable(chosen.reason),
+            remedy=chosen.commands[0] if chosen.commands else _take(results, others),
+        )
+    path = project.round_file(chosen.round.name)
+    if not _is_new(results, chosen) and path.exists():
+        return _raise_trials(path, chosen.round)
+    return _new_file(project, chosen.round, f"{chosen.kind}: {chosen.reason}")
+
+
+def _take(results: Results, others: Sequence[int]) -> str:
+    name = words.shell_word(results.round.name)
+    return f"tunewright next {name} --write --take {others[0]}" if others else ""
+
+
+def _new_file(project: Project, round: Round, reason: str) -> Path:
+    """Write a round's file, its reason first."""
+    path = project.round_file(round.name)
+    path.parent.mkdir(exist_ok=True)
+    write_round(round, path)
+    path.write_text(comment(reason) + path.read_text(encoding="utf-8"), encoding="utf-8")
+    return Path(ROUNDS) / path.name
+
+
+def _raise_trials(path: Path, round: Round) -> Path:
+    """Change the number of trials in a file, and nothing else: it may hold people's comments."""
+    text = path.read_text(encoding="utf-8")
+    line = re.compile(r"^(\s*trials_per_study\s*=\s*)\d+", re.MULTILINE)
+    path.write_text(line.sub(rf"\g<1>{round.trials_per_study}", text, count=1), encoding="utf-8")
+    return Path(ROUNDS) / path.name
+
+
+def _agreement(results: Results, store: str | None) -> Agreement | None:
+    """How alike this round and the shorter one it continues rank; None without a shorter one."""
+    before, name = results.round.continues, results.meaning.name("max_train_steps")
+    if not before or not results.top(1):
+        return None
+    try:
+        with open_store(store) as opened:
+            earlier = opened.results(before)
+    except NotFound:
+        return None
+    if not earlier.top(1):
+        return None
+    now, then = (own.top(1)[0].configuration.get(name) for own in (results, earlier))
+    if not isinstance(now, int | float) or not isinstance(then, int | float) or then >= now:
+        return None
+    return agreement(earlier, results)

@@ -1,0 +1,259 @@
+"""The command `tune`: the whole loop on autopilot, every step said with its reason."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tunewright.campaigns.campaign import Campaign, read_campaign
+from tunewright.campaigns.definition import read_definition
+from tunewright.campaigns.plan import next_step, planned
+from tunewright.campaigns.probe import skipped
+from tunewright.campaigns.request import defined
+from tunewright.campaigns.step import Step
+from tunewright.campaigns.tune import Ending, tuned
+from tunewright.cli import _where as where
+from tunewright.cli._errors import FINE, INTERRUPTED, UNFINISHED, Misuse
+from tunewright.cli._options import StoreOption, WorkersOption
+from tunewright.cli._probe_rounds import RoundAfterRound
+from tunewright.cli._project import ROUNDS, Project, anchored, need_project, plain_name
+from tunewright.cli.evaluate import chosen_measure
+from tunewright.design.round import Round
+from tunewright.execution.executors.executor import Executor
+from tunewright.messages import words
+from tunewright.present.campaign_report import chosen, found
+from tunewright.present.report import report
+from tunewright.present.terminal.screen import say
+from tunewright.store.store import Store
+
+SPACE = "tune"  # the round file that is taken for the space, unless another is named
+
+
+def tune(
+    space: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[ROUND]",
+            help="The round file whose ranges are the space; rounds/tune.toml by default.",
+            show_default=False,
+        ),
+    ] = None,
+    trials: Annotated[
+        int | None,
+        typer.Option(
+            min=1, metavar="N", help="Trials in all, repeats included.", show_default=False
+        ),
+    ] = None,
+    hours: Annotated[
+        float | None,
+        typer.Option(min=0.0, metavar="H", help="Hours of training in all.", show_default=False),
+    ] = None,
+    ask: Annotated[bool, typer.Option("--ask", help="Confirm every step.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what comes next and how trials are shared out.")
+    ] = False,
+    name: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="What the campaign is called; as ROUND.", show_default=False
+        ),
+    ] = None,
+    with_: Annotated[
+        str | None,
+        typer.Option(
+            "--test",
+            metavar="COMMAND|FUNCTION",
+            help="What measures a checkpoint on the test set, once, at the end; as `test` in "
+            "tunewright.toml.",
+            show_default=False,
+        ),
+    ] = None,
+    page: Annotated[
+        Path | None,
+        typer.Option(
+            "--report", metavar="FILE", help="Where the report goes; NAME.html.", show_default=False
+        ),
+    ] = None,
+    extend: Annotated[
+        float | None,
+        typer.Option(
+            metavar="TIMES",
+            help="Train the best so many times as long in the end.",
+            show_default=False,
+        ),
+    ] = None,
+    extend_to: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="STEPS",
+            help="Train the best for so many steps in the end; the search takes a tenth, unless "
+            "the round file says how long.",
+            show_default=False,
+        ),
+    ] = None,
+    workers: WorkersOption = None,
+    on: where.OnOption = "local",
+    ray_address: where.AddressOption = None,
+    resources: where.ResourcesOption = None,
+    store: StoreOption = None,
+) -> None:
+    """Tune on autopilot: explore, exploit, repeat, launch, within a budget. The same call goes on.
+
+    Every step is a round of the store with its reason. Ctrl-C stops it at any time, and nothing
+    that has ended runs again.
+    """
+    project = need_project()
+    store = None if store is None else anchored(store, Path.cwd())
+    asked = space_file(project, space)
+    called = name or asked.name
+    executor = where.executor(on, workers, ray_address, resources)
+    if dry_run:
+        with project.entered():
+            workload = project.workload(store, executor)
+            definition = defined(
+                workload, asked, trials, hours, name=called, extend=extend, extend_to=extend_to
+            )
+            with Store.open(workload.store) as opened:
+                known = read_definition(opened, called) or definition
+                show_plan(read_campaign(opened, known))
+        return
+    ending = run_campaign(
+        project,
+        asked,
+        executor,
+        trials=trials,
+        hours=hours,
+        name=called,
+        store=store,
+        ask=ask,
+        with_=with_,
+        page=page,
+        extend=extend,
+        extend_to=extend_to,
+    )
+    raise typer.Exit(exit_code(ending))
+
+
+def run_campaign(
+    project: Project,
+    asked: Round,
+    executor: Executor,
+    *,
+    trials: int | None,
+    hours: float | None = None,
+    name: str,
+    store: str | None = None,
+    ask: bool = False,
+    with_: str | None = None,
+    page: Path | None = None,
+    extend: float | None = None,
+    extend_to: int | None = None,
+) -> Ending:
+    """Run a campaign of a project with its steps shown, and write its report."""
+    with project.entered():
+        workload = project.workload(store, executor)
+        tests = with_ is not None or project.settings["test"] is not None
+        test = chosen_measure(project, with_, "test") if tests else None
+        ending = tuned(
+            defined(
+                workload,
+                asked,
+                trials,
+                hours,
+                name=name,
+                tests=tests,
+                extend=extend,
+                extend_to=extend_to,
+            ),
+            workload,
+            test,
+            confirm=confirmed if ask else None,
+            tell=lambda step, campaign: None if ask else show_step(step, campaign),
+            watch=RoundAfterRound,
+        )
+        conclude(ending, page or Path(f"{name}.html"))
+    return ending
+
+
+def space_file(project: Project, named: str | None) -> Round:
+    """The round whose ranges are the space: the one named, rounds/tune.toml, or the only one."""
+    if named is not None:
+        return project.round(named)
+    if project.round_file(SPACE).is_file():
+        return project.round(SPACE)
+    known = sorted(path.stem for path in (project.folder / ROUNDS).glob("*.toml"))
+    if len(known) == 1:
+        return project.round(plain_name(known[0]))
+    raise Misuse(
+        f"which space? {ROUNDS}/{SPACE}.toml does not exist"
+        + (f", and there are {len(known)} rounds" if known else ""),
+        cause=f"there is: {', '.join(known)}" if known else "",
+        remedy=f"tunewright new {SPACE}, and give everything a range or a value"
+        if not known
+        else f"tunewright tune {known[0]} --trials 50",
+    )
+
+
+def show_step(step: Step, campaign: Campaign) -> None:
+    """Say what comes, and why, before it is done."""
+    number = len(campaign.log) + 1
+    if number == 1:
+        for line in skipped(campaign):
+            say(f"note: {words.printable(line)}")
+    cost = f", {words.count(step.trials, 'trial')} of {campaign.left} left" if step.trials else ""
+    say()
+    say(f"step {number}  {step.kind}{cost}", style="bold cyan")
+    say(f"  {words.printable(step.reason)}")
+
+
+def show_plan(campaign: Campaign) -> None:
+    """How the trials are shared out, and what comes next."""
+    own = planned(campaign)
+    say(f"{campaign.name}: {campaign.spent} of {words.count(campaign.total, 'trial')} used")
+    say(f"  explore    up to {own.explore} (the first round {own.first})")
+    kept = f"{own.finalists} finalists x {own.times}, {own.luck} for what luck does"
+    say(f"  kept back  {own.kept_back} ({kept}, {own.launch} for the launch)")
+    exploit = max(0, campaign.total - own.explore - own.kept_back)
+    say(f"  exploit    what is left, at least {exploit}")
+    if own.extend:
+        say(f"  extend     {own.extend} at full length, out of those kept back")
+    for line in skipped(campaign):
+        say(f"note: {words.printable(line)}")
+    step = next_step(campaign)
+    say(f"next: {step.kind}, {words.count(step.trials, 'trial')}: {words.printable(step.reason)}")
+
+
+def confirmed(step: Step, campaign: Campaign) -> bool:
+    """Show a step and ask."""
+    show_step(step, campaign)
+    return typer.confirm("  go on?", default=True)
+
+
+def conclude(ending: Ending, page: Path) -> None:
+    """What came of it, and where the report is."""
+    campaign = ending.campaign
+    say()
+    if ending.why:
+        say(f"{campaign.name}: {words.printable(ending.why)}", style="yellow")
+    else:
+        say(f"{campaign.name}: {words.printable(ending.step.reason)}", style="bold")
+    say(words.printable(chosen(campaign)), style="bold green" if campaign.winner else "")
+    for sentence in found(campaign):
+        say(f"  {words.printable(sentence)}")
+    if campaign.searched:
+        report(campaign, page)
+        say(f"report: {page}")
+
+
+def exit_code(ending: Ending) -> int:
+    """0 unless somebody stopped it, or nothing could be trained."""
+    if ending.summary is not None and ending.summary.why in (
+        "interrupted",
+        "terminated",
+        "asked to stop",
+    ):
+        return INTERRUPTED
+    return UNFINISHED if ending.campaign.winner is None else FINE

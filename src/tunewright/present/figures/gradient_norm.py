@@ -1,0 +1,130 @@
+"""Gradient norms: along training for the best trials, and as a histogram with its 90th percentile.
+
+The percentile is where the playbook would begin to clip ("How to choose gradient clipping").
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tunewright.errors import NotFound
+from tunewright.present.figures.curves import thinned
+from tunewright.present.figures.figure import Figure
+from tunewright.present.figures.palette import FAINT, GRID, INFEASIBLE, colour
+from tunewright.present.figures.scale import is_wide, set_scale
+from tunewright.present.figures.ticks import label_of, number, on_axis
+from tunewright.store.curves import Curve
+from tunewright.store.results import Results
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
+FEW = 5
+BINS = 24
+PERCENTILE = 90  # playbook, "How to choose gradient clipping"
+
+
+@dataclass(frozen=True)
+class TrialNorms:
+    """The gradient norm of one trial along its training."""
+
+    trial: int | None
+    curve: Curve  # as logged, up to the first value that is not finite
+    ended_at: int | None  # the step of that value
+    percentile: float  # the 90th of all its values
+
+
+@dataclass(frozen=True)
+class GradientNormData:
+    """The gradient norms of the best trials, best first."""
+
+    metric: str  # how the workload spells it
+    trials: tuple[TrialNorms, ...]
+
+    @property
+    def clip_norm(self) -> float:
+        """Where clipping might begin: the best trial's 90th percentile."""
+        return self.trials[0].percentile
+
+
+def gradient_norm(results: Results, best: int = FEW) -> Figure[GradientNormData]:
+    """The gradient norm of the `best` trials by step, and the best one's histogram."""
+    data = gradient_norm_data(results, best)
+    said = (
+        f"{data.metric} of trials {', '.join(str(t.trial) for t in data.trials)}. In the best of "
+        f"them 90 % of the norms are below {number(data.clip_norm)}: where clipping might begin."
+    )
+    return Figure("gradient_norm", data, said, (7.4, 3.0), drawing=draw_gradient_norm)
+
+
+def gradient_norm_data(results: Results, best: int = FEW) -> GradientNormData:
+    """What the figure shows; refuses results without a gradient norm."""
+    metric = results.meaning.name("gradient_norm")
+    found = []
+    for trial in results.top(best):
+        curve = trial.curves.only(metric)
+        if curve is not None and len(curve) and np.isfinite(curve.values[0]):
+            finite = np.isfinite(curve.values)
+            end = len(curve) if finite.all() else int(np.argmin(finite))
+            kept = Curve(curve.steps[:end], curve.values[:end])
+            ended = None if end == len(curve) else int(curve.steps[end])
+            share = float(np.percentile(kept.values, PERCENTILE))
+            found.append(TrialNorms(trial.number, kept, ended, share))
+    if not found:
+        raise NotFound(
+            f"{results.round.name}: none of the best trials logged {metric!r}. Log the norm of the "
+            'gradient, and say what you call it: Workload(means={"gradient_norm": ...}).'
+        )
+    return GradientNormData(metric, tuple(found))
+
+
+def draw_gradient_norm(canvas: Canvas, data: GradientNormData) -> None:
+    """Draw the norms by step on the left, the histogram on the right."""
+    left, right = canvas.subplots(1, 2, width_ratios=(3, 2))
+    for rank, trial in enumerate(data.trials):
+        drawn = thinned(trial.curve)
+        first = rank == 0
+        width, above = (1.6, 3) if first else (0.9, 2)
+        left.plot(
+            drawn.steps,
+            drawn.values,
+            color=colour(rank),
+            linewidth=width,
+            label=str(trial.trial),
+            zorder=above,
+        )
+        if trial.ended_at is not None:
+            left.plot(trial.ended_at, drawn.values[-1], "x", color=INFEASIBLE, markersize=9)
+    set_scale(left, "y", np.concatenate([t.curve.values for t in data.trials]))
+    left.axhline(data.clip_norm, color="#555555", linestyle="--", linewidth=1)
+    left.set_xlabel("step")
+    left.set_ylabel(label_of(data.metric, 30))
+    left.xaxis.set_major_formatter(on_axis)
+    left.locator_params(axis="x", nbins=5)
+    left.legend(title="trial", title_fontsize=8, handlelength=1.2, ncols=2)
+    left.grid(True, color=GRID, linewidth=0.6)
+    _draw_histogram(right, data)
+
+
+def _draw_histogram(axes: Axes, data: GradientNormData) -> None:
+    values = data.trials[0].curve.values
+    low, high = float(values.min()), float(values.max())
+    spaced = np.geomspace if is_wide(values) else np.linspace
+    axes.hist(values, spaced(low, high, BINS + 1).tolist(), color=FAINT, edgecolor="white")
+    set_scale(axes, "x", values)
+    axes.axvline(data.clip_norm, color="#555555", linestyle="--", linewidth=1)
+    axes.annotate(
+        f"90 % below {number(data.clip_norm)}",
+        (data.clip_norm, 1),
+        (4, 2),
+        xycoords=("data", "axes fraction"),
+        textcoords="offset points",
+        ha="right",
+        fontsize=8,
+    )
+    axes.set_xlabel(label_of(f"{data.metric}, trial {data.trials[0].trial}", 34))
+    axes.set_ylabel("evaluations")

@@ -1,0 +1,101 @@
+"""A round as a report: the verdict first, the plots second, the tables third."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from rich.console import Console
+
+import tunewright
+from tunewright.campaigns.campaign import Campaign
+from tunewright.checks.checklist import check
+from tunewright.errors import DesignError, NotFound
+from tunewright.finding import Finding
+from tunewright.present import html
+from tunewright.present.answer import Answer, answer
+from tunewright.present.campaign_report import lead, lead_text, whole
+from tunewright.present.chapters import Chapter, chapters
+from tunewright.present.terminal.report_page import print_report
+from tunewright.present.trial_rows import trial_rows
+from tunewright.store.results import Results
+
+WIDTH = 120  # of the text, where no terminal says
+
+
+@dataclass(frozen=True)
+class Report:
+    """Results with the findings about them; shows itself in a notebook."""
+
+    results: Results
+    findings: tuple[Finding, ...]
+    campaign: Campaign | None = None  # whose trials the results are, if it is about one
+
+    @cached_property
+    def answer(self) -> Answer:
+        """What the round found, what not to trust, what next."""
+        return answer(self.results, self.findings)
+
+    @cached_property
+    def chapters(self) -> tuple[Chapter, ...]:
+        """The figures, in the order they are read."""
+        return tuple(chapters(self.results, self.findings))
+
+    @property
+    def html(self) -> str:
+        """The whole report as one page that needs nothing else."""
+        own = self.campaign
+        title = own.name if own is not None else self.results.round.name
+        return html.page(self._body, f"{title}: {self.results.round.goal.partition(' [')[0]}")
+
+    @property
+    def text(self) -> str:
+        """The report as plain text."""
+        written = io.StringIO()
+        if self.campaign is not None:
+            written.writelines(f"{line}\n" for line in lead_text(self.campaign))
+        print_report(self.results, self.answer, self.chapters, Console(file=written, width=WIDTH))
+        return written.getvalue()
+
+    def save(self, path: str | Path) -> Path:
+        """Write an .html or .txt file, as the path's ending says."""
+        target = Path(path)
+        kinds = {".html": "html", ".htm": "html", ".txt": "text"}
+        kind = kinds.get(target.suffix.lower())
+        if kind is None:
+            raise DesignError(
+                f"report: cannot write {target.name!r}. End the path in .html for a page or .txt "
+                "for plain text."
+            )
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(getattr(self, kind), encoding="utf-8", errors="replace")
+        return target
+
+    def _repr_html_(self) -> str:
+        return self._body
+
+    @property
+    def _body(self) -> str:
+        rows = trial_rows(self.results)
+        version = tunewright.__version__
+        first = () if self.campaign is None else lead(self.campaign)
+        return html.body(self.results, self.answer, self.chapters, rows, version, first)
+
+
+def report(results: Results | Campaign, path: str | Path | None = None) -> Report:
+    """Check the results and report on them; with a path, written there as .html or .txt.
+
+    A campaign of `tune` is reported on with its choice, its steps and all its trials together.
+    """
+    if isinstance(results, Campaign):
+        if not results.searched:
+            raise NotFound(f"the campaign {results.name} has run nothing yet.")
+        together = whole(results)
+        made = Report(together, tuple(check(together)), results)
+    else:
+        made = Report(results, tuple(check(results)))
+    if path is not None:
+        made.save(path)
+    return made

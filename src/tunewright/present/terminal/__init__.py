@@ -1,0 +1,1 @@
+"""Pages for a terminal: one file per kind of answer."""

@@ -1,0 +1,119 @@
+"""A dry run: what a round would try, what it would cost, and what a colleague would say of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.text import Text
+
+from tunewright.design.budget import Cost, expected_cost
+from tunewright.design.ranges import Value
+from tunewright.design.round import Round
+from tunewright.errors import NotFound
+from tunewright.execution.prepare import advice, ready
+from tunewright.execution.workload import Workload
+from tunewright.messages import words
+from tunewright.present.terminal.plain_table import cell, table
+from tunewright.present.terminal.round_page import roles, without_fixed
+from tunewright.search.search import Search
+from tunewright.store.results import Results
+from tunewright.store.store import Store
+
+LABEL = 12
+FIRST = 3  # configurations shown of each study
+HOUR_S = 3600
+SEARCH = {"halton": "", "listed": " --listed FILE"}  # how a search is asked for, by its name
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What would happen; nothing of it has been recorded."""
+
+    round: Round  # with the workload's unmentioned defaults among the fixed hyperparameters
+    first: tuple[tuple[str, dict[str, Value]], ...]  # (study, configuration), a few of each
+    ended: int  # trials of this round that the record has already
+    left: int  # trials it would run
+    workers: int
+    cost: Cost | None  # None: no trial has ended yet, so nothing is known
+    advice: tuple[str, ...]
+    search: str
+
+
+def plan(round: Round, workload: Workload, search: Search, workers: int) -> Plan:
+    """Prepare a round as running it would, with the same refusals, and stop there."""
+    prepared = ready(round, workload, search)
+    before = recorded(str(workload.store), round.name)
+    ended = [trial for trial in before.trials if trial.ended] if before is not None else []
+    left = max(0, prepared.trials - len(ended))
+    first = [
+        (study.label, dict(suggestion.configuration))
+        for study in prepared.studies
+        if not search.adaptive
+        for suggestion in search.suggest(study, (), min(FIRST, study.trials))
+    ]
+    return Plan(
+        prepared,
+        tuple(first),
+        len(ended),
+        left,
+        workers,
+        expected_cost(left, [trial.seconds for trial in ended], workers),
+        advice(prepared, workload),
+        search.name,
+    )
+
+
+def recorded(store: str, name: str) -> Results | None:
+    """The round as far as the record has it, or None; a store that is not there is not made."""
+    try:
+        with Store.open(store, create=False) as opened:
+            return opened.results(name)
+    except NotFound:
+        return None
+
+
+def print_plan(own: Plan, objective: str, console: Console) -> None:
+    """Print the plan."""
+    console.print(Text.assemble((words.printable(own.round.name), "bold"), f"  {own.round.goal}"))
+    for label, text in lines(own, objective):
+        console.print(Text.assemble((label.ljust(LABEL), "dim"), text), soft_wrap=True)
+    if own.first:
+        console.print()
+        hidden = (*without_fixed(own.round), *own.round.scientific)
+        made = table("study", "first configurations")
+        for label, configuration in own.first:
+            made.add_row(cell(label), cell(words.configuration(configuration, hidden)))
+        console.print(made)
+    console.print()
+    name = words.shell_word(own.round.name)
+    search = SEARCH.get(own.search, f" --search {own.search}")
+    console.print(Text(f"dry run: nothing was recorded. Next: tunewright run {name}{search}"))
+
+
+def lines(own: Plan, objective: str) -> Iterator[tuple[str, str]]:
+    """What would happen, label by label."""
+    yield "objective", objective
+    yield from roles(own.round)
+    studies = words.count(len(own.round.studies), "study", "studies")
+    before = f", {own.ended} of them ended already" if own.ended else ""
+    trials = words.count(own.round.trials, "trial")
+    yield "trials", f"{studies} of {own.round.trials_per_study}: {trials}{before} ({own.search})"
+    yield "cost", cost_line(own)
+    for caveat in own.round.caveats:
+        yield "caveat", words.printable(caveat)
+    for note in own.advice:
+        yield "advice", words.printable(note)
+
+
+def cost_line(own: Plan) -> str:
+    """The time the rest will take, or how to find out."""
+    if not own.left:
+        return "nothing left to run"
+    if own.cost is None:
+        return "not known before a trial has ended: try --trials 1 first"
+    clock = words.duration_range(own.cost.low_hours * HOUR_S, own.cost.high_hours * HOUR_S)
+    devices = words.duration(own.cost.device_hours * HOUR_S)
+    workers = words.count(own.workers, "worker")
+    return f"{clock} with {workers}, {devices} of training in all ({own.left} trials)"

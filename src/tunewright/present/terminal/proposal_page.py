@@ -1,0 +1,106 @@
+"""Proposals and longer rounds on a screen: what to do, why, and what would change."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from tunewright.advice.extend import Extension
+from tunewright.advice.proposal import Proposal
+from tunewright.design.ranges import Range
+from tunewright.design.round import Round
+from tunewright.design.round_changes import differences
+from tunewright.messages import words
+from tunewright.present.earlier_trials import earlier_line
+from tunewright.present.terminal.plain_table import cell, table
+from tunewright.store.results import Results
+
+INDENT = 4  # the number of a proposal and the space after it
+MOST_CHANGES = 6
+UNSAID = ("seed:",)  # changes nobody has to be told of
+
+
+def print_proposals(results: Results, proposals: Sequence[Proposal], console: Console) -> None:
+    """Print the ranked list; the first one in bold."""
+    name = words.printable(results.round.name)
+    ways = (
+        "one way on" if len(proposals) == 1 else f"{len(proposals)} ways on, the most urgent first"
+    )
+    console.print(Text(f"{name}: {ways}"))
+    if line := earlier_line(results):
+        console.print(Text(line, style="dim"), soft_wrap=True)
+    width = max((len(one.kind) for one in proposals), default=0)
+    for number, one in enumerate(proposals, start=1):
+        text = Text(f"{number}".ljust(INDENT))
+        text.append(f"{one.kind.ljust(width)}  ", style="bold" if number == 1 else "")
+        text.append(words.printable(one.reason))
+        console.print(text, soft_wrap=True)
+        arrow = " " * (INDENT + width) + "  "
+        for change in _changes(results.round, one):
+            console.print(Text(f"{arrow}{words.printable(change)}", style="dim"), soft_wrap=True)
+        for command in one.commands if one.round is None else ():
+            console.print(Text(f"{arrow}-> {words.printable(command)}"), soft_wrap=True)
+
+
+def _changes(old: Round, one: Proposal) -> list[str]:
+    """What a proposed round changes that its reason has not said, one line each."""
+    new = one.round
+    if new is None:
+        return []
+    found = [
+        line
+        for line in differences(old, new)
+        if not line.startswith(UNSAID) and line.rpartition(", is ")[2] not in one.reason
+    ]
+    if new.trials != old.trials:
+        found.append(f"{words.count(new.trials, 'trial')}, after {old.trials}")
+    if len(found) > MOST_CHANGES:
+        found = [*found[: MOST_CHANGES - 1], f"and {len(found) - MOST_CHANGES + 1} changes more"]
+    return found
+
+
+def print_extension(results: Results, made: Extension, console: Console) -> None:
+    """Print what becomes of every hyperparameter, the schedule's rule, and what it costs."""
+    name = words.printable(results.round.name)
+    console.print(
+        Text(f"{name}: from {made.old_steps} to {made.new_steps} steps, as in trial ")
+        + Text(f"{made.best.number}"),
+    )
+    rows = table("hyperparameter", "transfers", "role", "value", "why")
+    for one in made.hyperparameters:
+        value = str(one.value) if isinstance(one.value, Range) else words.value(one.value)
+        likely = one.transfer.likelihood if one.transfer.area != "length" else ""
+        rows.add_row(
+            cell(one.name),
+            cell(likely),
+            cell(one.role, "bold" if one.role == "nuisance" else ""),
+            cell(value),
+            cell(one.why),
+        )
+    console.print(rows)
+    console.print(Text(f"schedule: {words.printable(made.rule)}"), soft_wrap=True)
+    for note in made.notes:
+        console.print(Text(f"note: {words.printable(note)}", style="yellow"), soft_wrap=True)
+    steps = made.round.trials * made.new_steps
+    before = sum(t.ended for t in results.trials if t.origin is None) * made.old_steps
+    times = f", {steps / before:.2g} times those of {name}" if before else ""
+    console.print(
+        Text(
+            f"cost: {words.count(made.round.trials, 'trial')} of {made.new_steps} steps are "
+            f"{steps} steps{times}"
+        ),
+        soft_wrap=True,
+    )
+
+
+def comment(text: str) -> str:
+    """A sentence as comment lines of a round file.
+
+    >>> print(comment("widen: the best lie at the end"), end="")
+    # widen: the best lie at the end
+    """
+    lines = textwrap.wrap(words.printable(text), 96)
+    return "".join(f"# {line}\n" for line in lines)

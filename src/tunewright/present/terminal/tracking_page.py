@@ -1,0 +1,69 @@
+"""The tracking table on a screen: every round with its best trial and how to find it again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from tunewright.messages import words
+from tunewright.present.terminal.plain_table import cell, table
+from tunewright.store.tracking import Tracked
+
+LABEL = 12
+
+
+def print_tracking(rows: Sequence[Tracked], console: Console) -> None:
+    """Print one row per round, oldest first."""
+    if not rows:
+        console.print(Text("no rounds yet. Next: tunewright new NAME"))
+        return
+    made = table("round", "trials", "best", "goal, and how to find it again")
+    for row in rows:
+        made.add_row(cell(row.name, "bold"), trials(row), best(row), details(row))
+    console.print(made)
+
+
+def trials(row: Tracked) -> Text:
+    """How many trials there are; those that are not completed by their status."""
+    others = [f"{n} {status}" for status, n in row.counts.items() if status != "completed"]
+    return Text("\n".join([str(row.trials), *others]))
+
+
+def best(row: Tracked) -> Text:
+    """The best value and the trial that reached it."""
+    if row.best is None:
+        return Text("-")
+    return Text(f"{words.number(row.best.value)}\ntrial {row.best.number}")
+
+
+def details(row: Tracked) -> Text:
+    """The goal, and below it the note, the files and the command."""
+    text = Text(words.printable(row.goal))
+    for label, content in _labelled(row):
+        text.append("\n")
+        text.append(label.ljust(LABEL), style="dim")
+        text.append(words.printable(content))
+    return text
+
+
+def _labelled(row: Tracked) -> Iterator[tuple[str, str]]:
+    yield "objective", row.objective
+    if row.note:
+        yield "note", row.note
+    if row.definition:
+        yield "config", near(row.definition)
+    if row.checkpoint:
+        yield "checkpoint", near(row.checkpoint)
+    if row.command:
+        yield "again", row.command
+
+
+def near(path: str) -> str:
+    """A path as one would type it here."""
+    try:
+        return str(Path(path).relative_to(Path.cwd()))
+    except ValueError:
+        return path

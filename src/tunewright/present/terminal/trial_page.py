@@ -1,0 +1,179 @@
+"""One trial on a screen: its configuration, its curves, its attempts, and how to do it again."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rich.console import Console, RenderableType
+from rich.text import Text
+
+from tunewright.messages import words
+from tunewright.present.terminal.plain_table import cell, table
+from tunewright.store.provenance import Provenance
+from tunewright.store.read_round import Attempt, Snapshot
+from tunewright.store.results import Results
+from tunewright.store.trial import Trial
+
+LABEL = 12
+WIDE = 10.0  # highest over lowest value from which a curve is drawn by its logarithm
+TAIL = 20  # lines of a log shown; the rest is in the trial's folder
+
+
+@dataclass(frozen=True)
+class History:
+    """How a trial came about."""
+
+    attempts: Sequence[Attempt]
+    snapshots: Sequence[Snapshot]
+    provenance: Provenance | None  # None: nothing was kept
+
+
+def print_trial(results: Results, trial: Trial, history: History, console: Console) -> None:
+    """Print the page of a trial."""
+    console.print(Text(headline(results, trial), style="bold"), soft_wrap=True)
+    for label, text in facts(results, trial):
+        _print_pair(console, label, text)
+    if history.snapshots:
+        last = history.snapshots[-1]
+        _print_pair(console, "snapshot", f"{words.printable(last.path)} at step {last.step}")
+    console.print()
+    console.print(configuration_table(results, trial))
+    if len(trial.curves):
+        console.print()
+        console.print(curves_table(trial))
+    if len(history.attempts) > 1:
+        console.print()
+        console.print(attempts_table(history.attempts))
+    if trial.detail:
+        console.print()
+        tail = words.printable_lines(trial.detail).splitlines()[-TAIL:]
+        console.print(Text("\n".join(f"  {line}" for line in tail)), soft_wrap=True)
+    if history.provenance is not None:
+        console.print()
+        for label, text in origins(history.provenance):
+            _print_pair(console, label, text)
+    if trial.status == "failed" and trial.origin is None:
+        console.print()
+        again = f"tunewright run {words.printable(results.round.name)} --retry-failed"
+        _print_pair(console, "next", f"{again}  (once the program is mended)")
+
+
+def headline(results: Results, trial: Trial) -> str:
+    """What became of the trial."""
+    who = f"{words.printable(results.round.name)} trial {trial.number}"
+    if trial.value is not None:
+        metric = words.printable(results.objective.metric)
+        return f"{who} completed: {metric} {words.number(trial.value)} at step {trial.best_step}"
+    reason = f": {words.printable(trial.reason)}" if trial.reason else ""
+    return f"{who} {trial.status}{reason}"
+
+
+def facts(results: Results, trial: Trial) -> Iterator[tuple[str, str]]:
+    """Study, rank, time, attempts, seed and folder."""
+    if where := place_of(trial.detail):
+        yield "where", words.printable(where)
+    study = results.studies[trial.study]
+    yield "study", words.printable(study.label)
+    if trial.origin is not None:
+        yield "earlier", f"trial {trial.origin[1]} of {words.printable(trial.origin[0])}"
+    ranked = [t.number for t in results.top(len(results.trials))]
+    if trial.number in ranked:
+        yield "rank", f"{ranked.index(trial.number) + 1} of {len(ranked)} completed"
+    if trial.attempts:
+        yield "time", f"{words.duration(trial.seconds)} in {words.count(trial.attempts, 'attempt')}"
+    yield "seed", str(trial.seed)
+    repeats = results.repeats(trial)
+    if repeats:
+        values = [words.number(r.value) if r.value is not None else r.status for r in repeats]
+        yield "repeats", ", ".join(values)
+    if results.root and trial.folder:
+        yield "folder", words.printable(f"{results.root}/{trial.folder}")
+    if trial.command:
+        yield "again", words.printable(trial.command)
+
+
+def place_of(detail: str) -> str:
+    """The line of the training program that a traceback ends in; ours and libraries' are passed by.
+
+    >>> place_of('File "/home/me/train.py", line 88, in train')
+    '/home/me/train.py:88'
+    """
+    frames = re.findall(r'File "([^"]+)", line (\d+)', detail)
+    own = [f for f in frames if "site-packages" not in f[0] and "/tunewright/" not in f[0]]
+    return ":".join((own or frames)[-1]) if frames else ""
+
+
+def configuration_table(results: Results, trial: Trial) -> RenderableType:
+    """Every hyperparameter with its role and the range it came from."""
+    study = results.studies[trial.study]
+    made = table("hyperparameter", "value", "role", "range")
+    ranges = {h.name: h for h in study.space if h.column in trial.unit}
+    for name, setting in trial.configuration.items():
+        role, searched = "fixed", ""
+        if name in study.scientific:
+            role = "scientific"
+        elif name in ranges:
+            role = "scientific" if ranges[name].column in results.round.scientific else "nuisance"
+            searched = str(ranges[name].range)
+        made.add_row(cell(name), cell(words.value(setting)), cell(role), cell(searched))
+    return made
+
+
+def curves_table(trial: Trial) -> RenderableType:
+    """Every metric as a small line with its first, last, lowest and highest value."""
+    made = table(
+        "metric", "curve", "points", "first", "last", "lowest", "highest", right=("points",)
+    )
+    for metric, curve in trial.curves.items():
+        values = curve.values.tolist()
+        finite = [v for v in values if math.isfinite(v)] or [None]
+        shown = (values[0], values[-1], min(finite), max(finite)) if values else (None,) * 4
+        made.add_row(
+            cell(metric),
+            drawn(values),
+            str(len(curve)),
+            *(words.number(v) for v in shown),
+        )
+    return made
+
+
+def drawn(values: Sequence[float]) -> str:
+    """The curve as one line; positive values over a wide range are drawn by their logarithm."""
+    finite = [v for v in values if math.isfinite(v)]
+    if not finite or min(finite) <= 0 or max(finite) < WIDE * min(finite):
+        return words.sparkline(values)
+    return words.sparkline([math.log(v) if math.isfinite(v) else v for v in values]) + " log"
+
+
+def attempts_table(attempts: Sequence[Attempt]) -> RenderableType:
+    """Every attempt: where it ran, from which step, how it ended."""
+    made = table("attempt", "from step", "took", "ended", "cause", "where", right=("attempt",))
+    for one in attempts:
+        made.add_row(
+            str(one.n),
+            str(one.start_step),
+            words.duration(one.seconds),
+            cell(one.outcome or "running"),
+            cell(one.cause),
+            cell(one.place),
+        )
+    return made
+
+
+def origins(provenance: Provenance) -> Iterator[tuple[str, str]]:
+    """Which code, packages and machine it came from."""
+    yield "command", words.printable(provenance.command)
+    if provenance.commit:
+        changed = ", with uncommitted changes" if provenance.diff else ""
+        yield "commit", f"{provenance.commit[:12]}{changed}"
+    packages = "  ".join(f"{name} {version}" for name, version in provenance.packages.items())
+    yield "packages", f"python {provenance.python}  {packages}".rstrip()
+    devices = ", ".join(provenance.devices)
+    yield "machine", words.printable(" ".join(filter(None, (provenance.host, devices))))
+
+
+def _print_pair(console: Console, label: str, text: str) -> None:
+    console.print(Text.assemble((label.ljust(LABEL), "dim"), text), soft_wrap=True)

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from tunewright.cli._errors import Misuse, tell
+from tunewright.errors import (
+    Busy,
+    Damaged,
+    DesignError,
+    MissingExtra,
+    NotFound,
+    StoreError,
+    WorkloadError,
+)
+
+
+def told(error: BaseException) -> tuple[str, int]:
+    text = io.StringIO()
+    code = tell(error, Console(file=text, width=60))
+    return text.getvalue(), code
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "remedy"),
+    [
+        (DesignError("goal: empty."), 2, ""),
+        (WorkloadError("train takes no handle"), 2, ""),
+        (MissingExtra("pip install 'tunewright[demo]'"), 2, ""),
+        (NotFound("no round 'dept'"), 2, "tunewright ls"),
+        (NotFound("no Optuna storage at nope.db."), 2, ""),
+        (Busy("owned by host, pid 3"), 3, "tunewright worker"),
+        (Damaged("torn"), 3, "tunewright restore"),
+        (StoreError("disk full"), 3, "tunewright doctor"),
+    ],
+)
+def test_every_error_has_an_exit_code_and_a_next_step(
+    error: Exception, code: int, remedy: str
+) -> None:
+    text, found = told(error)
+    assert found == code
+    assert text.startswith(f"error: {error}")
+    assert remedy in text
+    assert ("  try" in text) == bool(remedy)
+
+
+def test_place_cause_and_remedy_stand_below() -> None:
+    text, _ = told(Misuse("it broke", where="train.py:88", cause="a typo", remedy="mend it"))
+    assert text.splitlines() == [
+        "error: it broke",
+        "  where   train.py:88",
+        "  cause   a typo",
+        "  try     mend it",
+    ]
+
+
+def test_every_problem_of_several_is_listed() -> None:
+    text, _ = told(DesignError("goal: empty.\ntrials_per_study: 0 is too few."))
+    assert text.splitlines()[1].strip() == "trials_per_study: 0 is too few."
+
+
+def test_an_unforeseen_traceback_is_kept_in_a_file_and_not_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    try:
+        {}["nothing"]
+    except KeyError as error:
+        text, code = told(error)
+    assert code == 3
+    assert "Traceback" not in text
+    (kept,) = tmp_path.iterdir()
+    assert str(kept) in text
+    assert "Traceback" in kept.read_text()
+    assert "KeyError: 'nothing'" in kept.read_text()
+    assert kept.stat().st_mode & 0o077 == 0

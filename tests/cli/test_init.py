@@ -1,0 +1,233 @@
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+from tests.cli.small_project import TRAIN, Tunewright
+
+from tunewright.cli._errors import Misuse
+from tunewright.cli._project import anchored, find_project, plain_name
+from tunewright.design import presets as defaults
+from tunewright.design.round_file import read_round
+
+COMMAND = "python train.py --lr={learning_rate} --wd={weight_decay} --seed={run.seed}"
+
+
+def test_init_writes_a_file_that_is_read_back(tunewright: Tunewright, tmp_path: Path) -> None:
+    answer = tunewright("init", COMMAND, "--maximize", "accuracy")
+    assert answer.code == 0
+    assert "hyperparameters: learning_rate, weight_decay" in answer.out
+    project = find_project()
+    assert project is not None
+    assert project.settings["command"] == COMMAND
+    assert not project.settings["objective"].minimize
+    assert tomllib.loads((tmp_path / "tunewright.toml").read_text())["workload"]["store"] == (
+        "tuning.db"
+    )
+
+
+def test_init_takes_a_function_and_lists_its_signature(
+    tunewright: Tunewright, tmp_path: Path
+) -> None:
+    (tmp_path / "train.py").write_text(TRAIN)
+    answer = tunewright("init", "train.py:train", "--minimize", "valid_error")
+    assert answer.code == 0
+    assert "hyperparameters: learning_rate, layers, max_train_steps" in answer.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ((COMMAND,), "--minimize and --maximize"),
+        ((COMMAND, "--minimize", "a", "--maximize", "b"), "--minimize and --maximize"),
+        (("python train.py --lr={run.sed}", "--minimize", "a"), "{run.seed}"),
+        (("train.py:train", "--minimize", "a"), "does not exist"),
+    ],
+)
+def test_init_refuses_what_cannot_be_run(
+    tunewright: Tunewright, tmp_path: Path, arguments: tuple[str, ...], says: str
+) -> None:
+    answer = tunewright("init", *arguments)
+    assert answer.code == 2
+    assert says in answer.err
+    assert not (tmp_path / "tunewright.toml").exists()
+
+
+def test_init_says_what_a_command_lacks(tunewright: Tunewright) -> None:
+    answer = tunewright("init", "no-such-program train.py --lr={learning_rate}", "--minimize", "a")
+    assert answer.code == 0
+    assert "no-such-program is not on the PATH" in answer.out
+    assert "there is no train.py here" in answer.out
+    assert "without {run.seed}" in answer.out
+
+
+def test_init_never_overwrites(tunewright: Tunewright, project: Path) -> None:
+    before = (project / "tunewright.toml").read_text()
+    answer = tunewright("init", COMMAND, "--minimize", "a")
+    assert answer.code == 2
+    assert (project / "tunewright.toml").read_text() == before
+
+
+def test_new_writes_a_round_to_fill_in(tunewright: Tunewright, project: Path) -> None:
+    answer = tunewright("new", "depth")
+    assert answer.code == 0
+    text = (project / "rounds" / "depth.toml").read_text()
+    assert "layers = 1" in text
+    assert "learning_rate" in text
+    unfilled = tunewright("run", "depth", "--dry-run")
+    assert unfilled.code == 2
+    assert "goal: empty" in unfilled.err
+    assert tunewright("new", "depth").code == 2
+
+
+SPELLED = """
+def train(run, lr, beta1=0.9, beta2=0.99, wd=0.0, layers=1, max_train_steps=20):
+    run.log(1, valid_error=lr)
+"""
+MEANS = '[workload.means]\nlearning_rate = "lr"\nweight_decay = "wd"\n'
+
+
+def test_new_begins_with_a_ready_space_and_its_sources(
+    tunewright: Tunewright, project: Path
+) -> None:
+    (project / "train.py").write_text(SPELLED)
+    unspelt = tunewright("new", "blind", "--space", "adamw", "--trials", "30")
+    assert unspelt.code == 0
+    assert "learning_rate would be searched with 30 trials, but the training" in unspelt.out
+    assert "[workload.means]" in unspelt.out
+    settings = project / "tunewright.toml"
+    settings.write_text(settings.read_text() + MEANS)
+    answer = tunewright("new", "depth", "--space", "adamw", "--trials", "30")
+    assert answer.code == 0
+    assert "adamw with 30 trials per study searches lr, beta1, wd" in answer.out
+    assert answer.out.splitlines()[1] == "  layers, max_train_steps"  # the rest has a role
+    path = project / "rounds" / "depth.toml"
+    text = path.read_text()
+    lines = text.splitlines()
+    assert all(len(line) <= 100 for line in lines)
+    above = lines[lines.index("wd = { log = [0.005, 1.0] }") - 2]
+    assert above.startswith("# AlgoPerf's AdamW and NAdamW baselines")
+    fixed = "\n".join(lines[lines.index("beta2 = 0.999") - 4 : lines.index("beta2 = 0.999")])
+    assert "# searched in log_from_one(0.5, 0.999) with 50 trials or more: " in fixed
+    assert fixed.endswith("# The program's own default is 0.99.")
+    # with a goal it is a round that runs, and its space is the one that Python gives
+    path.write_text(text.replace('goal = ""', 'goal = "How low?"'))
+    found = read_round(path)
+    means = {"learning_rate": "lr", "weight_decay": "wd"}
+    ready = defaults.space("adamw", 30, takes=["lr", "beta1", "beta2", "wd"], means=means)
+    assert found.nuisance == ready.nuisance
+    assert found.fixed == {**ready.fixed, "layers": 1, "max_train_steps": 20}
+    assert found.trials_per_study == 30
+    assert tunewright("run", "depth", "--dry-run").code == 0
+
+
+def test_a_ready_space_is_as_wide_as_the_trials_allow(
+    tunewright: Tunewright, project: Path
+) -> None:
+    (project / "train.py").write_text(SPELLED.replace("lr", "learning_rate"))
+    assert tunewright("new", "few", "--space", "adam", "--trials", "5").code == 0
+    found = tomllib.loads((project / "rounds" / "few.toml").read_text())
+    assert list(found["nuisance"]) == ["learning_rate"]
+    assert found["fixed"]["beta1"] == 0.9
+    assert tunewright("new", "plain", "--trials", "7").code == 0
+    assert tomllib.loads((project / "rounds" / "plain.toml").read_text())["trials_per_study"] == 7
+
+
+def test_a_misspelt_space_is_answered_and_nothing_is_written(
+    tunewright: Tunewright, project: Path
+) -> None:
+    answer = tunewright("new", "depth", "--space", "nadamm")
+    assert answer.code == 2
+    assert "try     --space nadam" in answer.err
+    assert not (project / "rounds" / "depth.toml").exists()
+
+
+def test_a_program_that_takes_any_name_gets_the_whole_space(
+    tunewright: Tunewright, tmp_path: Path
+) -> None:
+    assert tunewright("init", "python train.py {overrides}", "--minimize", "loss").code == 0
+    assert tunewright("new", "first", "--space", "nesterov", "--trials", "10").code == 0
+    found = tomllib.loads((tmp_path / "rounds" / "first.toml").read_text())
+    assert list(found["nuisance"]) == ["learning_rate", "momentum"]
+    assert found["fixed"] == {"weight_decay": 1e-5}
+
+
+@pytest.mark.parametrize("name", ["../../x", "/etc/x", "", ".", "..", "a/b", "a\nb", "x" * 5000])
+def test_a_round_never_leaves_its_folder(tunewright: Tunewright, project: Path, name: str) -> None:
+    before = sorted(project.rglob("*"))
+    assert tunewright("new", name).code == 2
+    assert tunewright("run", name).code == 2
+    assert sorted(project.rglob("*")) == before
+
+
+def test_names_of_other_alphabets_are_names(tunewright: Tunewright, project: Path) -> None:
+    assert plain_name("größe-2") == "größe-2"
+    assert tunewright("new", "größe-2").code == 0
+    assert (project / "rounds" / "größe-2.toml").exists()
+
+
+def test_commands_find_the_project_from_below(
+    tunewright: Tunewright, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    below = project / "notebooks" / "old"
+    below.mkdir(parents=True)
+    monkeypatch.chdir(below)
+    assert tunewright("new", "depth").code == 0
+    assert (project / "rounds" / "depth.toml").exists()
+
+
+def test_without_a_project_the_next_command_is_said(tunewright: Tunewright) -> None:
+    answer = tunewright("new", "depth")
+    assert answer.code == 2
+    assert "tunewright init" in answer.err
+
+
+def test_every_problem_of_a_file_at_once(tunewright: Tunewright, project: Path) -> None:
+    (project / "rounds" / "bad.toml").write_text(
+        'gaol = "x"\ntrials_per_study = 0\n[nuisance]\nlearning_rate = { lgo = [1, 2] }\n'
+    )
+    answer = tunewright("run", "bad")
+    assert answer.code == 2
+    for part in ("gaol", "goal", "trials_per_study", "'log'"):
+        assert part in answer.err
+    assert "bad.toml" in answer.err
+
+
+def test_a_store_is_relative_to_the_file_that_names_it() -> None:
+    folder = Path("/home/me")
+    assert anchored("postgresql://host/db", folder) == "postgresql://host/db"
+    assert anchored("/data/t.db", folder) == "/data/t.db"
+    with pytest.raises(Misuse):
+        plain_name("a\\b")
+
+
+def test_doctor_examines_a_fresh_project(tunewright: Tunewright, project: Path) -> None:
+    answer = tunewright("doctor", "--json")
+    assert answer.code == 0
+    found = {one["what"]: one for one in json.loads(answer.out)}
+    assert found["workload"]["verdict"] == "ok"
+    assert found["locks"]["verdict"] == "ok"
+    assert found["store"]["verdict"] == "note"  # not there yet
+    assert not list(project.glob("*.doctor*"))
+    assert not (project / "tuning.db").exists()
+
+
+def test_doctor_finds_what_is_broken(tunewright: Tunewright, ran: Path) -> None:
+    (ran / "rounds" / "bad.toml").write_text("goal = 3\n")
+    (ran / "tuning.db").write_bytes(b"SQLite format 3\x00" + b"\x00" * 5000)
+    for extra in ("-wal", "-shm"):
+        (ran / f"tuning.db{extra}").unlink(missing_ok=True)
+    answer = tunewright("doctor")
+    assert answer.code == 3
+    assert "damaged" in answer.out
+    assert "tunewright restore" in answer.out
+    assert "round bad" in answer.out
+
+
+def test_doctor_speaks_about_a_broken_project_file(tunewright: Tunewright, project: Path) -> None:
+    (project / "tunewright.toml").write_text("[workload]\nminimise = 'x'\n")
+    answer = tunewright("doctor")
+    assert answer.code == 3
+    assert "'minimize'" in answer.out

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.cli.small_project import Tunewright
+
+
+def test_report_prints_the_verdict_and_writes_the_page(tunewright: Tunewright, ran: Path) -> None:
+    answer = tunewright("report", "layers")
+    assert answer.code == 0, answer.err
+    assert answer.out.startswith("layers\nasked       Do more layers help?")
+    assert "holds for max_train_steps = 20" in answer.out
+    assert answer.out.rstrip().endswith("wrote layers.html")
+    page = (ran / "layers.html").read_text()
+    assert page.startswith("<!doctype html>")
+    assert page.count("<svg") >= 4
+    assert tunewright("report", "layers", "--out", "sub/page.txt").code == 0
+    assert "Do more layers help?" in (ran / "sub" / "page.txt").read_text()
+
+
+def test_report_as_json_writes_nothing_unasked(tunewright: Tunewright, ran: Path) -> None:
+    data = json.loads(tunewright("report", "layers", "--json").out)
+    assert data["answer"]["asked"] == "Do more layers help?"
+    assert {f["verdict"] for f in data["findings"]} <= {"ok", "note", "warn", "cannot_judge"}
+    assert data["path"] is None
+    assert not (ran / "layers.html").exists()
+
+
+def test_plot_writes_every_figure_or_says_why_not(tunewright: Tunewright, ran: Path) -> None:
+    answer = tunewright("plot", "layers")
+    assert answer.code == 0, answer.err
+    written = {path.name for path in (ran / "layers.plots").iterdir()}
+    kinds = ("axis", "isolation", "curves", "best_step", "best_of_k", "sensitivity")
+    assert written == {f"{kind}.png" for kind in kinds}
+    assert "gradient_norm: layers: none of the best trials logged 'gradient_norm'" in answer.out
+
+
+def test_plot_one_kind_with_its_data(tunewright: Tunewright, ran: Path) -> None:
+    command = ("plot", "layers", "--only", "axis", "--out", "here", "--format", "svg", "--json")
+    (figure,) = json.loads(tunewright(*command).out)
+    assert figure["path"] == "here/axis.svg"
+    assert [panel["column"] for panel in figure["data"]["panels"]] == ["layers", "learning_rate"]
+    assert [path.name for path in (ran / "here").iterdir()] == ["axis.svg"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("plot", "layers", "--only", "axes"), "--only axis"),
+        (("plot", "layers", "--format", "pgn"), "--format png"),
+        (("plot", "layer"), "'layers'"),
+        (("report", "layers", "--out", "page.docx"), ".html"),
+    ],
+)
+def test_what_is_misspelt_is_answered(
+    tunewright: Tunewright, ran: Path, arguments: tuple[str, ...], says: str
+) -> None:
+    answer = tunewright(*arguments)
+    assert answer.code == 2
+    assert says in answer.err
+
+
+def test_a_round_name_is_no_path(tunewright: Tunewright, project: Path) -> None:
+    from tunewright.cli.report import file_name
+
+    assert file_name("../../etc/passwd") == "etc_passwd"
+    assert file_name("..") == "round"
+    assert tunewright("report", "../layers").code != 0
+    assert not (project.parent / "layers.html").exists()

@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+from tests.present.figures.known_rounds import depth, one_study
+
+from tunewright.present.figures.best_step import best_step, best_step_data
+
+
+def test_best_steps_are_those_of_the_curves() -> None:
+    made = one_study(
+        [
+            {"valid_error": [0.9, 0.2, 0.3, 0.4]},
+            {"valid_error": [0.9, 0.8, 0.7, 0.6]},
+            {"valid_error": [0.5, 0.6, 0.7, 0.8]},
+        ]
+    )
+    data = best_step_data(made)
+    assert data.steps == (20, 10, 40)  # best trial first
+    assert data.max_train_steps == 40
+    assert (round(data.early, 2), round(data.late, 2)) == (0.67, 0.33)
+
+
+def test_the_final_value_as_objective_still_has_best_steps() -> None:
+    from tunewright.design.objective import minimize
+
+    made = one_study([{"valid_error": [0.9, 0.2, 0.3]}])
+    assert best_step_data(made.with_objective(minimize("valid_error", at="last"))).steps == (20,)
+
+
+def test_a_shorter_training_is_proposed_where_the_best_were_done_early() -> None:
+    early = [{"valid_error": [0.9, 0.3 + n / 100, *[0.5] * 18]} for n in range(6)]
+    figure = best_step(one_study(early))
+    assert figure.data.proposed == 30
+    assert "30 steps would have been enough" in figure.says
+    assert best_step(depth(curve="linear")).data.proposed is None
+
+
+def test_nothing_completed() -> None:
+    figure = best_step(one_study([{"valid_error": [float("nan")]}]))
+    assert figure.data.steps == ()
+    assert "No trial has completed" in figure.says

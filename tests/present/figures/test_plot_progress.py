@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tunewright.design.objective import maximize
+from tunewright.design.ranges import log
+from tunewright.design.round import Round
+from tunewright.errors import NotFound
+from tunewright.present.figures.progress import progress, progress_data
+from tunewright.testing import Bowl, Walled, World, results
+
+ROUND = Round("one", goal="?", nuisance={"lr": log(1e-4, 1e-1)}, trials_per_study=8)
+WALLED = World(Walled(Bowl({"lr": 0.4}), {"lr": 1.0}, above=0.7))
+
+
+def test_the_best_so_far_never_gets_worse_and_rounds_follow_each_other() -> None:
+    first, second = results(ROUND, WALLED), results(replace(ROUND, name="two", seed=5), WALLED)
+    data = progress_data([first, second])
+    assert [s.first for s in data.rounds] == [0, 8]
+    known = [v for v in data.best if v is not None]
+    assert known == sorted(known, reverse=True)
+    values = [v for s in data.rounds for v in s.values if v is not None]
+    assert known[-1] == min(values)
+    assert None in data.rounds[0].values, "the infeasible ones are there too"
+
+
+def test_an_objective_to_maximize_rises() -> None:
+    data = progress_data([results(ROUND, replace(WALLED, objective=maximize("accuracy")))])
+    known = [v for v in data.best if v is not None]
+    assert known == sorted(known)
+
+
+def test_repeats_stand_at_the_trial_they_repeat() -> None:
+    best = results(ROUND, WALLED).best().number
+    assert best is not None
+    data = progress_data([results(ROUND, replace(WALLED, noise_sd=0.01), repeats={best: 2})])
+    assert [place for place, _ in data.rounds[0].repeats] == [best, best]
+
+
+def test_it_is_drawn_and_said() -> None:
+    pytest.importorskip("matplotlib")
+    figure = progress([results(ROUND, WALLED)])
+    assert "best so far" in figure.says and "crosses" in figure.says
+    assert figure.svg().startswith("<svg")
+    nowhere = World(Walled(Bowl({"lr": 0.4}), {"lr": 1.0}, above=-1.0))
+    empty = progress([results(ROUND, nowhere)])
+    assert empty.says == "No trial has reached a valid_error yet."
+    assert "no trial has completed" in empty.svg()
+
+
+def test_without_a_round_there_is_nothing_to_show() -> None:
+    with pytest.raises(NotFound):
+        progress([])

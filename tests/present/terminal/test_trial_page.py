@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import io
+from datetime import UTC, datetime
+
+from rich.console import Console
+from tests.recorded import results
+
+from tunewright.present.terminal.trial_page import History, print_trial
+from tunewright.store.provenance import Provenance
+from tunewright.store.read_round import Attempt, Snapshot
+
+ORIGIN = Provenance(
+    command="tunewright run weight_decay",
+    folder="somewhere",
+    commit="0123456789abcdef",
+    diff="+ changed",
+    packages={"torch": "2.13.0"},
+    python="3.11.7",
+    host="a_host",
+)
+
+MOMENT = datetime(2026, 1, 2, tzinfo=UTC)
+HISTORY = History(
+    [
+        Attempt(1, "a_host pid 7", 0, MOMENT, MOMENT, "died", "killed by signal 9", 4.0),
+        Attempt(2, "a_host pid 8", 50, MOMENT, None, "", "", 0.0),
+    ],
+    [Snapshot(2, 90, "snapshots/000090", "abc", MOMENT)],
+    ORIGIN,
+)
+
+
+def page(number: int, failed: bool = False) -> str:
+    text = io.StringIO()
+    own = results(failed=failed)
+    print_trial(own, own.trial(number), HISTORY, Console(file=text, width=160))
+    return text.getvalue()
+
+
+def test_a_completed_trial() -> None:
+    text = page(2)
+    for expected in (
+        "weight_decay trial 2 completed: valid_error 0.2024 at step 20",
+        "study       weight_decay=0.0",
+        "rank        1 of 4 completed",
+        "time        10 s in 1 attempt",
+        "folder      tuning.db.trials/r1/t000002",
+        "again       python train.py --lr=0.013",
+        "snapshot    snapshots/000090 at step 90",
+        "commit      0123456789ab, with uncommitted changes",
+        "packages    python 3.11.7  torch 2.13.0",
+    ):
+        assert expected in text
+    rows = {line.split()[0]: line.split() for line in text.splitlines() if line.strip()}
+    assert rows["weight_decay"][:2] != rows["learning_rate"][:2]
+    assert rows["learning_rate"] == [
+        "learning_rate",
+        "0.013",
+        "nuisance",
+        "log(0.0001,",
+        "0.1)",
+    ]
+    assert rows["valid_error"] == ["valid_error", "█▁▁", "3", "0.8", "0.21", "0.2024", "0.8"]
+
+
+def test_every_attempt_is_listed() -> None:
+    lines = [line.split() for line in page(2).splitlines()]
+    assert [
+        "1",
+        "0",
+        "4.0",
+        "s",
+        "died",
+        "killed",
+        "by",
+        "signal",
+        "9",
+        "a_host",
+        "pid",
+        "7",
+    ] in lines
+    assert ["2", "50", "0.00", "s", "running", "a_host", "pid", "8"] in lines
+
+
+def test_an_infeasible_trial_says_why() -> None:
+    assert page(4).splitlines()[0] == (
+        "weight_decay trial 4 infeasible: train_loss is nan at step 7"
+    )
+
+
+def test_a_failed_trial_shows_the_end_of_its_log() -> None:
+    text = page(6, failed=True)
+    assert "weight_decay trial 6 failed: ValueError: no such file" in text
+    assert "tunewright run weight_decay --retry-failed" in text
+    assert "--retry-failed" not in page(0)
+    assert "  Traceback" in text

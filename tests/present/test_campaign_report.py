@@ -1,0 +1,94 @@
+"""The report of a campaign: what it chose first, then how, then all its trials together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from tunewright.campaigns.campaign import Campaign, LoggedStep
+from tunewright.campaigns.definition import Definition
+from tunewright.campaigns.request import as_space
+from tunewright.design.ranges import linear, log
+from tunewright.errors import NotFound
+from tunewright.launches.lineage import Launched, Place
+from tunewright.present.campaign_report import chosen, found, whole
+from tunewright.present.report import report
+from tunewright.store.evaluations import Evaluation
+from tunewright.testing import Bowl, World, results
+
+SPACE = as_space({"learning_rate": log(1e-4, 1.0), "dropout": linear(0, 0.6)}, "tune")
+WORLD = World(Bowl({"learning_rate": 0.5, "dropout": 0.4}), noise_sd=0.002)
+NOW = datetime(2026, 5, 1, tzinfo=UTC)
+
+
+def campaign() -> Campaign:
+    asked = replace(SPACE, name="tune_1_explore", trials_per_study=16)
+    best = results(asked, WORLD).best().number
+    assert best is not None
+    explored = replace(results(asked, WORLD, repeats={best: 3}), search="halton")
+    place = Place("tune_1_explore", best, explored.best().configuration)
+    decision = {"verdict": "keep", "probability": 0.61, "gain": 0.01, "interval": [-0.02, 0.04],
+                "reasons": ["<b>not sure</b>"]}  # fmt: skip
+    launched = Launched(1, NOW, place, Place("old", 7, {}), "keep", decision, "me", "", "", "")
+    look = Evaluation(1, best, 10, {"test_error": 0.123}, "t", "w", "valid_error", 0.1, 2)
+    log_ = (LoggedStep(1, "explore", "what matters, <where>?", "tune_1_explore", NOW),)
+    return Campaign(
+        Definition("tune", SPACE, 40, None), (explored,), None, launched, (look,), log=log_
+    )
+
+
+def test_the_choice_rests_on_repeats() -> None:
+    own = campaign()
+    assert own.winner is not None
+    says = chosen(own)
+    assert "on average of 3 fresh seeds (sd " in says
+    assert "learning_rate=" in says and "dropout=" in says
+
+
+def test_what_was_decided_tested_and_spent_is_said() -> None:
+    said = " ".join(found(campaign()))
+    assert "It does not beat the baseline: keep that (old trial 7)" in said
+    assert "probability of a gain 0.61" in said
+    assert "On the test set (look number 2: be careful): test_error 0.123." in said
+    assert "19 of 40 trials used in 1 round (3 repeats, 0 infeasible)" in said
+
+
+def test_page_and_text_lead_with_it_and_nothing_of_the_record_is_markup() -> None:
+    made = report(campaign())
+    page = made.html
+    assert page.index("fresh seeds") < page.index("How it came about") < page.index("Every step")
+    assert page.index("Every step") < page.index("All its trials together")
+    assert "&lt;where&gt;" in page and "<where>" not in page
+    assert "<b>not sure" not in page
+    assert made.text.startswith("tune\nvalid_error ")
+
+
+def test_all_trials_stand_in_the_widest_space() -> None:
+    own = campaign()
+    wider = replace(
+        SPACE, name="tune_2_widen", trials_per_study=8, nuisance={
+            **SPACE.nuisance, "learning_rate": log(1e-4, 10.0)}
+    )  # fmt: skip
+    second = replace(results(wider, WORLD), search="halton")
+    together = whole(replace(own, rounds=(*own.rounds, second)))
+    assert together.round.name == "tune_2_widen"
+    assert len(together.trials) == 24
+    assert " [" not in together.round.goal
+    # an end that only a later round moved counts too, and every trial stands where it was
+    cut = replace(SPACE, name="tune_3_exploit", trials_per_study=4, nuisance={
+            **SPACE.nuisance, "learning_rate": log(1e-6, 1e-3)})  # fmt: skip
+    third = replace(results(cut, WORLD), search="bayesian")
+    all_of_it = whole(replace(own, rounds=(*own.rounds, second, third)))
+    assert len(all_of_it.trials) == 28
+    range_ = all_of_it.round.nuisance["learning_rate"]
+    assert (range_.low, range_.high) == (1e-6, 10.0)
+    for trial in all_of_it.trials:
+        rate = trial.configuration["learning_rate"]
+        assert trial.unit["learning_rate"] == pytest.approx(range_.unit(rate))
+
+
+def test_a_campaign_that_ran_nothing_has_no_report() -> None:
+    with pytest.raises(NotFound, match="has run nothing yet"):
+        report(Campaign(Definition("tune", SPACE, 40, None)))

@@ -1,0 +1,216 @@
+"""The page stands alone, says the verdict first, and shows hostile names as text."""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+import tunewright as tw
+from tunewright.finding import Finding
+from tunewright.present.report import Report, report
+from tunewright.present.trial_rows import trial_rows
+from tunewright.store.curves import Curves
+from tunewright.store.results import Results
+from tunewright.testing.surfaces import Bowl, Walled
+from tunewright.testing.worlds import World, results
+
+HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(2)> & \x1b[31m'
+VOID = {"meta", "br", "img", "hr", "input", "link"}
+
+
+def decay(trials: int = 12, name: str = "decay", goal: str = "Does it help?") -> Results:
+    round = tw.Round(
+        name,
+        goal=goal,
+        scientific={"weight_decay": [0.0, 1e-4]},
+        nuisance={"learning_rate": tw.log(1e-4, 1e-1)},
+        fixed={"max_train_steps": 1000},
+        trials_per_study=trials,
+    )
+    surface = Walled(Bowl({"learning_rate": 0.5}), {"learning_rate": 1.0}, above=0.85)
+    return results(round, World(surface, noise_sd=0.005, effect=lambda s: 0.02 * s.number))
+
+
+@pytest.fixture(scope="module")
+def usual() -> Report:
+    return report(decay())
+
+
+@pytest.fixture(scope="module")
+def page(usual: Report) -> str:
+    return usual.html
+
+
+class Reader(HTMLParser):
+    """Collects tags and text, and checks that tags close in order."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.open: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open and self.open[-1] == tag, f"</{tag}> closes {self.open[-3:]}"
+        self.open.pop()
+
+    def handle_data(self, data: str) -> None:
+        if not self.open or self.open[-1] != "style":
+            self.text += data
+
+
+def test_the_page_needs_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "decay.html"
+    report(decay(), path)
+    page = path.read_text()
+    assert "http://" not in page and "https://" not in page
+    read = Reader(page)
+    assert not read.open
+    names = {tag for tag, _ in read.tags}
+    assert not names & {"script", "link", "iframe", "object", "img"}
+    assert "default-src 'none'" in page
+    for _, attributes in read.tags:
+        assert not [name for name in attributes if name.startswith("on")]
+        for name in ("href", "xlink:href", "src"):
+            assert (attributes.get(name) or "#").startswith(("#", "data:image/png"))
+
+
+def test_the_verdict_comes_first_and_every_part_follows(usual: Report) -> None:
+    made = usual
+    text = Reader(made.html).text
+    wanted = [
+        "Does it help?",
+        made.answer.trust,
+        "What it found",
+        "Best valid_error: 0.2",
+        "holds for max_train_steps = 1000",
+        "Next",
+        "Every trial along every hyperparameter",
+        "What the scientific hyperparameters do",
+        "Training curves of the best trials",
+        "When the best value was reached",
+        "Have we sampled enough?",
+        "Which hyperparameters matter",
+        "The rest of the checklist",
+        "Trials",
+    ]
+    places = [text.index(part) for part in wanted]
+    assert places == sorted(places)
+    assert "none of the best trials logged 'gradient_norm'" in text
+
+
+def test_it_can_be_read_without_seeing_it(page: str) -> None:
+    read = Reader(page)
+    figures = [attributes for tag, attributes in read.tags if tag == "svg"]
+    assert len(figures) >= 6
+    assert all(a.get("role") == "img" and a.get("aria-label") for a in figures)
+    heads = [attributes for tag, attributes in read.tags if tag == "th"]
+    assert len(heads) == 8
+    assert all(a.get("scope") == "col" for a in heads)
+    assert ("html", {"lang": "en"}) in read.tags
+
+
+def test_names_used_twice_in_markup_mean_the_same(page: str) -> None:
+    names = re.findall(r' id="([^"]+)"', page)
+    shared = {name for name in names if names.count(name) > 1}
+    for name in shared:  # equal definitions of equal content do no harm
+        bodies = set(re.findall(rf'<(?:path|clipPath) id="{name}".*?/>', page, re.DOTALL))
+        assert len(bodies) <= 1
+
+
+def test_hostile_names_and_notes_are_text() -> None:
+    odd = '<b onclick="x">$\\frac{'
+    round = tw.Round(
+        "<script>",
+        goal=HOSTILE,
+        scientific={odd: ["<img src=x>", "b"]},
+        nuisance={"</style><script>": tw.linear(0, 1)},
+        fixed={"<svg>": "</main>"},
+        trials_per_study=12,
+    )
+    made = results(round, World(Bowl({}), objective=tw.minimize("</td><script>")))
+    broken = replace(
+        made.recorded[0], status="failed", reason=HOSTILE, command="<script>rm -rf</script>"
+    )
+    made = replace(made, recorded=(broken, *made.recorded[1:]), notes=(HOSTILE, "\x1b]0;owned\x07"))
+    page = report(made).html
+    read = Reader(page)
+    assert not read.open
+    assert not {"script", "img", "b"} & {tag for tag, _ in read.tags}
+    assert "alert(1)" in read.text and "\x1b" not in page and "\x07" not in page
+    assert not [a for _, a in read.tags if set(a) & {"onclick", "onerror"}]
+
+
+def test_every_trial_says_why_and_how_to_do_it_again() -> None:
+    made = decay()
+    trials = tuple(replace(t, command=f"python train.py {t.number}") for t in made.recorded)
+    made = replace(made, recorded=trials)
+    text = Reader(report(made).html).text
+    for trial in made.trials:
+        assert f"python train.py {trial.number}" in text
+    assert text.count("train_loss is nan at step") == made.counts["infeasible"]
+
+
+def test_rows_are_best_first_and_say_what_is_left_out() -> None:
+    made = decay(trials=40)
+    rows = trial_rows(made, most=50)
+    assert rows.left_out == 30
+    assert [row.number for row in rows.rows] == [t.number for t in made.top(50)]
+    everything = trial_rows(made)
+    assert [r.status for r in everything.rows][-1] == "infeasible"
+    assert everything.left_out == 0
+
+
+@pytest.mark.parametrize("state", ["not begun", "one trial", "all infeasible", "half done"])
+def test_any_state_of_a_round_can_be_reported(state: str) -> None:
+    made = decay()
+    waiting = [replace(t, status="pending", curves=Curves(())) for t in made.recorded]
+    trials = {
+        "not begun": waiting,
+        "one trial": made.recorded[:1],
+        "all infeasible": [replace(t, status="infeasible", reason="memory") for t in made.recorded],
+        "half done": [*made.recorded[:12], *waiting[12:]],
+    }[state]
+    told = report(Results.from_parts(made.round, made.objective, trials))
+    read = Reader(told.html)
+    assert not read.open
+    assert told.answer.found
+    assert "Does it help?" in told.text
+    if state in ("not begun", "half done"):
+        assert told.answer.next[0].command == "tunewright run decay"
+
+
+def test_without_matplotlib_the_words_are_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [n for n in sys.modules if n.split(".")[0] == "matplotlib"]:
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    page = report(decay()).html
+    assert "<svg" not in page
+    assert "pip install &#x27;tunewright[plots]&#x27;" in page
+    assert "Red crosses on the rail" in page
+
+
+def test_settings_that_are_told_the_same_share_an_item(usual: Report) -> None:
+    same = [f for f in usual.findings if f.check == "periodicity"]
+    advised = Finding("boundary", "a", "warn", "at the low end", advice=("widen it",))
+    findings = (*same, advised, replace(advised, about="b", says="at the high end"))
+    page = replace(usual, findings=findings).html
+    assert page.count("widen it") == 1
+    read = Reader(page).text
+    assert "a: at the low end" in read and "b: at the high end" in read
+    if len(same) > 1:
+        assert f"({len(same)} settings)" in read
