@@ -17,7 +17,7 @@ PAGE = Path(__file__).parent / "reference.md"
 GROUPS = {
     "What will be tried": (
         *("Round", "Workload", "command", "linear", "log", "log_from_one", "integers", "choice"),
-        *("given", "minimize", "maximize", "Objective", "Study", "defaults.space"),
+        *("given", "minimize", "maximize", "Objective", "Study", "presets.space"),
     ),
     "Inside a training function": ("Run", "Infeasible"),
     "Doing it": (
