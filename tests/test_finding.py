@@ -13,7 +13,7 @@ from tunewright.checks.saturated import saturated
 from tunewright.checks.step_variance import step_variance
 from tunewright.checks.still_improving import still_improving
 from tunewright.checks.training_bug import training_bug
-from tunewright.finding import Finding, said_once
+from tunewright.finding import LegacyFinding as Finding, said_once
 
 QUESTIONS = (
     overfitting,

@@ -1,44 +1,140 @@
-"""A finding: one question of the checklist, answered with its numbers and the next command."""
+"""A finding: one question of the checklist, answered by typed evidence and by actions.
+
+The words are made from these facts by `messages`, when somebody reads them.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Literal
 
+from tunewright import messages
+from tunewright.actions import Action
+from tunewright.messages import Message, Text, Words
+
 Verdict = Literal["ok", "note", "warn", "cannot_judge"]
+Scope = Literal["study", "round"]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a check measured. Each check has one frozen subclass, in its own file."""
+
+    def to_data(self) -> dict[str, Any]:
+        """The evidence as plain data."""
+        made: dict[str, Any] = _plain(self)
+        return made
+
+
+@dataclass(frozen=True)
+class NotJudged(Evidence):
+    """Why a check cannot judge."""
+
+    why: Message
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What one check says about one study (or the whole round), and what to do about it.
+    """What one check found about one study or the whole round, and what to do about it."""
 
-    >>> print(Finding("overfitting", "dropout=0", "warn", "validation error rose by 12 %"))
-    warn          overfitting  dropout=0: validation error rose by 12 %
-    """
-
-    check: str  # the question, which is the name of the file that asks it
-    about: str  # the study's setting, or the round
+    check: str  # the question: the name of the file that asks it
+    scope: Scope
+    about: str  # the study's label, or the round's name
     verdict: Verdict
-    says: str  # one sentence with the numbers
-    evidence: Mapping[str, Any] = field(default_factory=dict)  # plain data: numbers, text, lists
-    advice: tuple[str, ...] = ()  # what to do, in order, with the next command
-    section: str = ""  # of the playbook
+    evidence: Any  # an Evidence, once every check is converted
+    actions: tuple[Action, ...] = ()
+    chance_among: int | None = None  # a warning made a note: chance explains it in so many studies
+
+    @cached_property
+    def words(self) -> Words:
+        """The finding in words: a headline, then its evidence."""
+        made = messages.finding(self.check, self.verdict, self.evidence.to_data())
+        if self.chance_among is None:
+            return made
+        chance = messages.text("finding.by_chance", {"studies": self.chance_among})
+        return replace(made, evidence=(*made.evidence, chance))
+
+    @property
+    def headline(self) -> Text:
+        """The answer in at most twelve words."""
+        return self.words.headline
+
+    @property
+    def section(self) -> Text:
+        """The section of the playbook that asks the question."""
+        return messages.section(self.check)
+
+    def to_data(self) -> dict[str, Any]:
+        """The facts as plain data, without words."""
+        return {
+            "check": self.check,
+            "scope": self.scope,
+            "about": self.about,
+            "verdict": self.verdict,
+            "evidence": self.evidence.to_data(),
+            "actions": [action.to_data() for action in self.actions],
+            "chance_among": self.chance_among,
+        }
+
+    def __str__(self) -> str:
+        """The verdict, the question and the words on one line."""
+        return f"{self.verdict:12}  {self.check}  {self.about}: {self.words}"
+
+    # for readers that are not converted yet
+    @property
+    def says(self) -> str:
+        """Headline and evidence."""
+        return str(self.words)
+
+    @property
+    def advice(self) -> tuple[str, ...]:
+        """The commands, or what to do where there is none."""
+        return tuple(action.command or action.text for action in self.actions)
+
+
+@dataclass(frozen=True)
+class LegacyFinding:
+    """A finding of a check that is not converted yet."""
+
+    check: str
+    about: str
+    verdict: Verdict
+    says: str
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+    advice: tuple[str, ...] = ()
+    section: str = ""
 
     def __str__(self) -> str:
         """The verdict, the question and the sentence on one line."""
         return f"{self.verdict:12}  {self.check}  {self.about}: {self.says}"
 
 
-def said_once(findings: Iterable[Finding], round_name: str) -> list[Finding]:
+def said_once(findings: Iterable[Any], round_name: str) -> list[Any]:
     """The findings, where a reason that keeps every study from being judged is given only once."""
     kept = list(findings)
     first = kept[0] if kept else None
-    if (
-        first is None
-        or len(kept) == 1
-        or first.verdict != "cannot_judge"
-        or any((f.verdict, f.says) != (first.verdict, first.says) for f in kept)
-    ):
+    if first is None or len(kept) == 1 or first.verdict != "cannot_judge":
         return kept
-    return [replace(first, about=f"round {round_name}")]
+    if isinstance(first, LegacyFinding):
+        if any((f.verdict, f.says) != (first.verdict, first.says) for f in kept):
+            return kept
+        return [replace(first, about=f"round {round_name}")]
+    if any((f.verdict, f.evidence) != (first.verdict, first.evidence) for f in kept):
+        return kept
+    return [replace(first, scope="round", about=round_name)]
+
+
+def _plain(value: Any) -> Any:
+    """Plain data of a value: data classes and tuples become mappings and lists."""
+    if isinstance(value, Message | Action):
+        return value.to_data()
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): _plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(one) for one in value]
+    return value.item() if hasattr(value, "item") else value

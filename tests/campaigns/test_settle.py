@@ -23,7 +23,7 @@ from tunewright.errors import DesignError
 from tunewright.execution.executors.inline import Inline
 from tunewright.execution.run import load, run
 from tunewright.execution.workload import Workload
-from tunewright.finding import Finding
+from tunewright.finding import LegacyFinding as Finding
 from tunewright.launches import lineage
 from tunewright.launches.looks import REUSED, keep, known, settle
 from tunewright.launches.plan import TWO_LOOKS, fixed

@@ -10,7 +10,7 @@ from tunewright.design.conditions import given
 from tunewright.design.objective import maximize, minimize
 from tunewright.design.ranges import choice, integers, linear, log, log_from_one
 from tunewright.design.round import Round
-from tunewright.finding import Finding
+from tunewright.finding import LegacyFinding as Finding
 from tunewright.present.plain import as_json
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from tests.checks.space_worlds import speaks
 
-from tunewright.checks.density import density, sampling
+from tunewright.actions import RunTrials
+from tunewright.checks.density import Reference, density, sampling
 from tunewright.design.ranges import linear, log
 from tunewright.design.round import Round
 from tunewright.finding import Finding
@@ -24,31 +25,31 @@ def asked(world: Any, *, repeats: dict[int, int] | None = None, **changes: Any) 
 def test_too_few_trials_for_the_difference_to_detect() -> None:
     (finding,) = asked(BOWL, detect=0.001)
     assert finding.verdict == "warn"
-    assert finding.advice[0] == "tunewright run r --trials 32"
-    assert "a repeat of this study would differ by about" in finding.says
-    assert finding.evidence["reference"] == 0.001
+    assert finding.actions[0] == RunTrials("r", trials_per_study=32)
+    assert finding.evidence.reference == Reference(0.001, "detect")
+    assert finding.evidence.repeat_sd > 0.001
 
 
 def test_enough_for_a_larger_one() -> None:
     (finding,) = asked(BOWL, detect=0.2)
     assert finding.verdict == "ok"
-    assert finding.evidence["good_region"] >= 3
-    assert [one["k"] for one in finding.evidence["best_of_k"]] == [1, 2, 3, 5, 8, 13, 16]
+    assert finding.evidence.good_region >= 3
+    assert [one.k for one in finding.evidence.best_of_k] == [1, 2, 3, 5, 8, 13, 16]
 
 
 def test_without_a_difference_that_matters_it_only_tells_the_numbers() -> None:
     (finding,) = asked(BOWL)
     assert finding.verdict == "note"
-    assert finding.evidence["reference"] is None
+    assert finding.evidence.reference is None
 
 
 def test_the_gap_between_settings_or_the_trial_variance_serve_as_difference() -> None:
     world = World(BOWL, effect=lambda s: 0.5 * s.number)
     found = asked(world, scientific={"act": ["relu", "gelu"]})
-    assert {f.evidence["reference_is"] for f in found} == {"between the two best settings"}
-    assert found[0].evidence["reference"] == pytest.approx(0.5)
+    assert {f.evidence.reference.source for f in found} == {"between_settings"}
+    assert found[0].evidence.reference.size == pytest.approx(0.5)
     (noisy,) = asked(World(BOWL, noise_sd=0.2), repeats={0: 5})
-    assert noisy.evidence["reference_is"] == "the trial standard deviation"
+    assert noisy.evidence.reference.source == "trial_sd"
 
 
 def test_five_trials_say_nothing() -> None:

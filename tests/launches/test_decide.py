@@ -10,7 +10,7 @@ from tests.launches.arms import ROUND, arm, repeats_of, round_results
 
 from tunewright.design.objective import maximize
 from tunewright.errors import DesignError
-from tunewright.finding import Finding
+from tunewright.finding import LegacyFinding as Finding
 from tunewright.launches.arm import Arm
 from tunewright.launches.decide import decide
 from tunewright.launches.plan import FIVE_LOOKS, NINE_LOOKS, TWO_LOOKS

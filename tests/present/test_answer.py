@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import tunewright as tw
-from tunewright.finding import Finding
+from tunewright.finding import LegacyFinding as Finding
 from tunewright.present.answer import answer
 from tunewright.store.results import Results
 from tunewright.testing.surfaces import Bowl

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import tunewright as tw
-from tunewright.finding import Finding
+from tunewright.finding import LegacyFinding as Finding
 from tunewright.present.report import Report, report
 from tunewright.present.trial_rows import trial_rows
 from tunewright.store.curves import Curves

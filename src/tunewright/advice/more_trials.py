@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from tunewright.advice.narrow import narrow
 from tunewright.advice.proposal import Proposal, continued, enough_for
-from tunewright.checks.density import BETWEEN_SETTINGS
+from tunewright.checks.density import DensityEvidence
 from tunewright.design.budget import budget
 from tunewright.finding import Finding
 from tunewright.store.results import Results
@@ -56,11 +56,15 @@ def pressing(results: Results, findings: Sequence[Finding]) -> list[Finding]:
     """
     if not doubled_enough(results):
         return list(findings)
-    return [
-        f
-        for f in findings
-        if f.check != "density" or f.evidence.get("reference_is") != BETWEEN_SETTINGS
-    ]
+    return [f for f in findings if not _by_gap(f)]
+
+
+def _by_gap(finding: Finding) -> bool:
+    """Whether a density is judged by the gap between the two best settings."""
+    own = finding.evidence
+    if not isinstance(own, DensityEvidence) or own.reference is None:
+        return False
+    return own.reference.source == "between_settings"
 
 
 def doubled_enough(results: Results) -> bool:

@@ -10,7 +10,7 @@ from tunewright.checks._better_half import Judged, better_halves
 from tunewright.checks._study_rule import Reading, Statement, in_rank_order, statement
 from tunewright.checks.spacing import LONGEST, SpacedCurves, tables, unreadable
 from tunewright.design.study import Study
-from tunewright.finding import Finding, Verdict, said_once
+from tunewright.finding import LegacyFinding as Finding, Verdict, said_once
 from tunewright.stats.noise import FEWEST
 from tunewright.store.results import Results
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tunewright.checks._better_half import have_learned
-from tunewright.finding import Finding
+from tunewright.finding import LegacyFinding as Finding
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 

@@ -21,7 +21,7 @@ from tunewright.checks.wider import in_words, natural_bound, wider
 from tunewright.design.conditions import Hyperparameter
 from tunewright.design.names import Meaning
 from tunewright.design.ranges import Choice, Integers, Linear, Range
-from tunewright.finding import Finding, Verdict, said_once
+from tunewright.finding import LegacyFinding as Finding, Verdict, said_once
 from tunewright.stats.crowding import FEWEST, FEWEST_LONE_WARNS, Look, look, pooled_look
 from tunewright.store.results import Results
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from typing import Any
 
 from tunewright.checks._study_rule import expected_flags
 from tunewright.checks.baseline import baseline
@@ -28,10 +29,10 @@ from tunewright.checks.step_variance import step_variance
 from tunewright.checks.still_improving import still_improving
 from tunewright.checks.training_bug import training_bug
 from tunewright.checks.variance import variance
-from tunewright.finding import Finding
+from tunewright.finding import Finding, LegacyFinding
 from tunewright.store.results import Results
 
-QUESTIONS: tuple[Callable[[Results], list[Finding]], ...] = (
+QUESTIONS: tuple[Callable[[Results], list[Any]], ...] = (
     # is there anything to look at?
     baseline,
     same_code,
@@ -65,23 +66,27 @@ def check(results: Results) -> list[Finding]:
     return [f for ask in QUESTIONS for f in by_chance(ask(results), label)]
 
 
-def by_chance(findings: Iterable[Finding], best: str) -> list[Finding]:
-    """The answers to one question, where as many warnings as chance explains become notes.
-
-    >>> found = [Finding("boundary", f"width={n}", "ok", "inside") for n in range(30)]
-    >>> found[7] = replace(found[7], verdict="warn")
-    >>> by_chance(found, "width=3")[7].verdict, by_chance(found, "width=7")[7].verdict
-    ('note', 'warn')
-    """
+def by_chance(findings: Iterable[Any], best: str) -> list[Any]:
+    """The answers to one question, where as many warnings as chance explains become notes."""
     kept = list(findings)
-    warned = [f for f in kept if f.verdict == "warn" and not f.about.startswith("round ")]
+    warned = [f for f in kept if f.verdict == "warn" and not _whole(f)]
     asked = sum(f.verdict != "cannot_judge" for f in kept)
     if asked < MANY or len(warned) > expected_flags(asked):
         return kept
-    words = f" (no more than chance explains among {asked} studies)"
     return [
-        replace(f, verdict="note", says=f.says + words)
-        if f.verdict == "warn" and f.about != best and not f.about.startswith("round ")
-        else f
+        _by_chance(f, asked) if f.verdict == "warn" and f.about != best and not _whole(f) else f
         for f in kept
     ]
+
+
+def _whole(finding: Any) -> bool:
+    if isinstance(finding, LegacyFinding):
+        return finding.about.startswith("round ")
+    return bool(finding.scope == "round")
+
+
+def _by_chance(finding: Any, asked: int) -> Any:
+    if isinstance(finding, LegacyFinding):
+        words = f" (no more than chance explains among {asked} studies)"
+        return replace(finding, verdict="note", says=finding.says + words)
+    return replace(finding, verdict="note", chance_among=asked)

@@ -14,7 +14,7 @@ import numpy as np
 from tunewright.checks.positions import Settled, axes, losses_of, settled
 from tunewright.design.ranges import Choice
 from tunewright.design.study import Study
-from tunewright.finding import Finding, Verdict
+from tunewright.finding import LegacyFinding as Finding, Verdict
 from tunewright.stats.buckets import Contrast, contrast
 from tunewright.stats.half_sampling import (
     FEWEST,

@@ -9,21 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Literal
 
 import numpy as np
 
+from tunewright.actions import Action, Advise, Repeat, RunTrials
 from tunewright.checks.positions import Settled, losses_of, settled
 from tunewright.checks.trial_sd import trial_sd
-from tunewright.finding import Finding, said_once
+from tunewright.finding import Evidence, Finding, NotJudged, Verdict, said_once
+from tunewright.messages import Message
 from tunewright.stats.best_of_k import BestOf, best_of, best_of_each
 from tunewright.stats.noise import Floats
 from tunewright.store.results import Results
 
-SECTION = "Not sampling enough points in the search space"
 FEWEST = 6  # feasible trials
-GOOD_REGION = 3  # trials as good as the best, within noise
-BETWEEN_SETTINGS = "between the two best settings"
 
 
 @dataclass(frozen=True)
@@ -71,7 +70,21 @@ class Reference:
     """The difference that matters, and where it comes from."""
 
     size: float
-    source: str
+    source: Literal["detect", "between_settings", "trial_sd"]
+
+
+@dataclass(frozen=True)
+class DensityEvidence(Evidence):
+    """How the best of a study grew with its trials; gains are positive when the best improved."""
+
+    feasible: int
+    last_gain: float
+    gain_before: float
+    expected_gain: float  # of doubling the study
+    repeat_sd: float  # by about so much a repeat of the study would differ
+    best_of_k: tuple[BestOf, ...]
+    reference: Reference | None = None
+    good_region: int | None = None  # trials as good as the best, within the reference
 
 
 def gap_of_settings(results: Results, studies: Sequence[Settled]) -> float | None:
@@ -84,11 +97,11 @@ def gap_of_settings(results: Results, studies: Sequence[Settled]) -> float | Non
 def reference(results: Results, study: Settled, gap: float | None) -> Reference | None:
     """What the round wants to detect, else the gap between its two best settings, else noise."""
     if results.round.detect is not None:
-        return Reference(results.round.detect, "the difference to detect")
+        return Reference(results.round.detect, "detect")
     if gap:
-        return Reference(gap, BETWEEN_SETTINGS)
+        return Reference(gap, "between_settings")
     sd = trial_sd(results, study.study)
-    return None if not sd else Reference(sd, "the trial standard deviation")
+    return None if not sd else Reference(sd, "trial_sd")
 
 
 def density(results: Results) -> list[Finding]:
@@ -103,41 +116,33 @@ def _ask(results: Results, study: Settled, gap: float | None) -> Finding:
     losses = losses_of(results, study.trials)
     losses = losses[np.isfinite(losses)]
     about, name = study.study.label, results.round.name
-    per_study = max(results.round.trials_per_study, len(study.trials))
-    double = f"tunewright run {name} --trials {2 * per_study}"
+    double = RunTrials(name, 2 * max(results.round.trials_per_study, len(study.trials)))
     if len(losses) < FEWEST:
-        says = f"{len(losses)} feasible trials; this question needs {FEWEST}"
-        return Finding("density", about, "cannot_judge", says, {}, (double,), SECTION)
+        why = Message("judge.feasible_trials", {"feasible": len(losses), "needed": FEWEST})
+        return Finding("density", "study", about, "cannot_judge", NotJudged(why), (double,))
     seen, matters = sampling(losses), reference(results, study, gap)
-    evidence: dict[str, Any] = {
-        "feasible": seen.feasible,
-        "gain_of_last_half": seen.last_gain,
-        "gain_of_second_quarter": seen.gain_before,
-        "expected_gain_of_doubling": seen.expected_gain,
-        "reference": None if matters is None else matters.size,
-        "reference_is": None if matters is None else matters.source,
-        "best_of_k": [
-            {"k": one.k, "mean": one.mean, "quantiles": list(one.quantiles)}
-            for one in best_of_each(losses)
-        ],
-    }
-    gains = f"the last half of {seen.feasible} feasible trials brought {seen.last_gain:.3g}"
+    evidence = DensityEvidence(
+        feasible=seen.feasible,
+        last_gain=seen.last_gain,
+        gain_before=seen.gain_before,
+        expected_gain=seen.expected_gain,
+        repeat_sd=max(seen.half.sd, seen.expected_gain),
+        best_of_k=tuple(best_of_each(losses)),
+        reference=matters,
+        good_region=None if matters is None else _near(losses, seen, matters),
+    )
+    actions: tuple[Action, ...] = ()
     if matters is None:
-        says = f"{gains}, the quarter before {seen.gain_before:.3g}; whether that is much, only "
-        says += "detect= or repeats can tell"
-        advice = (f"tunewright repeat {name} --times 5", "or give the round detect=")
-        return Finding("density", about, "note", says, evidence, advice, SECTION)
-    good = int((losses <= seen.best + 2 * matters.size).sum())
-    evidence["good_region"] = good
-    versus = f"against {matters.size:.3g}, {matters.source}"
-    if seen.too_few(matters.size):
-        says = (
-            f"{gains} {versus}: a repeat of this study would differ by about "
-            f"{max(seen.half.sd, seen.expected_gain):.2g}; doubling it may gain "
-            f"{seen.expected_gain:.2g}"
-        )
-        if good < GOOD_REGION:
-            says += f"; {good} of them came near the best"
-        advice = (double, "after two doublings narrow the ranges instead")
-        return Finding("density", about, "warn", says, evidence, advice, SECTION)
-    return Finding("density", about, "ok", f"{gains} {versus}", evidence, (), SECTION)
+        verdict: Verdict = "note"
+        actions = (Repeat(name), Advise("declare_detect"))
+    elif seen.too_few(matters.size):
+        verdict = "warn"
+        actions = (double, Advise("narrow_after_doublings"))
+    else:
+        verdict = "ok"
+    return Finding("density", "study", about, verdict, evidence, actions)
+
+
+def _near(losses: Floats, seen: Sampling, matters: Reference) -> int:
+    """How many trials are as good as the best, within the difference that matters."""
+    return int((losses <= seen.best + 2 * matters.size).sum())

@@ -16,7 +16,7 @@ from tunewright.checks.infeasible import Found, find_infeasible
 from tunewright.checks.instability import SECTION, remedies
 from tunewright.checks.positions import Settled, losses_of, settled
 from tunewright.checks.unstable import diverged
-from tunewright.finding import Finding, said_once
+from tunewright.finding import LegacyFinding as Finding, said_once
 from tunewright.stats.noise import Floats
 from tunewright.store.results import Results
 

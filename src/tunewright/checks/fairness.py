@@ -9,7 +9,7 @@ import numpy as np
 
 from tunewright.checks.boundary import Edge, edges_of
 from tunewright.checks.positions import Settled, losses_of, settled
-from tunewright.finding import Finding, Verdict
+from tunewright.finding import LegacyFinding as Finding, Verdict
 from tunewright.store.results import Results
 
 SECTION = "Striking a balance between informative and affordable experiments"

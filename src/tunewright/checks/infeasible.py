@@ -12,7 +12,7 @@ import numpy as np
 from tunewright.checks._far_above import far_above
 from tunewright.checks._region import LARGEST, Region, features_of, region
 from tunewright.checks.positions import Settled, settled
-from tunewright.finding import Finding, Verdict, said_once
+from tunewright.finding import LegacyFinding as Finding, Verdict, said_once
 from tunewright.store.results import Results
 
 SECTION = "Identifying bad search space boundaries"

@@ -11,7 +11,7 @@ from tunewright.checks._curve_question import Answer, CurveQuestion, ask, traini
 from tunewright.checks._study_rule import IMMATERIAL, Reading, Statement
 from tunewright.checks.spacing import SpacedCurves, tables
 from tunewright.checks.unstable import diverged, episodes
-from tunewright.finding import Finding
+from tunewright.finding import LegacyFinding as Finding
 from tunewright.stats.spikes import LONGEST
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from tunewright.checks._curve_question import Answer, CurveQuestion, Metric, ask, objective_metric
 from tunewright.checks._study_rule import IMMATERIAL, Reading, Statement
 from tunewright.checks.spacing import SpacedCurves, spaced
-from tunewright.finding import Finding
+from tunewright.finding import LegacyFinding as Finding
 from tunewright.stats.noise import Floats, NoisyCurves, mean_variance, noisy_curves
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial

@@ -12,7 +12,7 @@ from tunewright.checks._curve_question import Answer, CurveQuestion, ask, object
 from tunewright.checks._study_rule import Reading, Statement
 from tunewright.checks.logged_rate import learning_rates, steps_of
 from tunewright.checks.spacing import SpacedCurves
-from tunewright.finding import Finding
+from tunewright.finding import LegacyFinding as Finding
 from tunewright.stats.noise import ROBUST, Floats
 from tunewright.store.results import Results
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tunewright.finding import Finding
+from tunewright.finding import LegacyFinding as Finding
 from tunewright.store.provenance import Provenance
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial

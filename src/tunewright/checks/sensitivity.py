@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from tunewright.checks.positions import Axis, Settled, axes, settled
 from tunewright.design.ranges import Choice
-from tunewright.finding import Finding, said_once
+from tunewright.finding import LegacyFinding as Finding, said_once
 from tunewright.stats.noise import Floats
 from tunewright.store.results import Results
 

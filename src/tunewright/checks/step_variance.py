@@ -17,7 +17,7 @@ from tunewright.checks._study_rule import Reading, Statement
 from tunewright.checks.logged_rate import decayed, learning_rates
 from tunewright.checks.spacing import SpacedCurves
 from tunewright.checks.trial_sd import trial_sd
-from tunewright.finding import Finding
+from tunewright.finding import LegacyFinding as Finding
 from tunewright.stats.noise import Floats, NoisyCurves, noisy_curves
 from tunewright.store.results import Results
 

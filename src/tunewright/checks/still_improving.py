@@ -14,7 +14,7 @@ from tunewright.checks._study_rule import IMMATERIAL, Reading, Statement
 from tunewright.checks.best_step import best_steps
 from tunewright.checks.logged_rate import decayed, learning_rates, stepped
 from tunewright.checks.spacing import SpacedCurves
-from tunewright.finding import Finding
+from tunewright.finding import LegacyFinding as Finding
 from tunewright.stats.noise import Floats, NoisyCurves, noisy_curves, slope_variance
 from tunewright.store.results import Results
 

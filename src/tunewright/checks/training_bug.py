@@ -11,7 +11,7 @@ from tunewright.checks._curve_question import Answer, CurveQuestion, ask, traini
 from tunewright.checks._study_rule import IMMATERIAL, Reading, Statement
 from tunewright.checks.logged_rate import learning_rates, rose
 from tunewright.checks.spacing import SpacedCurves
-from tunewright.finding import Finding
+from tunewright.finding import LegacyFinding as Finding
 from tunewright.stats.noise import Floats, NoisyCurves, noisy_curves
 from tunewright.store.results import Results
 

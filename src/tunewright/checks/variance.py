@@ -10,7 +10,7 @@ import numpy as np
 
 from tunewright.checks.positions import losses_of, settled
 from tunewright.checks.trial_sd import FEWEST_REPEATS
-from tunewright.finding import Finding
+from tunewright.finding import LegacyFinding as Finding
 from tunewright.stats.best_of_k import best_of
 from tunewright.stats.noise import Floats
 from tunewright.store.results import Results

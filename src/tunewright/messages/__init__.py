@@ -1,1 +1,134 @@
-"""Words: facts in, text for readers out. Imports nothing else of this package."""
+"""Words: codes and plain facts in, text for readers out. Imports nothing else of this package.
+
+Everything above works with codes and facts; a sentence is made here, when somebody reads it. One
+package per language holds the sentences (`en`), so a translation touches nothing else, and
+`--json` prints the facts themselves.
+
+    Message("objective.never_logged", {"metric": "valid_error"}).text
+    finding("density", verdict, facts)    ->  Words(headline, evidence)
+    action("run_trials", facts)           ->  what the action does, in a few words
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from string import Formatter
+from types import ModuleType
+from typing import Any
+
+from tunewright.messages import words
+
+LANGUAGE = "en"
+Facts = Mapping[str, Any]
+Template = str | Callable[[Facts], str]  # a format string over the facts, or a function of them
+
+
+class Text(str):
+    """Rendered text: for readers only. No code outside this package may look inside it."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True)
+class Message:
+    """A sentence as data: its code and the facts that it states.
+
+    >>> Message("objective.never_logged", {"metric": "valid_error"}).text
+    'the objective valid_error was never logged'
+    """
+
+    code: str
+    facts: Facts = field(default_factory=dict)
+
+    @property
+    def text(self) -> Text:
+        """The sentence in the reader's language."""
+        return text(self.code, self.facts)
+
+    def to_data(self) -> dict[str, Any]:
+        """Plain data: the code beside the facts."""
+        return {"code": self.code, **self.facts}
+
+    def __str__(self) -> str:
+        """The sentence."""
+        return self.text
+
+
+@dataclass(frozen=True)
+class Words:
+    """A finding in words: the answer in at most twelve words, then its evidence."""
+
+    headline: Text
+    evidence: tuple[Text, ...] = ()  # one sentence each, with the numbers
+
+    def __str__(self) -> str:
+        """Headline and evidence on one line."""
+        return ". ".join([self.headline, *self.evidence])
+
+
+def text(code: str, facts: Facts) -> Text:
+    """The sentence that a code and its facts stand for."""
+    catalogue: Mapping[str, Template] = _language().SENTENCES
+    return Text(fill(catalogue[code], facts))
+
+
+def finding(check: str, verdict: str, facts: Facts) -> Words:
+    """What one check found, in words; `facts` is its evidence as plain data."""
+    if "why" in facts and verdict == "cannot_judge":
+        why = facts["why"]
+        reason = text(why["code"], {k: v for k, v in why.items() if k != "code"})
+        return Words(Text(_language().CANNOT_JUDGE[check]), (reason,))
+    headline, *evidence = _language().FINDINGS[check](verdict, facts)
+    return Words(Text(headline), tuple(Text(line) for line in evidence))
+
+
+def action(kind: str, facts: Facts) -> Text:
+    """What an action does, in a few words."""
+    return Text(fill(_language().ACTIONS[kind], facts))
+
+
+def section(check: str) -> Text:
+    """The section of the playbook that asks the question of a check."""
+    return Text(_language().SECTIONS[check])
+
+
+def fill(template: Template, facts: Facts) -> str:
+    """A template with its facts filled in.
+
+    >>> fill("{n:count trial} took {s:duration} at {rate:number}", {"n": 2, "s": 61, "rate": 1e-4})
+    '2 trials took 1m01 at 1e-4'
+    """
+    if callable(template):
+        return template(facts)
+    return _FORMATTER.vformat(template, (), facts)
+
+
+class _Formatter(Formatter):
+    """Format fields by what they are: number, duration, percent, list, names, count NOUN."""
+
+    def format_field(self, value: Any, format_spec: str) -> Any:
+        kind, _, rest = format_spec.partition(" ")
+        if kind == "number":
+            return words.number(value)
+        if kind == "duration":
+            return words.duration(value)
+        if kind == "percent":
+            return f"{value:.0%}"
+        if kind == "list":
+            return ", ".join(words.value(one) for one in value)
+        if kind == "count":
+            noun, _, plural = rest.partition("/")
+            return words.count(value, noun, plural or None)
+        if kind == "settings":
+            return ", ".join(f"{name}={words.value(one)}" for name, one in value.items())
+        return super().format_field(value, format_spec)
+
+
+_FORMATTER = _Formatter()
+
+
+def _language() -> ModuleType:
+    """The catalogue of the language in use."""
+    return importlib.import_module(f"tunewright.messages.{LANGUAGE}")

@@ -6,7 +6,7 @@ from dataclasses import replace
 from rich.console import Console
 from tests.recorded import results
 
-from tunewright.finding import Finding
+from tunewright.finding import LegacyFinding as Finding
 from tunewright.present.terminal.checklist_page import lines, print_checklist
 
 FINDINGS = [

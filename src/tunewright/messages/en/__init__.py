@@ -1,0 +1,19 @@
+"""English: every sentence of this package, by code.
+
+A sentence is a format string over its facts, or a function where a clause depends on a fact.
+Findings are functions of the verdict and the evidence: a headline of at most twelve plain words
+that answers the reader's question, then one sentence of evidence per fact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from tunewright.messages import Facts, Template
+from tunewright.messages.en import actions, findings, judging, reasons
+
+SENTENCES: Mapping[str, Template] = {**judging.SENTENCES, **reasons.SENTENCES}
+FINDINGS: Mapping[str, Callable[[str, Facts], list[str]]] = findings.FINDINGS
+CANNOT_JUDGE: Mapping[str, str] = findings.CANNOT_JUDGE
+SECTIONS: Mapping[str, str] = findings.SECTIONS
+ACTIONS: Mapping[str, Template] = actions.ACTIONS

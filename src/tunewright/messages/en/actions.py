@@ -1,0 +1,36 @@
+"""What each action does, in a few words; the command or the call stands beside it."""
+
+from __future__ import annotations
+
+from tunewright.messages import Facts, Template, words
+
+
+def _run_trials(facts: Facts) -> str:
+    per_study = facts["trials_per_study"]
+    if per_study is None:
+        return "run the trials that are left"
+    return f"run more trials, {per_study} per study"
+
+
+def _repeat(facts: Facts) -> str:
+    which = "the best trial" if facts["trial"] is None else f"trial {facts['trial']}"
+    return f"train {which} again with {words.count(facts['times'], 'new seed')}"
+
+
+ACTIONS: dict[str, Template] = {
+    "run_trials": _run_trials,
+    "repeat": _repeat,
+    "next_round": "see what to ask in the next round",
+    "launch": "decide whether it becomes the baseline",
+    "extend": "train longer: {max_train_steps} steps",
+    "show_trial": "look at trial {number}",
+    "show_round": "look at the round",
+    "check": "read the checklist",
+    "probe": "probe {name}",
+    "note": "write a note",
+    "search_range": "search {column} in {range}",
+    "advise": "{text}",
+    # advice without a command, by code
+    "declare_detect": "give the round detect=, the smallest difference that matters",
+    "narrow_after_doublings": "after two doublings narrow the ranges instead",
+}
