@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from tunewright import messages
 from tunewright.actions import Action
-from tunewright.messages import Message, Text, Words
+from tunewright.messages import Message, Text, Words, markup
 
 Verdict = Literal["ok", "note", "warn", "cannot_judge"]
 Scope = Literal["study", "round"]
@@ -83,6 +83,13 @@ class Finding:
         """The verdict, the question and the words on one line."""
         return f"{self.verdict:12}  {self.check}  {self.about}: {self.words}"
 
+    def _repr_html_(self) -> str:
+        """Headline, evidence and actions as a notebook shows them; actions are calls."""
+        about = () if self.scope == "round" else (self.about,)
+        actions = [(one.code_for("python"), one.text) for one in self.actions]
+        entry = markup.finding(self.verdict, self.check, [(about, self.words)], actions)
+        return markup.alone(entry)
+
     # for readers that are not converted yet
     @property
     def says(self) -> str:
@@ -107,9 +114,41 @@ class LegacyFinding:
     advice: tuple[str, ...] = ()
     section: str = ""
 
+    @property
+    def scope(self) -> Scope:
+        """As a finding has it."""
+        return "round" if self.about.startswith("round ") else "study"
+
+    @property
+    def words(self) -> Words:
+        """The sentence as a headline."""
+        return Words(Text(self.says))
+
+    @property
+    def actions(self) -> tuple[Action, ...]:
+        """The advice as actions."""
+        return tuple(LegacyAction(line) for line in self.advice)
+
     def __str__(self) -> str:
         """The verdict, the question and the sentence on one line."""
         return f"{self.verdict:12}  {self.check}  {self.about}: {self.says}"
+
+
+@dataclass(frozen=True)
+class LegacyAction(Action):
+    """A line of advice of a check that is not converted yet."""
+
+    line: str
+
+    @property
+    def argv(self) -> tuple[str, ...]:
+        """The command, where it is one."""
+        words = self.line.split()
+        return tuple(words) if words[:1] == ["tunewright"] else ()
+
+    def text_for(self, reader: Any) -> Text:
+        """The line, where it is no command."""
+        return Text("" if self.argv else self.line)
 
 
 def said_once(findings: Iterable[Any], round_name: str) -> list[Any]:

@@ -60,6 +60,15 @@ def configuration(settings: Mapping[str, Any], without: Sequence[str] = ()) -> s
     return "  ".join(shown)
 
 
+def settings(configuration: Mapping[str, Any]) -> str:
+    """A configuration inside a sentence or a cell.
+
+    >>> settings({"optimizer": "adam", "learning_rate": 0.0130001})
+    'optimizer=adam, learning_rate=0.013'
+    """
+    return ", ".join(f"{printable(k)}={value(v)}" for k, v in configuration.items())
+
+
 def duration(seconds: float) -> str:
     """A length of time in its two largest units.
 
@@ -114,6 +123,15 @@ def printable_lines(text: str) -> str:
     r"""As `printable`, keeping line breaks and tabs: for log tails and tracebacks."""
     lines = text.expandtabs(4).splitlines()
     return "\n".join(printable(line) for line in lines)
+
+
+def one_line(text: str) -> str:
+    r"""Text on one line, harmless to a terminal.
+
+    >>> one_line("two\n  lines")
+    'two lines'
+    """
+    return printable(" ".join(text.split()))
 
 
 def shell_word(text: str) -> str:

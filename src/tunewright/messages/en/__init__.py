@@ -10,10 +10,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from tunewright.messages import Facts, Template
-from tunewright.messages.en import actions, findings, judging, reasons
+from tunewright.messages.en import actions, findings, findings_curves, judging, reasons, report
 
-SENTENCES: Mapping[str, Template] = {**judging.SENTENCES, **reasons.SENTENCES}
-FINDINGS: Mapping[str, Callable[[str, Facts], list[str]]] = findings.FINDINGS
-CANNOT_JUDGE: Mapping[str, str] = findings.CANNOT_JUDGE
-SECTIONS: Mapping[str, str] = findings.SECTIONS
-ACTIONS: Mapping[str, Template] = actions.ACTIONS
+SENTENCES: Mapping[str, Template] = {
+    **judging.SENTENCES,
+    **reasons.SENTENCES,
+    **findings_curves.SENTENCES,
+    **report.SENTENCES,
+}
+FINDINGS: Mapping[str, Callable[[str, Facts], list[str]]] = {
+    **findings.FINDINGS,
+    **findings_curves.FINDINGS,
+}
+CANNOT_JUDGE: Mapping[str, str] = {**findings.CANNOT_JUDGE, **findings_curves.CANNOT_JUDGE}
+SECTIONS: Mapping[str, str] = {**findings.SECTIONS, **findings_curves.SECTIONS}
+ACTIONS: Mapping[str, Template] = {
+    **actions.ACTIONS,
+    **findings_curves.ACTIONS,
+    **report.ACTIONS,
+}
