@@ -77,5 +77,5 @@ def _print_all_failed(results: Results, console: Console, reader: Reader) -> Non
 
 
 def _tally(results: Results, findings: Sequence[Finding]) -> str:
-    count = {verdict: sum(f.verdict == verdict for f in findings) for verdict in VERDICTS}
+    count = {str(verdict): sum(f.verdict == verdict for f in findings) for verdict in VERDICTS}
     return Message("checklist.tally", {"round": results.round.name, **count}).text
