@@ -10,10 +10,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from tunewright.messages import Facts, Template
-from tunewright.messages.en import actions, findings, judging, reasons
+from tunewright.messages.en import actions, findings_space, judging, proposals, reasons
 
-SENTENCES: Mapping[str, Template] = {**judging.SENTENCES, **reasons.SENTENCES}
-FINDINGS: Mapping[str, Callable[[str, Facts], list[str]]] = findings.FINDINGS
-CANNOT_JUDGE: Mapping[str, str] = findings.CANNOT_JUDGE
-SECTIONS: Mapping[str, str] = findings.SECTIONS
-ACTIONS: Mapping[str, Template] = actions.ACTIONS
+SENTENCES: Mapping[str, Template] = {
+    **judging.SENTENCES,
+    **reasons.SENTENCES,
+    **findings_space.SENTENCES,
+    **proposals.SENTENCES,
+}
+FINDINGS: Mapping[str, Callable[[str, Facts], list[str]]] = {
+    **findings_space.FINDINGS,
+}
+CANNOT_JUDGE: Mapping[str, str] = {
+    **findings_space.CANNOT_JUDGE,
+}
+SECTIONS: Mapping[str, str] = {
+    **findings_space.SECTIONS,
+}
+ACTIONS: Mapping[str, Template] = {
+    **actions.ACTIONS,
+    **findings_space.ACTIONS,
+}
