@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from tunewright import messages
-from tunewright.actions import Action
+from tunewright.actions import Action, plain
 from tunewright.messages import Message, Text, Words, markup
 
 Verdict = Literal["ok", "note", "warn", "cannot_judge"]
@@ -25,8 +25,7 @@ class Evidence:
 
     def to_data(self) -> dict[str, Any]:
         """The evidence as plain data."""
-        made: dict[str, Any] = _plain(self)
-        return made
+        return {f.name: plain(getattr(self, f.name)) for f in dataclasses.fields(self)}
 
 
 @dataclass(frozen=True)
@@ -114,41 +113,9 @@ class LegacyFinding:
     advice: tuple[str, ...] = ()
     section: str = ""
 
-    @property
-    def scope(self) -> Scope:
-        """As a finding has it."""
-        return "round" if self.about.startswith("round ") else "study"
-
-    @property
-    def words(self) -> Words:
-        """The sentence as a headline."""
-        return Words(Text(self.says))
-
-    @property
-    def actions(self) -> tuple[Action, ...]:
-        """The advice as actions."""
-        return tuple(LegacyAction(line) for line in self.advice)
-
     def __str__(self) -> str:
         """The verdict, the question and the sentence on one line."""
         return f"{self.verdict:12}  {self.check}  {self.about}: {self.says}"
-
-
-@dataclass(frozen=True)
-class LegacyAction(Action):
-    """A line of advice of a check that is not converted yet."""
-
-    line: str
-
-    @property
-    def argv(self) -> tuple[str, ...]:
-        """The command, where it is one."""
-        words = self.line.split()
-        return tuple(words) if words[:1] == ["tunewright"] else ()
-
-    def text_for(self, reader: Any) -> Text:
-        """The line, where it is no command."""
-        return Text("" if self.argv else self.line)
 
 
 def said_once(findings: Iterable[Any], round_name: str) -> list[Any]:
@@ -164,16 +131,3 @@ def said_once(findings: Iterable[Any], round_name: str) -> list[Any]:
     if any((f.verdict, f.evidence) != (first.verdict, first.evidence) for f in kept):
         return kept
     return [replace(first, scope="round", about=round_name)]
-
-
-def _plain(value: Any) -> Any:
-    """Plain data of a value: data classes and tuples become mappings and lists."""
-    if isinstance(value, Message | Action):
-        return value.to_data()
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
-    if isinstance(value, Mapping):
-        return {str(key): _plain(one) for key, one in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [_plain(one) for one in value]
-    return value.item() if hasattr(value, "item") else value

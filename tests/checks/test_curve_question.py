@@ -19,7 +19,6 @@ from tunewright.design.objective import maximize
 from tunewright.finding import NotJudged
 from tunewright.messages import Message
 
-
 DO_IT = Advise("lower_learning_rate")
 
 

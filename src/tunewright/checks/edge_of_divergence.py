@@ -13,7 +13,7 @@ import numpy as np
 
 from tunewright.actions import Action, Declare
 from tunewright.checks._region import Region
-from tunewright.checks.infeasible import Found, find_infeasible
+from tunewright.checks.infeasible import Found, Shared, find_infeasible
 from tunewright.checks.instability import remedies
 from tunewright.checks.positions import Settled, losses_of, settled
 from tunewright.checks.unstable import diverged
@@ -60,7 +60,7 @@ def nearness(own: Region, losses: Floats, rows: Sequence[int]) -> Nearness | Non
 class Edge:
     """Where trials begin to diverge, and how near the best ones lie."""
 
-    branch: str  # the values of conditional parents under which it holds; empty for all trials
+    branch: tuple[Shared, ...]  # what the trials it holds for have in common; empty for all
     feature: str  # the learning rate, or a product with it
     between: tuple[float, float]
     decades_below: float  # from the best trial up to it

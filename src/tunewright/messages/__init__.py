@@ -117,7 +117,7 @@ def fill(template: Template, facts: Facts, reader: Reader = "python") -> str:
 
 
 class _Formatter(Formatter):
-    """Format fields by what they are: number, duration, percent, list, names, count NOUN."""
+    """Format fields by what they are: number, duration, percent, list, range, count NOUN."""
 
     def format_field(self, value: Any, format_spec: str) -> Any:
         kind, _, rest = format_spec.partition(" ")
@@ -132,6 +132,10 @@ class _Formatter(Formatter):
         if kind == "count":
             noun, _, plural = rest.partition("/")
             return words.count(value, noun, plural or None)
+        if kind == "range":
+            return words.range_of(value)
+        if kind == "ranges":
+            return " and ".join(f"{name} in {words.range_of(one)}" for name, one in value.items())
         if kind == "settings":
             return words.settings(value)
         return super().format_field(value, format_spec)

@@ -1,4 +1,4 @@
-"""What a workload declares: an argument of `Workload` in Python, a line of tunewright.toml else.
+"""What a workload declares, as a line of tunewright.toml for readers at a shell.
 
 Advice carries a declaration as facts and renders it for its reader. Errors and probes still spell
 it in Python inside a sentence; `in_project_file` rewrites those for a shell until they carry facts.
@@ -13,17 +13,6 @@ from typing import Any
 
 _CALL = re.compile(r"Workload\((?:\.\.\., )?((?:means|off)=\{[^{}]*\})\)")
 _ENTRY = re.compile(r'\b(means|off)=\{"(\w+)": ([^{}]*)\}')
-
-
-def as_argument(table: str, name: str, value: Any = None) -> str:
-    """A declaration as Python writes it; what is not known yet is an ellipsis.
-
-    >>> as_argument("means", "train_loss", "train/loss")
-    'Workload(..., means={"train_loss": "train/loss"})'
-    >>> as_argument("means", "regularisers", [])
-    'Workload(..., means={"regularisers": [...]})'
-    """
-    return f"Workload(..., {table}={{{json.dumps(name)}: {_value(value)}}})"
 
 
 def as_setting(table: str, name: str, value: Any = None) -> str:

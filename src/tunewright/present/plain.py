@@ -10,11 +10,8 @@ from datetime import date, datetime
 from pathlib import PurePath
 from typing import Any
 
-from tunewright.actions import Action
 from tunewright.design.round import Round
 from tunewright.design.round_file import as_data
-from tunewright.finding import Finding
-from tunewright.messages import Message
 
 
 def plain(thing: Any) -> Any:
@@ -23,10 +20,10 @@ def plain(thing: Any) -> Any:
     >>> plain({"value": float("nan"), "steps": (1, 2)})
     {'value': None, 'steps': [1, 2]}
     """
+    if hasattr(thing, "to_data") and not isinstance(thing, type):
+        return plain(thing.to_data())  # facts, without words
     if isinstance(thing, Round):
         return plain(as_data(thing))  # the words of a round file, rather than ranges as classes
-    if isinstance(thing, Finding | Action | Message):
-        return plain(thing.to_data())  # codes and facts, without words
     if dataclasses.is_dataclass(thing) and not isinstance(thing, type):
         fields = (f.name for f in dataclasses.fields(thing) if not f.name.startswith("_"))
         return {name: plain(getattr(thing, name)) for name in fields}

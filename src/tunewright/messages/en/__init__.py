@@ -10,22 +10,38 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from tunewright.messages import Facts, Template
-from tunewright.messages.en import actions, findings, findings_curves, judging, reasons, report
+from tunewright.messages.en import (
+    actions,
+    findings_curves,
+    findings_space,
+    judging,
+    proposals,
+    reasons,
+    report,
+)
 
 SENTENCES: Mapping[str, Template] = {
     **judging.SENTENCES,
     **reasons.SENTENCES,
+    **findings_space.SENTENCES,
     **findings_curves.SENTENCES,
+    **proposals.SENTENCES,
     **report.SENTENCES,
 }
 FINDINGS: Mapping[str, Callable[[str, Facts], list[str]]] = {
-    **findings.FINDINGS,
+    **findings_space.FINDINGS,
     **findings_curves.FINDINGS,
 }
-CANNOT_JUDGE: Mapping[str, str] = {**findings.CANNOT_JUDGE, **findings_curves.CANNOT_JUDGE}
-SECTIONS: Mapping[str, str] = {**findings.SECTIONS, **findings_curves.SECTIONS}
+CANNOT_JUDGE: Mapping[str, str] = {
+    **findings_space.CANNOT_JUDGE,
+    **findings_curves.CANNOT_JUDGE,
+}
+SECTIONS: Mapping[str, str] = {
+    **findings_space.SECTIONS,
+    **findings_curves.SECTIONS,
+}
 ACTIONS: Mapping[str, Template] = {
     **actions.ACTIONS,
+    **findings_space.ACTIONS,
     **findings_curves.ACTIONS,
-    **report.ACTIONS,
 }

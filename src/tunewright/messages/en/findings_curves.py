@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tunewright.messages import Facts, Template, declarations, words
+from tunewright.messages import Facts, Template, words
+from tunewright.messages.en.findings_space import _short as short
 
 FEW = 40  # points of a curve: below it only large effects can be seen
 
 
 def overfitting(verdict: str, facts: Facts) -> list[str]:
     """Did validation get worse again?"""
-    metric, shown = facts["metric"], facts["shown"]
+    metric, shown = short(facts["metric"]), facts["shown"]
     if shown is None:
         return [
             f"No overfitting: {metric} does not get worse late in training",
@@ -37,7 +38,7 @@ def overfitting(verdict: str, facts: Facts) -> list[str]:
 
 def step_variance(verdict: str, facts: Facts) -> list[str]:
     """Does the objective jump between evaluations late in training?"""
-    metric, yardstick = facts["metric"], facts["compared_with"]
+    metric, yardstick = short(facts["metric"]), facts["compared_with"]
     what = (
         "picking the best late evaluation gains" if facts["chosen"] else "the last value jumps by"
     )
@@ -69,7 +70,7 @@ YARDSTICKS = {
 
 def still_improving(verdict: str, facts: Facts) -> list[str]:
     """Were the best trials still improving when training ended?"""
-    metric, shown = facts["metric"], facts["shown"]
+    metric, shown = short(facts["metric"]), facts["shown"]
     if shown is None:
         return [f"{metric} no longer improves at the end of training", *_few_points(facts)]
     evidence = [
@@ -86,7 +87,7 @@ def still_improving(verdict: str, facts: Facts) -> list[str]:
 
 def saturated(verdict: str, facts: Facts) -> list[str]:
     """Had the best trials settled long before training ended?"""
-    metric, rule, steps = facts["metric"], facts["rule"], facts["best_steps"]
+    metric, rule, steps = short(facts["metric"]), facts["rule"], facts["best_steps"]
     where = []
     if steps:
         where = [f"best steps {min(steps)} to {max(steps)} of {facts['max_train_steps']}"]
@@ -107,7 +108,7 @@ def saturated(verdict: str, facts: Facts) -> list[str]:
 
 def training_bug(verdict: str, facts: Facts) -> list[str]:
     """Does the training loss rise?"""
-    metric, shown = facts["metric"], facts["shown"]
+    metric, shown = short(facts["metric"]), facts["shown"]
     if shown is None:
         return [f"{metric} does not rise in the best trials", *_few_points(facts)]
     evidence = (
@@ -121,7 +122,7 @@ def training_bug(verdict: str, facts: Facts) -> list[str]:
 
 def instability(verdict: str, facts: Facts) -> list[str]:
     """Is training unstable?"""
-    metric, worst, above = facts["metric"], facts["worst"], facts["above_best_rate"]
+    metric, worst, above = short(facts["metric"]), facts["worst"], facts["above_best_rate"]
     if worst is not None:
         headline = f"Training is unstable: {metric} {EPISODES[worst['kind']]}"
         return [headline, f"{metric} {_episode(worst)} in {who(facts)}"]
@@ -148,7 +149,7 @@ def _episode(worst: Facts) -> str:
 
 def periodicity(verdict: str, facts: Facts) -> list[str]:
     """Does the objective go up and down with a period?"""
-    metric, period = facts["metric"], facts["period_steps"]
+    metric, period = short(facts["metric"]), facts["period_steps"]
     if period is None:
         return [f"{metric} shows no periodic pattern", *_few_points(facts)]
     evidence = f"a period of about {period:.4g} steps in {who(facts)}"
@@ -161,10 +162,12 @@ def edge_of_divergence(verdict: str, facts: Facts) -> list[str]:
     """Does the best learning rate lie at the edge of divergence?"""
     edge = facts["edge"]
     if edge is None:
-        return [f"No {facts['rate']} was found above which trials diverge"]
+        return [f"No {short(facts['rate'])} was found above which trials diverge"]
     low, high = edge["between"]
+    shared = words.settings({own["name"]: own["value"] for own in edge["branch"]})
+    where = f"{shared}: " if shared else ""
     evidence = [
-        f"{edge['branch']}the best trial lies {max(edge['decades_below'], 0.0):.1f} decades below "
+        f"{where}the best trial lies {max(edge['decades_below'], 0.0):.1f} decades below "
         f"the {edge['feature']} ({low:.3g} to {high:.3g}) above which trials diverge"
     ]
     if verdict == "warn":
@@ -245,30 +248,6 @@ SENTENCES: dict[str, Template] = {
     "judge.feasible_beside_diverged": "fewer than {needed} feasible trials next to diverged ones",
 }
 
-PROBES = {
-    "warmup": "find a learning rate warm-up, best against early instability",
-    "clip": "find a threshold to clip gradients at, against early and mid-training instability",
-    "stability": "look closer at the instability",
-}
-# what declaring something is good for, where that is not plain
-PURPOSES = {
-    "steps_per_epoch": ", to compare the period with an epoch",
-    "chance": ", the loss of a guess: log(classes)",
-}
-
-
-def _probe(facts: Facts) -> str:
-    return PROBES.get(facts["name"], f"probe {facts['name']}")
-
-
-def _declared(facts: Facts) -> str:
-    return f"declare {facts['name']}{PURPOSES.get(facts['name'], ', if it has another name')}"
-
-
-def _declared_at_shell(facts: Facts) -> str:
-    setting = declarations.as_setting(facts["table"], facts["name"], facts["value"])
-    return f"{_declared(facts)}: {setting}"
-
 
 def _decay_to_zero(facts: Facts) -> str:
     decay = "let the learning rate decay towards zero (linear or cosine)"
@@ -282,8 +261,6 @@ def _names(names: Any) -> str:
 
 
 ACTIONS: dict[str, Template] = {
-    "probe": _probe,
-    "declare": {"python": _declared, "shell": _declared_at_shell},
     # instability, in the playbook's order
     "try_another_optimizer": "try another optimizer: Adam handles what momentum cannot",
     "normalise_residual_branches": "add residual connections and normalisation, with the norm last "

@@ -195,7 +195,3 @@ SENTENCES: dict[str, Template] = {
     "campaign.left_out": "Left out: {what}.",
     "campaign.budget": _budget,
 }
-ACTIONS: dict[str, Template] = {
-    "report": "write the report",
-    "export": "write every trial to {path}",
-}
