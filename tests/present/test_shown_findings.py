@@ -1,9 +1,12 @@
 from __future__ import annotations
 
-from tests.present.sample_findings import MORE, REMEDIES, edge, few, unknown
+from dataclasses import replace
 
+from tests.present.sample_findings import EDGE, MORE, REMEDIES, edge, few, unknown
+
+from tunewright.checks.edge_of_divergence import EdgeEvidence
 from tunewright.finding import Finding
-from tunewright.present.shown_findings import as_markup, entries, lines_of
+from tunewright.present.shown_findings import Entry, as_markup, entries, lines_of
 
 
 def test_warnings_come_first_and_settings_that_are_fine_share_an_entry() -> None:
@@ -15,19 +18,31 @@ def test_warnings_come_first_and_settings_that_are_fine_share_an_entry() -> None
         unknown("overfitting", "layers=1"),
         unknown("overfitting", "layers=2"),
     ]
-    shown = [(one.verdict, one.check, one.about, one.others) for one in entries(findings)]
+    shown = [(one.verdict, one.check, _about(one), one.others) for one in entries(findings)]
     assert shown == [
-        ("warn", "edge_of_divergence", "layers=2", 0),
-        ("note", "edge_of_divergence", "", 0),
-        ("ok", "edge_of_divergence", "", 0),  # both say the same
-        ("cannot_judge", "overfitting", "", 0),
+        ("warn", "edge_of_divergence", ["layers=2"], 0),
+        ("note", "edge_of_divergence", [""], 0),
+        ("ok", "edge_of_divergence", [""], 0),  # both say the same
+        ("cannot_judge", "overfitting", [""], 0),
     ]
+
+
+def _about(entry: Entry) -> list[str]:
+    return [about for about, _ in entry.found]
 
 
 def test_settings_that_differ_name_the_first_and_count_the_rest() -> None:
     numbers = Finding("edge_of_divergence", "study", "b", "ok", few("ok").evidence)
     (shown,) = entries([edge("a"), numbers])
-    assert (shown.about, shown.others) == ("a", 1)
+    assert (_about(shown), shown.others) == (["a"], 1)
+
+
+def test_warnings_with_the_same_remedy_share_it() -> None:
+    numbers = EdgeEvidence("learning_rate", replace(EDGE, decades_below=0.1))
+    other = replace(edge("b", "warn", REMEDIES), evidence=numbers)
+    first, second = entries([edge("a", "warn", REMEDIES), other, edge("c", "warn", (MORE,))])
+    assert (_about(first), first.actions) == (["a", "b"], REMEDIES)
+    assert (_about(second), second.actions) == (["c"], (MORE,))
 
 
 def test_what_to_type_and_what_it_does_stand_in_columns() -> None:

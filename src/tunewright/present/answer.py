@@ -94,12 +94,11 @@ def settings(configuration: Mapping[str, Any], without: Sequence[str] = ()) -> d
 
 
 def _next(results: Results, doubts: Sequence[Finding]) -> list[Step]:
-    """What the findings advise, then what the state of the round asks for, each once."""
+    """What each finding advises first, then what the state of the round asks for, each once."""
     advised = [
         Step(action, Message("next.advised", {"check": finding.check}))
         for finding in doubts
-        for action in finding.actions
-        if action.argv
+        for action in [action for action in finding.actions if action.argv][:1]
     ]
     # an action keeps the place where it is advised first, and the last reason for it
     steps = {step.action.argv: step for step in (*advised, *next_steps(results, reported=True))}

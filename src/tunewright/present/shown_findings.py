@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tunewright.actions import Action
@@ -16,14 +16,13 @@ TERSE: tuple[Verdict, ...] = ("ok", "cannot_judge")  # one line each in a termin
 
 @dataclass(frozen=True)
 class Entry:
-    """One verdict of one question, for one setting or for several that agree."""
+    """One verdict of one question and what to do about it, for all settings that share it."""
 
     verdict: Verdict
     check: str
-    about: str  # the setting; empty for the whole round
-    words: Words
-    others: int  # settings with the same verdict that are not shown
-    actions: tuple[Action, ...]
+    found: tuple[tuple[str, Words], ...]  # for each setting; unnamed for the whole round
+    actions: tuple[Action, ...] = ()
+    others: int = 0  # settings with the same verdict that are not shown
 
 
 def entries(findings: Sequence[Finding]) -> list[Entry]:
@@ -31,26 +30,40 @@ def entries(findings: Sequence[Finding]) -> list[Entry]:
 
     Settings that are fine, or cannot be judged, share the entry of the first of them.
     """
-    return [
-        entry
-        for verdict in VERDICTS
-        for check in dict.fromkeys(finding.check for finding in findings)
-        for entry in _entries([f for f in findings if (f.check, f.verdict) == (check, verdict)])
-    ]
+    made = [_entry(group) for group in groups(findings)]
+    return [entry for verdict in VERDICTS for entry in made if entry.verdict == verdict]
 
 
-def _entries(same: Sequence[Finding]) -> Iterator[Entry]:
-    """The entries of one question with one verdict."""
-    for finding in same:
-        about = "" if whole(finding) else finding.about
-        others = 0
-        if finding.verdict in TERSE and len(same) > 1:
-            others = len(same) - 1
-            if all(one.words == finding.words for one in same):
-                about, others = "", 0
-        yield Entry(finding.verdict, finding.check, about, finding.words, others, finding.actions)
-        if finding.verdict in TERSE:
-            return
+def groups(findings: Sequence[Finding]) -> list[list[Finding]]:
+    """The findings by question, verdict and remedy; remedies do not tell terse verdicts apart."""
+    found: list[list[Finding]] = []
+    for finding in findings:
+        same = [group for group in found if _alike(group[0], finding)]
+        if same:
+            same[0].append(finding)
+        else:
+            found.append([finding])
+    return found
+
+
+def _alike(one: Finding, other: Finding) -> bool:
+    if (one.check, one.verdict) != (other.check, other.verdict):
+        return False
+    return one.verdict in TERSE or one.actions == other.actions
+
+
+def _entry(group: Sequence[Finding]) -> Entry:
+    first = group[0]
+    agree = all(one.words == first.words for one in group)
+    shown = group[:1] if agree or first.verdict in TERSE else group
+    unnamed = agree and len(group) > 1
+    return Entry(
+        first.verdict,
+        first.check,
+        tuple(("" if unnamed or whole(one) else one.about, one.words) for one in shown),
+        first.actions,
+        0 if agree else len(group) - len(shown),
+    )
 
 
 def whole(finding: Finding) -> bool:
@@ -71,15 +84,8 @@ def lines_of(actions: Sequence[Action], reader: Reader) -> list[str]:
 
 def as_markup(findings: Sequence[Finding], reader: Reader) -> str:
     """A list with one item per question and remedy: settings that share them share the item."""
-    groups: list[list[Finding]] = []
-    for finding in findings:
-        key = (finding.check, finding.verdict, finding.actions)
-        same = [g for g in groups if (g[0].check, g[0].verdict, g[0].actions) == key]
-        if same:
-            same[0].append(finding)
-        else:
-            groups.append([finding])
-    return f'<ul class="findings">{"".join(_item(group, reader) for group in groups)}</ul>'
+    items = "".join(_item(group, reader) for group in groups(findings))
+    return f'<ul class="findings">{items}</ul>'
 
 
 def _item(findings: Sequence[Finding], reader: Reader) -> str:

@@ -38,25 +38,29 @@ def print_checklist(
 
 
 def _print_entry(entry: Entry, width: int, console: Console, reader: Reader) -> None:
-    """The headline beside the verdict, the evidence below it, then what to do.
+    """The headline of each setting with its evidence below, then what to do about them.
 
     What is fine or cannot be judged is one line, with its evidence in brackets.
     """
     sign, style = SIGNS[entry.verdict]
-    line = Text(sign.ljust(INDENT), style=style)
-    line.append(f"{entry.check.ljust(width)}  ", style="" if entry.verdict in TERSE else "bold")
-    line.append(f"{words.printable(entry.about)}: " if entry.about else "", style="")
-    line.append(words.printable(entry.words.headline))
-    evidence = [words.one_line(one) for one in entry.words.evidence]
-    if entry.others:
-        evidence.append(Message("checklist.others", {"others": entry.others}).text)
+    terse = entry.verdict in TERSE
     below = " " * (INDENT + width + 2)
-    if entry.verdict in TERSE:
-        line.append(f" ({'; '.join(evidence)})" if evidence else "", style="dim")
-        evidence = []
-    console.print(line, soft_wrap=True)
-    for one in evidence:
-        console.print(Text(f"{below}{one}"), soft_wrap=True)
+    for place, (about, found) in enumerate(entry.found):
+        line = Text(below)
+        if place == 0:
+            line = Text(sign.ljust(INDENT), style=style)
+            line.append(f"{entry.check.ljust(width)}  ", style="" if terse else "bold")
+        line.append(f"{words.printable(about)}: " if about else "", style="")
+        line.append(words.printable(found.headline), style="" if terse else "bold")
+        evidence = [words.one_line(one) for one in found.evidence]
+        if entry.others:
+            evidence.append(Message("checklist.others", {"others": entry.others}).text)
+        if terse:
+            line.append(f" ({'; '.join(evidence)})" if evidence else "", style="dim")
+            evidence = []
+        console.print(line, soft_wrap=True)
+        for one in evidence:
+            console.print(Text(f"{below}{one}"), soft_wrap=True)
     # a warning comes with all that can be done, the rest with what to do first
     most = {"warn": len(entry.actions), "ok": 0}.get(entry.verdict, 1)
     for action in lines_of(entry.actions[:most], reader):
