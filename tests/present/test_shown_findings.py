@@ -41,7 +41,9 @@ def test_warnings_with_the_same_remedy_share_it() -> None:
     numbers = EdgeEvidence("learning_rate", replace(EDGE, decades_below=0.1))
     other = replace(edge("b", "warn", REMEDIES), evidence=numbers)
     first, second = entries([edge("a", "warn", REMEDIES), other, edge("c", "warn", (MORE,))])
-    assert (_about(first), first.actions) == (["a", "b"], REMEDIES)
+    ((_, together),) = first.found  # one headline, the evidence of both
+    assert (together.headline, first.actions) == (other.headline, REMEDIES)
+    assert [line.split(":")[0] for line in together.evidence] == ["a", "a", "b", "b"]
     assert (_about(second), second.actions) == (["c"], (MORE,))
 
 
@@ -56,7 +58,7 @@ def test_settings_with_the_same_remedy_share_an_item() -> None:
     page = as_markup([*warned, edge("c", "warn", (MORE,))], "shell")
     assert page.count("<li>") == 2
     assert page.count("tunewright probe warmup r") == 1
-    assert "<em>2 settings</em>" in page and "<em>c</em>" in page
+    assert page.count("<em>") == 1 and "<em>c</em>" in page
 
 
 def test_in_a_notebook_a_finding_shows_itself_with_calls() -> None:

@@ -93,9 +93,8 @@ def _verdict(results: Results, answer: Answer, reader: Reader) -> Iterator[str]:
     yield f'<section class="verdict{tone}" aria-label="{text(heading("verdict"))}">'
     yield f"<p><strong>{text(answer.trust)}</strong></p>"
     yield f"<h3>{text(heading('found'))}</h3>"
-    yield items(text(message.text_for(reader)) for message in answer.found)
-    if answer.compared:
-        yield as_markup(answer.compared, reader)
+    compared = [str(finding.words) for finding in answer.compared]
+    yield items(text(said) for said in [*(m.text_for(reader) for m in answer.found), *compared])
     if answer.doubts:
         yield f"<h3>{text(heading('doubts'))}</h3>"
         yield as_markup(answer.doubts, reader)

@@ -55,15 +55,24 @@ def _alike(one: Finding, other: Finding) -> bool:
 def _entry(group: Sequence[Finding]) -> Entry:
     first = group[0]
     agree = all(one.words == first.words for one in group)
-    shown = group[:1] if agree or first.verdict in TERSE else group
-    unnamed = agree and len(group) > 1
-    return Entry(
-        first.verdict,
-        first.check,
-        tuple(("" if unnamed or whole(one) else one.about, one.words) for one in shown),
-        first.actions,
-        0 if agree else len(group) - len(shown),
+    shown = group[:1] if first.verdict in TERSE and not agree else group
+    others = len(group) - len(shown)
+    return Entry(first.verdict, first.check, _found(shown), first.actions, others)
+
+
+def _found(group: Sequence[Finding]) -> tuple[tuple[str, Words], ...]:
+    """What was found for each setting; equal headlines, or findings that are equal, are one."""
+    first = group[0]
+    if len(group) == 1 or any(one.headline != first.headline for one in group):
+        return tuple(("" if whole(one) else one.about, one.words) for one in group)
+    if all(one.words == first.words for one in group):
+        return (("", first.words),)
+    evidence = tuple(
+        Message("checklist.of_setting", {"about": one.about, "text": line}).text
+        for one in group
+        for line in one.words.evidence
     )
+    return (("", Words(first.headline, evidence)),)
 
 
 def whole(finding: Finding) -> bool:
@@ -88,12 +97,9 @@ def as_markup(findings: Sequence[Finding], reader: Reader) -> str:
     return f'<ul class="findings">{items}</ul>'
 
 
-def _item(findings: Sequence[Finding], reader: Reader) -> str:
-    first = findings[0]
-    said = [(() if whole(f) else (f.about,), f.words) for f in findings]
-    if len(findings) > 1 and all(f.words == first.words for f in findings):
-        together = Message("checklist.settings", {"settings": len(findings)})
-        said = [((together.text,), first.words)]
+def _item(group: Sequence[Finding], reader: Reader) -> str:
+    first = group[0]
+    found = [((about,) if about else (), said) for about, said in _found(group)]
     shown = () if first.verdict == "ok" else first.actions
     actions = [(action.code_for(reader), action.text_for(reader)) for action in shown]
-    return markup.finding(first.verdict, first.check, said, actions, first.section)
+    return markup.finding(first.verdict, first.check, found, actions, first.section)

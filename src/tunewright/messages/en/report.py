@@ -127,7 +127,7 @@ SENTENCES: dict[str, Template] = {
     "checklist.tally": _tally,
     "checklist.all_failed": "{failed:count trial}, all failed: {reason}",
     "checklist.others": "and {others} more",
-    "checklist.settings": "{settings} settings",
+    "checklist.of_setting": "{about}: {text}",
     "answer.counts": lambda facts: f"{_counts(facts)}.",
     "answer.best": _best,
     "answer.repeated": lambda facts: (
