@@ -12,7 +12,7 @@ from tunewright.cli._earlier import read_joined
 from tunewright.cli._errors import WARNED
 from tunewright.cli._objective_options import AtOption, MaximizeOption, MinimizeOption, judged_by
 from tunewright.cli._options import JsonOption, RoundName, StoreOption
-from tunewright.finding import Finding, LegacyFinding
+from tunewright.finding import Finding
 from tunewright.present.terminal.checklist_page import print_checklist
 from tunewright.present.terminal.screen import screen, show_json
 from tunewright.present.terminal.toml_words import as_toml
@@ -37,7 +37,7 @@ def check(
         raise typer.Exit(WARNED)
 
 
-def _for_a_shell(finding: Finding | LegacyFinding) -> Finding | LegacyFinding:
+def _for_a_shell(finding: Any) -> Any:
     if isinstance(finding, Finding):
         return finding
     advice = tuple(as_toml(line) for line in finding.advice)
