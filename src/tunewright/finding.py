@@ -118,6 +118,13 @@ class LegacyFinding:
         return f"{self.verdict:12}  {self.check}  {self.about}: {self.says}"
 
 
+def is_about_round(finding: Finding | LegacyFinding) -> bool:
+    """Whether it is about the whole round rather than one study."""
+    if isinstance(finding, LegacyFinding):
+        return finding.about.startswith("round ")
+    return finding.scope == "round"
+
+
 def said_once(findings: Iterable[Any], round_name: str) -> list[Any]:
     """The findings, where a reason that keeps every study from being judged is given only once."""
     kept = list(findings)

@@ -23,8 +23,8 @@ from tunewright.checks.training_bug import training_bug
 from tunewright.design.objective import minimize
 from tunewright.design.ranges import log
 from tunewright.design.round import Round
-from tunewright.finding import Finding
-from tunewright.messages import en
+from tunewright.finding import Finding, NotJudged
+from tunewright.messages import Message, en
 from tunewright.messages.en.findings_curves import ACTIONS, FINDINGS, SENTENCES, who
 from tunewright.store.results import Results
 from tunewright.testing import Bowl, Walled, results
@@ -135,6 +135,13 @@ def test_the_facts_are_plain_data() -> None:
     for one in found():
         data = one.to_data()
         assert json.loads(json.dumps(data, allow_nan=False)) == data
+
+
+def test_an_empty_round_is_answered_by_every_question_about_curves() -> None:
+    nothing = results_of({"valid_error": [np.full(60, np.nan)] * 4})
+    for question in QUESTIONS[1:]:
+        (one,) = question(nothing)
+        assert one.evidence == NotJudged(Message("judge.no_completed_trial"))
 
 
 def test_every_action_reads_in_python_and_at_a_shell() -> None:

@@ -99,17 +99,17 @@ def _at_end(e: Facts) -> str:
     return f"Best trials crowd at {where}"
 
 
-def _edge(e: Facts) -> str:
+def _edge(e: Facts, best: str = "best") -> str:
     """The numbers about one end of a range."""
     seen = e["seen"]
     end = f"the {seen['side']} end of {words.range_of(e['range'])} of {e['column']}"
     if seen["rule"] == "lone":
-        said = f"the best of {seen['feasible']} trials lies alone and far ahead at {end}"
+        said = f"the {best} of {seen['feasible']} trials lies alone and far ahead at {end}"
     elif seen["rule"] == "pooled":
-        said = f"the best trials of {e['studies']} studies together crowd at {end}"
+        said = f"the {best} trials of {e['studies']} studies together crowd at {end}"
         said += f" (p {seen['p']:.3f})"
     else:
-        said = f"the best {seen['best_few']} of {seen['feasible']} trials crowd at {end}"
+        said = f"the {best} {seen['best_few']} of {seen['feasible']} trials crowd at {end}"
         said += f" (p {seen['p']:.3f})"
     if e["wall"] is not None:
         beyond = e["wall"]
@@ -394,6 +394,7 @@ SENTENCES: dict[str, Template] = {
     "as log(classes), is not declared",
     "same_code.not_recorded": "the trials were imported or reported by hand, without their commit",
     "boundary.few_trials": _few_positions,
+    "boundary.fastest": lambda facts: _edge(facts, best="fastest"),
     "infeasible.few_trials": "{ended:count trial} ended; this check needs {needed}",
     "fairness.one_setting": "fewer than two settings have a completed trial",
     "comparison.none_completed": "no trial has completed",
