@@ -62,6 +62,10 @@ class Action:
         """What this reader types: the call, or the quoted command; empty where there is none."""
         return self.call if reader == "python" else self.command
 
+    def __str__(self) -> str:
+        """The call and what it does, on one line."""
+        return f"{self.call}  ({self.text})" if self.call else self.text
+
     def to_data(self) -> dict[str, Any]:
         """Plain data: the kind, its facts, and the words of the command."""
         return {"kind": self.kind, **self._fields(), "argv": list(self.argv)}

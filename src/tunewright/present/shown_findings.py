@@ -66,7 +66,9 @@ def _found(group: Sequence[Finding]) -> tuple[tuple[str, Words], ...]:
     if len(group) == 1 or any(one.headline != first.headline for one in group):
         return tuple(("" if whole(one) else one.about, one.words) for one in group)
     if all(one.words == first.words for one in group):
-        return (("", first.words),)
+        names = [one.about for one in group]
+        about = Message("checklist.settings", {"names": names}).text
+        return (("" if first.verdict in TERSE else about, first.words),)
     evidence = tuple(
         Message("checklist.of_setting", {"about": one.about, "text": line}).text
         for one in group

@@ -43,6 +43,12 @@ def _earlier(facts: Facts) -> str:
     return f"{words.count(counted, 'earlier trial')} {verb} too: {of}"
 
 
+def _settings(facts: Facts) -> str:
+    names = facts["names"]
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return f"{', '.join(names[:3])}{more}"
+
+
 def _tally(facts: Facts) -> str:
     return (
         f"{words.printable(facts['round'])}: {words.count(facts['warn'], 'warning')}, "
@@ -127,6 +133,7 @@ SENTENCES: dict[str, Template] = {
     "checklist.tally": _tally,
     "checklist.all_failed": "{failed:count trial}, all failed: {reason}",
     "checklist.others": "and {others} more",
+    "checklist.settings": _settings,
     "checklist.of_setting": "{about}: {text}",
     "answer.counts": lambda facts: f"{_counts(facts)}.",
     "answer.best": _best,

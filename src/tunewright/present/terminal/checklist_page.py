@@ -30,15 +30,24 @@ def print_checklist(
     _print_all_failed(results, console, reader)
     shown = entries(findings)
     width = max((len(entry.check) for entry in shown), default=0)
+    before: list[str] = []  # what to do about the entry before need not be said again
     for entry in shown:
-        _print_entry(entry, width, console, reader)
+        _print_found(entry, width, console)
+        # a warning comes with all that can be done, the rest with what to do first
+        most = {"warn": len(entry.actions), "ok": 0}.get(entry.verdict, 1)
+        lines = lines_of(entry.actions[:most], reader)
+        for line in lines if lines != before else ():
+            console.print(
+                Text(f"{' ' * (INDENT + width + 2)}-> {line}", style="dim"), soft_wrap=True
+            )
+        before = lines
     if earlier := earlier_line(results):
         console.print(Text(earlier), soft_wrap=True)
     console.print(Text(_tally(results, findings)), soft_wrap=True)
 
 
-def _print_entry(entry: Entry, width: int, console: Console, reader: Reader) -> None:
-    """The headline of each setting with its evidence below, then what to do about them.
+def _print_found(entry: Entry, width: int, console: Console) -> None:
+    """The headline of each setting with its evidence below.
 
     What is fine or cannot be judged is one line, with its evidence in brackets.
     """
@@ -61,10 +70,6 @@ def _print_entry(entry: Entry, width: int, console: Console, reader: Reader) -> 
         console.print(line, soft_wrap=True)
         for one in evidence:
             console.print(Text(f"{below}{one}"), soft_wrap=True)
-    # a warning comes with all that can be done, the rest with what to do first
-    most = {"warn": len(entry.actions), "ok": 0}.get(entry.verdict, 1)
-    for action in lines_of(entry.actions[:most], reader):
-        console.print(Text(f"{below}-> {action}", style="dim"), soft_wrap=True)
 
 
 def _print_all_failed(results: Results, console: Console, reader: Reader) -> None:
