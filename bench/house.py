@@ -1,8 +1,8 @@
 """Measures of the source tree, for the table in docs/design.md: `python bench/house.py [folder]`.
 
-Counted with `ast`: files, lines of code (without blank lines, comments and docstrings), the share of
-import lines, string operations on prose, untyped uses of evidence, public names, and calls with seven
-or more positional arguments.
+Counted with `ast`: files, lines of code (without blank lines, comments and docstrings), the share
+of import lines, string operations on prose, untyped uses of evidence, public names, and calls with
+seven or more positional arguments.
 """
 
 from __future__ import annotations
