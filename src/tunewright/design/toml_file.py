@@ -15,7 +15,7 @@ from tunewright.errors import DesignError, NotFound
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 LARGEST = 1_000_000  # bytes of a round or workload file
 DEEPEST = 32  # parts of a dotted key: the parser takes gigabytes for thousands of them
-_DEEP_KEY = re.compile(r"^[\s\[]*(?:[^\s.=#]+\s*\.\s*){%d,}" % DEEPEST, re.MULTILINE)
+_DEEP_KEY = re.compile(rf"^[\s\[]*(?:[^\s.=#]+\s*\.\s*){{{DEEPEST},}}", re.MULTILINE)
 
 
 def read_toml(path: Path, remedy: str) -> dict[str, Any]:
