@@ -61,6 +61,9 @@ def digest(data: Data) -> list[float]:
 
 def evidence_facts(data: Mapping[str, Data]) -> Data:
     """The numbers of a finding's evidence; of a part that has many, their digest."""
+    if "edges" in data:  # what is at an end, without the ranges, which version 0.1 wrote as text
+        edges = [{**own["seen"], "times": own["times"]} for own in data["edges"]]
+        data = {**data, "edges": edges}
     parts = {name: numbers({name: part}) for name, part in data.items()}
     few = {place: n for found in parts.values() if len(found) <= MANY for place, n in found.items()}
     return few | {name: digest(data[name]) for name, found in parts.items() if len(found) > MANY}
@@ -98,12 +101,18 @@ def finding_facts(data: Sequence[Mapping[str, Data]]) -> Data:
     found = [
         {
             **some(one, "check", "verdict"),
-            "about": f"round {one['about']}" if one.get("scope") == "round" else one["about"],
+            "about": _about(one),
             "evidence": evidence_facts(one["evidence"]),
         }
         for one in data
     ]
     return sorted(found, key=lambda one: (one["check"], one["about"]))
+
+
+def _about(finding: Mapping[str, Data]) -> str:
+    """What a finding is about, as version 0.1 wrote it."""
+    whole = finding.get("scope") == "round"
+    return f"round {finding['about']}" if whole else str(finding["about"])
 
 
 def place_facts(data: Mapping[str, Data] | None) -> Data:
@@ -281,7 +290,7 @@ def report(data: Data) -> Data:
     return {
         "path": data["path"] and PurePath(data["path"]).name,
         **{
-            part: sorted([one["check"], one["about"], one["verdict"]] for one in answer[part])
+            part: sorted([one["check"], _about(one), one["verdict"]] for one in answer[part])
             for part in ("doubts", "unknown", "fine")
         },
         "caveats": len(answer["caveats"]),

@@ -130,9 +130,15 @@ def _results_facts(results: tw.Results) -> Any:
             for t in results.trials
             if results.repeats(t)
         },
-        "findings": sorted([f.check, f.about, f.verdict] for f in tw.check(results)),
+        "findings": sorted([f.check, _about(f), f.verdict] for f in tw.check(results)),
         "proposals": [one.kind for one in tw.next_round(results)],
     }
+
+
+def _about(finding: Any) -> str:
+    """What a finding is about, as version 0.1 wrote it."""
+    whole = getattr(finding, "scope", "") == "round"
+    return f"round {finding.about}" if whole else finding.about
 
 
 def _best_facts(results: tw.Results) -> Any:

@@ -40,7 +40,7 @@ class SensitivityData:
     """Every study that has enough trials, or why none has."""
 
     studies: tuple[StudySensitivity, ...]
-    why: Message | None = None  # why nothing can be shown
+    reason: Message | None = None  # why nothing can be shown
 
 
 def sensitivity(
@@ -76,7 +76,7 @@ def sensitivity_data(
 
 def _says(data: SensitivityData) -> str:
     if not data.studies:
-        return f"Which hyperparameters matter cannot be judged: {data.why or 'no trials'}."
+        return f"Which hyperparameters matter cannot be judged: {data.reason or 'no trials'}."
     said = []
     for study in data.studies:
         matter = [f"{one.name} ({one.share:.0%})" for one in study.importances if one.matters]
