@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,7 @@ from tunewright.messages import Message
 from tunewright.store.results import Results
 
 FEWEST = 3  # ended trials
+MOST_REASONS = 10
 USUAL, MANY, NEARLY_ALL = 0.25, 0.5, 0.8  # 16 to 62 % in published studies of wide ranges
 
 
@@ -56,6 +58,14 @@ class RegionEvidence:
 
 
 @dataclass(frozen=True)
+class ReasonCount:
+    """How many trials are infeasible for the same reason."""
+
+    reason: str
+    trials: int
+
+
+@dataclass(frozen=True)
 class InfeasibleEvidence(Evidence):
     """How many trials of a study are infeasible, and where they lie."""
 
@@ -64,6 +74,7 @@ class InfeasibleEvidence(Evidence):
     share: float
     interval: tuple[float, float]
     far_above: tuple[int, ...]  # numbers of finite ones far above the others and their start
+    reasons: tuple[ReasonCount, ...] = ()  # the commonest first
     regions: tuple[RegionEvidence, ...] = ()
     nearly_all: bool = False  # so many that the training program itself is suspected
 
@@ -120,6 +131,7 @@ def _ask(results: Results, study: Settled) -> Finding:
         share=bad / count,
         interval=(low, high),
         far_above=tuple(number for number in found.far if number is not None),
+        reasons=_reasons(study),
         regions=tuple(_evidence(branch, own) for branch, own, _ in found.regions),
         nearly_all=bad == count or (bad / count > NEARLY_ALL and low > MANY),
     )
@@ -163,6 +175,11 @@ def _facts(own: RegionEvidence) -> dict[str, Any]:
 
 def _first(results: Results) -> int:
     return next((t.number or 0 for t in results.trials if t.status == "infeasible"), 0)
+
+
+def _reasons(study: Settled) -> tuple[ReasonCount, ...]:
+    found = Counter(str(t.reason) for t in study.trials if t.status == "infeasible")
+    return tuple(ReasonCount(*counted) for counted in found.most_common(MOST_REASONS))
 
 
 def _branch(study: Settled, rows: Sequence[int], groups: int) -> tuple[Shared, ...]:

@@ -12,6 +12,7 @@ from tunewright.checks.sensitivity import (
     sensitivity as ask_sensitivity,
 )
 from tunewright.finding import Finding, NotJudged
+from tunewright.messages import Message
 from tunewright.present.figures.figure import Figure, nothing
 from tunewright.present.figures.palette import FAINT, GRID, colour
 from tunewright.present.figures.ticks import label_of
@@ -39,7 +40,7 @@ class SensitivityData:
     """Every study that has enough trials, or why none has."""
 
     studies: tuple[StudySensitivity, ...]
-    reason: str = ""  # why nothing can be shown
+    reason: Message | None = None  # why nothing can be shown
 
 
 def sensitivity(
@@ -70,8 +71,7 @@ def sensitivity_data(
         if isinstance(seen := finding.evidence, SensitivityEvidence)
     )
     unjudged = [f.evidence.why for f in own if isinstance(f.evidence, NotJudged)]
-    reason = "" if studies or not unjudged else str(unjudged[0])
-    return SensitivityData(studies, reason)
+    return SensitivityData(studies, None if studies or not unjudged else unjudged[0])
 
 
 def _says(data: SensitivityData) -> str:
