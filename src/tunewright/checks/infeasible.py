@@ -136,12 +136,12 @@ def _first(results: Results) -> int:
 
 
 def _reasons(results: Results, study: Settled) -> dict[str, int]:
-    """Why trials are infeasible, without the numbers that differ from trial to trial."""
+    """Why trials are infeasible: how many for each code."""
     counts: dict[str, int] = {}
     for trial in study.trials:
         if trial.status == "infeasible":
-            reason = trial.reason.partition(" at step ")[0] or "no reason given"
-            counts[reason] = counts.get(reason, 0) + 1
+            code = trial.reason.code if trial.reason else ""
+            counts[code] = counts.get(code, 0) + 1
     return dict(sorted(counts.items(), key=lambda item: -item[1])[:10])
 
 

@@ -91,7 +91,7 @@ class Progress:
             return Judged(verdict.status, verdict.reason)
         if account.whole is not None and account.start_step == 0:
             batches = [Batch(account.claim.attempt, 0, points) for points in account.whole]
-            return judge(self._record.objective, "completed", "", Curves(batches))
+            return judge(self._record.objective, "completed", None, Curves(batches))
         trial = self._recorded(account.claim)
         if trial is None:
             return Judged("completed")

@@ -84,7 +84,7 @@ def _all_failed(results: Results) -> str:
         return ""
     first = ended[0]
     return (
-        f"{words.count(len(ended), 'trial')}, all failed: {words.printable(first.reason)}: "
+        f"{words.count(len(ended), 'trial')}, all failed: {words.printable(str(first.reason))}: "
         f"tunewright trial {words.printable(results.round.name)} {first.number}"
     )
 

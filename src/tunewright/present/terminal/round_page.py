@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from rich.console import Console, RenderableType
@@ -13,10 +12,11 @@ from tunewright.design.round import Round
 from tunewright.messages import words
 from tunewright.present.next_step import next_steps
 from tunewright.present.terminal.plain_table import cell, table
+from tunewright.store.reason import kind
 from tunewright.store.results import Results
 from tunewright.store.trial import Status, Trial
 
-ORDER: tuple[Status, ...] = ("completed", "infeasible", "failed", "running", "pending")
+ORDER: tuple[Status, ...] = ("completed", "infeasible", "failed", "pruned", "running", "pending")
 LABEL = 12  # width of the left column
 
 
@@ -97,7 +97,7 @@ def best_of(results: Results, trials: tuple[Trial, ...]) -> Trial | None:
 
 def remarks(results: Results) -> Iterator[tuple[str, str]]:
     """What limits the conclusions: why trials did not complete, caveats, notes."""
-    for status in ("infeasible", "failed"):
+    for status in ("infeasible", "failed", "pruned"):
         for reason, numbers in reasons(results, status):
             listed = ", ".join(str(n) for n in numbers[:8]) + (" ..." if len(numbers) > 8 else "")
             what = "trial" if len(numbers) == 1 else "trials"
@@ -113,8 +113,8 @@ def reasons(results: Results, status: Status) -> list[tuple[str, list[int | None
     found: dict[str, list[int | None]] = {}
     for trial in results.trials:
         if trial.status == status:
-            reason = re.sub(r" at step \d+", "", trial.reason)
-            found.setdefault(_line(reason), []).append(trial.number)
+            own = kind(trial.reason)
+            found.setdefault(_line(str(own or "no reason given")), []).append(trial.number)
     return sorted(found.items(), key=lambda pair: -len(pair[1]))
 
 
