@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ from tunewright.design.objective import maximize, minimize
 from tunewright.design.ranges import Choice, Integers, Linear, Log
 from tunewright.errors import DesignError, NotFound, StoreError
 from tunewright.importers.optuna import import_optuna
+from tunewright.messages import Message
+from tunewright.store.judge import not_finite
 from tunewright.store.results import Results
 
 optuna = pytest.importorskip("optuna")
@@ -104,13 +107,15 @@ def test_states_are_taken_over_honestly(tmp_path: Path) -> None:
     made(f"sqlite:///{tmp_path}/optuna.db")
     found = import_optuna(str(tmp_path / "optuna.db"))
     pruned, diverged, broken = (found.trial(number) for number in (3, 4, 5))
-    assert (pruned.status, pruned.reason) == ("failed", "pruned at step 20")
+    assert (pruned.status, pruned.value) == ("pruned", None)
+    assert pruned.reason == Message("trial.pruned", {"step": 20})
     assert len(pruned.curves["value"]) == 2, "what it reported is kept"
-    assert (diverged.status, diverged.reason) == ("infeasible", "value is nan at step 25")
+    assert diverged.status == "infeasible"
+    assert diverged.reason == not_finite("value", math.nan, 25)
     assert (broken.status, broken.value) == ("failed", None)
-    assert "keeps no reason" in broken.reason
+    assert broken.reason is not None and broken.reason.code == "foreign.no_reason"
     said = " ".join(found.notes)
-    assert "1 pruned trials stand as failed" in said
+    assert "1 pruned trials" in said
     assert "does not record its sampler" in said
     assert found.search == "optuna"
     assert import_optuna(str(tmp_path / "optuna.db"), search="random").search == "random"
@@ -169,8 +174,10 @@ def test_several_objectives_constraints_and_names(tmp_path: Path) -> None:
     assert str(found.objective) == "maximize accuracy (last)"
     assert found.best().configuration == {"x": 0.4}
     assert found.trial(2).status == "infeasible"
-    assert found.trial(2).reason.startswith("constraint_")
-    assert found.trial(2).reason.endswith(" is 0.4, above 0")
+    broken = found.trial(2).reason
+    assert broken is not None and broken.code == "constraint.broken"
+    assert broken.facts["metric"].startswith("constraint_")
+    assert (broken.facts["value"], broken.facts["limit"]) == (pytest.approx(0.4), 0.0)
     assert import_optuna(url, objective=minimize("latency")).best().value == 1.0
     with pytest.raises(DesignError, match=r"no metric 'accuracies'\. Did you mean 'accuracy'"):
         import_optuna(url, objective=maximize("accuracies"))

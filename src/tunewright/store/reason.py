@@ -87,22 +87,30 @@ def foreign(source: str, text: str) -> Message | None:
 
 
 def exported(code: str, text: str, source: str) -> Message | None:
-    """The reason of an exported row: its sentence, understood where the code agrees."""
+    """The reason of an exported row, whose sentence must agree with its code.
+
+    >>> exported("trial.failed", "the objective err was never logged", "a table").code
+    'trial.failed'
+    """
     reason = from_version_1(text)
     if reason is not None and reason.code == code:
         return reason
+    if text and code in _TEXT_ALONE:
+        return Message(code, {"text": text})
     return foreign(source, text)
 
 
+_TEXT_ALONE = frozenset({"trial.infeasible", "trial.failed", "legacy"})
 _WITHOUT_STEP = frozenset({"metric.not_finite", "constraint.broken", "trial.pruned"})
 
 
 def _readable(reason: Message) -> bool:
     """Whether its sentence can be made: a record may be altered, or come from a later version."""
     try:
-        return bool(reason.text)
+        reason.text  # noqa: B018
     except (KeyError, TypeError, ValueError, AttributeError):
         return False
+    return True
 
 
 def _storable(fact: Any) -> Any:
