@@ -30,14 +30,7 @@ def test_case_43(store_url, tmp_path):
         points = pack({HOSTILE: ([1], [0.5]), "%s": ([1], [1.0]), "=cmd()": ([1], [2.0])})
         if given.number == 3:
             said = Message("trial.failed", {"text": "=HYPERLINK('x')"})
-            return [
-                Ended(
-                    *ids,
-                    "failed",
-                    Message("trial.failed", {"text": "=HYPERLINK('x')"}),
-                    "'; DELETE FROM trial; --",
-                )
-            ]
+            return [Ended(*ids, "failed", said, "'; DELETE FROM trial; --")]
         return [Logged(*ids, points), Ended(*ids, "completed")]
 
     asked = tw.Round(

@@ -33,7 +33,6 @@ class Trial:
     seed: int = 0
     attempts: int = 0
     seconds: float = 0.0  # training time over all attempts
-    peak_memory_mb: float | None = None  # with everything it started; None: not measured
     command: str = ""  # how to reproduce it
     parent: int | None = None  # a repeat: the number of the trial it repeats
     identity: int = 0  # the record's own key
@@ -41,6 +40,7 @@ class Trial:
     detail: str = field(default="", repr=False)  # traceback or log tail of a failed trial
     search: str = ""  # which search suggested it; analyses of edges use non-adaptive ones only
     origin: tuple[str, int] | None = None  # joined from an earlier round: its name, number there
+    peak_memory_mb: float | None = None  # with everything it started; None: not measured
 
     @property
     def ended(self) -> bool:
