@@ -7,6 +7,7 @@ import math
 from tests.told import ROUND
 
 from tunewright.design.objective import minimize
+from tunewright.messages import Message
 from tunewright.store.curves import Batch, Curves, pack
 from tunewright.store.judge import not_finite
 from tunewright.store.results import Results
@@ -50,7 +51,7 @@ def results(failed: bool = False, pending: bool = False, notes: tuple[str, ...] 
             )
         )
     if failed:
-        error = "ValueError: no such file"
+        error = Message("trial.raised", {"type": "ValueError", "text": "no such file"})
         trials.append(
             Trial(6, 0, 3, {}, {}, "failed", error, attempts=1, detail=f"Traceback\n{error}\n")
         )

@@ -38,7 +38,7 @@ def test_a_third_above_a_rate_is_normal_and_localised() -> None:
     assert low < 1e-4 * 1000**0.7 < high
     assert own["clear"]
     assert "nearly all with learning_rate above" in finding.says
-    assert finding.evidence["reasons"] == {"train_loss is nan": 6}
+    assert finding.evidence["reasons"] == {"metric.not_finite": 6}
 
 
 def test_most_of_them_is_a_warning_and_all_of_them_suspect_a_bug() -> None:
