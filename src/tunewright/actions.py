@@ -400,3 +400,91 @@ class Export(Action):
     def call(self) -> str:
         """`results.export`."""
         return f"results.export({self.path!r})"
+
+
+# remedies
+
+
+@dataclass(frozen=True)
+class FirstRun(Action):
+    """Run a round, which makes the store, or name another store."""
+
+    kind: ClassVar[str] = "first_run"
+
+    @property
+    def argv(self) -> Argv:
+        """`tunewright run ROUND`, where ROUND stands for a round file or its name."""
+        return ("tunewright", "run", "ROUND")
+
+    @property
+    def call(self) -> str:
+        """`tw.run`."""
+        return "tw.run(round, workload)"
+
+
+@dataclass(frozen=True)
+class ListRounds(Action):
+    """See which rounds a store holds."""
+
+    kind: ClassVar[str] = "list_rounds"
+
+    @property
+    def argv(self) -> Argv:
+        """`tunewright ls`."""
+        return ("tunewright", "ls")
+
+
+@dataclass(frozen=True)
+class ListTrials(Action):
+    """See the best trials of a round."""
+
+    kind: ClassVar[str] = "list_trials"
+    round: str
+
+    @property
+    def argv(self) -> Argv:
+        """`tunewright show ROUND`."""
+        return _command("show", round=self.round)
+
+    @property
+    def call(self) -> str:
+        """`results.top`."""
+        return "results.top(10)"
+
+
+@dataclass(frozen=True)
+class JoinRound(Action):
+    """Work on a round that another process runs."""
+
+    kind: ClassVar[str] = "join_round"
+    round: str
+
+    @property
+    def argv(self) -> Argv:
+        """`tunewright worker ROUND`."""
+        return _command("worker", round=self.round)
+
+
+@dataclass(frozen=True)
+class Doctor(Action):
+    """Check the machine and the store."""
+
+    kind: ClassVar[str] = "doctor"
+
+    @property
+    def argv(self) -> Argv:
+        """`tunewright doctor`."""
+        return ("tunewright", "doctor")
+
+
+@dataclass(frozen=True)
+class Restore(Action):
+    """Bring a damaged store back: from its newest backup, or from its trial folders."""
+
+    kind: ClassVar[str] = "restore"
+    rebuild: bool = False
+
+    @property
+    def argv(self) -> Argv:
+        """`tunewright restore`."""
+        return ("tunewright", "restore", *(("--rebuild",) if self.rebuild else ()))

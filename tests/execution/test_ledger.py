@@ -21,6 +21,7 @@ from tunewright.execution.executors.executor import Ended, Logged, Saved
 from tunewright.execution.ledger import Ledger
 from tunewright.execution.outcome import Verdict
 from tunewright.execution.retry import PATIENCE_S
+from tunewright.messages import Message
 from tunewright.search.halton import Halton
 from tunewright.store.curves import pack, unpack
 from tunewright.store.spool import results_in
@@ -83,7 +84,12 @@ def log_points(account, steps, value=0.5):
 
 def end(account, status="completed"):
     claim = account.claim
-    account.end(Ending(Ended(claim.trial, claim.attempt, "completed"), Verdict(status, "why")))
+    account.end(
+        Ending(
+            Ended(claim.trial, claim.attempt, "completed"),
+            Verdict(status, Message("stopped.asked")),
+        )
+    )
 
 
 def steps_of(store, number):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -12,6 +13,7 @@ from tunewright.design.ranges import log
 from tunewright.design.round import Round
 from tunewright.launches.arm import Arm
 from tunewright.store.curves import Batch, Curves, pack
+from tunewright.store.judge import not_finite
 from tunewright.store.repeats import Repeats
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
@@ -40,7 +42,7 @@ def trial(number: int | None, value: float | None, study: int = 0, **changes) ->
         configuration={"layers": study + 1, "learning_rate": 0.01, "max_train_steps": 100},
         unit={"learning_rate": 0.5},
         status="completed" if value else "infeasible",
-        reason="" if value else "train_loss is nan at step 3",
+        reason=None if value else not_finite("train_loss", math.nan, 3),
         curves=points,
         seed=number or 0,
         attempts=1,

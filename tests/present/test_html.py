@@ -12,6 +12,7 @@ import pytest
 
 import tunewright as tw
 from tunewright.actions import RunTrials
+from tunewright.messages import Message
 from tunewright.present.report import Report, report
 from tunewright.present.trial_rows import trial_rows
 from tunewright.store.curves import Curves
@@ -21,6 +22,8 @@ from tunewright.testing.worlds import World, results
 
 HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(2)> & \x1b[31m'
 VOID = {"meta", "br", "img", "hr", "input", "link"}
+
+MEMORY = Message("memory.exhausted", {"type": "MemoryError", "text": ""})
 
 
 def decay(trials: int = 12, name: str = "decay", goal: str = "Does it help?") -> Results:
@@ -144,7 +147,10 @@ def test_hostile_names_and_notes_are_text() -> None:
     )
     made = results(round, World(Bowl({}), objective=tw.minimize("</td><script>")))
     broken = replace(
-        made.recorded[0], status="failed", reason=HOSTILE, command="<script>rm -rf</script>"
+        made.recorded[0],
+        status="failed",
+        reason=Message("trial.failed", {"text": HOSTILE}),
+        command="<script>rm -rf</script>",
     )
     made = replace(made, recorded=(broken, *made.recorded[1:]), notes=(HOSTILE, "\x1b]0;owned\x07"))
     page = report(made).html
@@ -182,7 +188,7 @@ def test_any_state_of_a_round_can_be_reported(state: str) -> None:
     trials = {
         "not begun": waiting,
         "one trial": made.recorded[:1],
-        "all infeasible": [replace(t, status="infeasible", reason="memory") for t in made.recorded],
+        "all infeasible": [replace(t, status="infeasible", reason=MEMORY) for t in made.recorded],
         "half done": [*made.recorded[:12], *waiting[12:]],
     }[state]
     told = report(Results.from_parts(made.round, made.objective, trials))

@@ -10,6 +10,7 @@ from tests.probes.short_curves import noisy, results_of
 
 from tunewright.design.objective import minimize
 from tunewright.errors import WorkloadError
+from tunewright.messages import Message
 from tunewright.probes.short_run import early_until, finished, short_runs, unjudged
 from tunewright.store.results import Results
 from tunewright.testing import curves
@@ -117,6 +118,8 @@ def test_what_has_not_ended_or_failed_is_not_judged() -> None:
     pending = replace(own, recorded=(replace(own.recorded[0], status="pending"),))
     with pytest.raises(KeyboardInterrupt, match="the same call again goes on"):
         finished(pending)
-    broken = replace(own.recorded[0], status="failed", reason="no data")
+    broken = replace(
+        own.recorded[0], status="failed", reason=Message("trial.failed", {"text": "no data"})
+    )
     with pytest.raises(WorkloadError, match="trial 0 of made_up failed: no data"):
         short_runs(replace(own, recorded=(broken,)), EARLY)

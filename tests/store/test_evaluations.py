@@ -38,7 +38,7 @@ def test_metrics_join_the_curves_of_an_ended_trial_only(store_url: str) -> None:
         points = [pack({"valid_error": ([10, 20], [0.4, 0.2])})]
         with pytest.raises(StoreError, match="has not ended"):
             store.keep_evaluation(record.id, measured(claim.trial, full=0.3))
-        store.finish(claim, "completed", "", last=points)
+        store.finish(claim, "completed", last=points)
         before = store.changes(0).revision
         store.keep_evaluation(record.id, measured(claim.trial, full=0.3, odd=math.nan))
         store.keep_evaluation(record.id, measured(claim.trial, look=1, test=0.25))

@@ -28,7 +28,7 @@ def made(path: Path, trials: int = 3) -> tuple[Place, Place]:
         claims = store.claim(record.id, worker, trials)
         for claim in claims:
             batch = curve(0.5, 0.4)
-            store.finish(claim, "completed", "", last=[batch])
+            store.finish(claim, "completed", last=[batch])
             spool.write_trial(root / claim.folder, claim)
             ended = SpooledResult(claim.trial, 1, "completed", batches=(batch,))
             spool.write_result(root / claim.folder, ended)

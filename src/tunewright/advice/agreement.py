@@ -121,7 +121,7 @@ def _cut(trial: Trial, steps: int) -> Trial:
             finite &= bool(np.isfinite(curve.values[kept]).all())
     curves = Curves([Batch(1, 0, pack(points))] if points else ())
     if trial.status == "infeasible" and later and finite and points:
-        return replace(trial, curves=curves, status="completed", reason="")  # it diverged later
+        return replace(trial, curves=curves, status="completed", reason=None)  # it diverged later
     return replace(trial, curves=curves)
 
 

@@ -142,7 +142,7 @@ def _measure(
     console = sidelines()
 
     def tell(one: Measured) -> None:
-        said = words.configuration(one.metrics) if one.metrics else one.reason
+        said = words.configuration(one.metrics) if one.metrics else str(one.reason)
         console.print(f"trial {one.trial.number}: {words.printable(said)}", markup=False)
 
     with project.entered():
@@ -174,7 +174,7 @@ def print_measured(results: Results, found: tuple[Measured, ...]) -> None:
     made = table("trial", "at step", proxy, *names, "", right=("trial", "at step", proxy, *names))
     for one in found:
         other = "" if one.at_best_step or one.step is None else "best kept, for "
-        remark = f"{other}step {one.trial.best_step}" if other else one.reason
+        remark = f"{other}step {one.trial.best_step}" if other else str(one.reason or "")
         made.add_row(
             cell(one.trial.number),
             cell("-" if one.step is None else one.step),

@@ -20,6 +20,7 @@ from tunewright.execution.executors.executor import Assignment, Ended, Logged
 from tunewright.execution.repeat import round_of
 from tunewright.execution.run import executor_of
 from tunewright.execution.workload import Workload
+from tunewright.messages import Message
 from tunewright.store.curves import unpack
 from tunewright.store.evaluations import Evaluation, looks
 from tunewright.store.judge import value_at
@@ -42,7 +43,7 @@ class Measured:
     step: int | None  # of the checkpoint that was measured
     metrics: Mapping[str, float] = field(default_factory=dict)
     proxy: float | None = None  # the objective at that step, as training logged it
-    reason: str = ""
+    reason: Message | None = None
     detail: str = field(default="", repr=False)  # a traceback, or the end of the program's log
 
     @property
@@ -121,7 +122,7 @@ class _Job:
     folder: Path  # the trial's
     snapshot: Selected | None
     round: RoundRecord
-    refused: str = ""
+    refused: Message | None = None
 
     @property
     def step(self) -> int:
@@ -170,14 +171,14 @@ def _chosen(trials: Trial | Iterable[Trial], with_: Measure, test: bool) -> list
 def _job(store: Store, record: RoundRecord, trial: Trial, with_: Measure) -> _Job:
     root = store.trial_root(Path(record.folder) if record.folder else None)
     snapshot, folder = selected(root, trial, record.objective), root / trial.folder
-    refused = ""
+    refused: Message | None = None
     clash = sorted(set(FIELDS) & set(trial.configuration)) if isinstance(with_, Command) else []
     if trial.value is None:
-        refused = f"it is {trial.status}, so no checkpoint of it was selected"
+        refused = Message("evaluation.no_checkpoint", {"status": trial.status})
     elif clash:
-        refused = f"{clash[0]} is one of its hyperparameters, and a field of the command as well"
+        refused = Message("evaluation.field_taken", {"name": clash[0]})
     elif isinstance(with_, Command) and "checkpoint" in with_.fields and snapshot is None:
-        refused = "it has no snapshot: let the training save, or use {folder} instead"
+        refused = Message("evaluation.no_snapshot")
     return _Job(trial, folder, snapshot, record, refused)
 
 
@@ -211,10 +212,10 @@ def _judged(
     trial, objective = job.trial, _proxy(job, record.objective.metric)
     one = Measured(trial, job.step, metrics, objective)
     if end.outcome != "completed":
-        cause = end.cause or end.outcome
+        cause = end.cause or Message("evaluation.ended", {"outcome": end.outcome})
         return replace(one, metrics={}, reason=cause, detail=end.detail)
     if not metrics:
-        return replace(one, reason="it ended without a metric")
+        return replace(one, reason=Message("evaluation.nothing_measured"))
     before = {
         name
         for earlier in store.evaluations(record.id)
@@ -223,10 +224,7 @@ def _judged(
     }
     taken = sorted(set(metrics) & (set(trial.curves) - before))
     if taken:
-        reason = (
-            f"training logged {taken[0]} itself: give the offline metric a name of its own, such "
-            f"as full_{taken[0]}"
-        )
+        reason = Message("evaluation.metric_taken", {"metric": taken[0]})
         return replace(one, metrics={}, reason=reason)
     return one
 

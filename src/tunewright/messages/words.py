@@ -114,6 +114,15 @@ def duration_range(low_s: float, high_s: float) -> str:
     return f"about {low}" if low == high else f"{low} to {high}"
 
 
+def megabytes(mb: float) -> str:
+    """An amount of memory.
+
+    >>> megabytes(412.3), megabytes(23500)
+    ('412 MB', '23.5 GB')
+    """
+    return f"{mb:.0f} MB" if mb < 1000 else f"{mb / 1000:.3g} GB"
+
+
 def count(n: int, what: str, plural: str | None = None) -> str:
     """A count with its noun.
 

@@ -43,6 +43,7 @@ STYLE = """
  border-bottom:1px solid #eee}
 .tunewright td.number,.tunewright th.number{text-align:right;font-variant-numeric:tabular-nums}
 .tunewright tr.infeasible td:nth-child(3),.tunewright tr.failed td:nth-child(3){color:#C8102E}
+.tunewright tr.pruned td:nth-child(3){color:#767676}
 .tunewright footer{color:#666;font-size:.85rem;margin-top:2rem}
 @media print{.tunewright{max-width:none;padding:0;font-size:11px}
  .tunewright details::details-content{content-visibility:visible;block-size:auto}

@@ -263,7 +263,7 @@ def _parent(connection: Connection, round_id: int, number: int) -> Any:
         select(trial).where(trial.c.round == round_id, trial.c.number == number)
     ).first()
     if row is None:
-        raise NotFound(f"the round has no trial {number}.")
+        raise NotFound(f"the round has no trial {number}.", code="trial.not_found", trial=number)
     return row
 
 

@@ -16,9 +16,11 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from tunewright.design.ranges import Value
 from tunewright.errors import OutOfDate, StoreError
+from tunewright.messages import Message
 from tunewright.store import plain_json
 from tunewright.store.claims import Claim
 from tunewright.store.database import Database
+from tunewright.store.reason import encode
 from tunewright.store.schema import attempt, curve, snapshot, trial
 from tunewright.store.storable import LONGEST_TEXT, storable
 from tunewright.store.trial import ENDED, Status
@@ -135,7 +137,7 @@ def finish(
     database: Database,
     claim: Claim,
     status: Status,
-    reason: str,
+    reason: Message | None,
     detail: str,
     seconds: float,
     peak_memory_mb: float | None,
@@ -147,7 +149,7 @@ def finish(
         raise StoreError(f"a trial ends as one of {', '.join(ENDED)}, not as {status!r}")
     values = {
         "status": status,
-        "reason": storable(reason),
+        "reason": encode(reason),
         "detail": storable(detail, LONGEST_TEXT),
         "more": seconds,
         "peak": peak_memory_mb,
@@ -166,7 +168,7 @@ def finish(
 def release(
     database: Database,
     claim: Claim,
-    cause: str,
+    cause: Message | None,
     died: bool,
     seconds: float,
     detail: str,
@@ -176,7 +178,7 @@ def release(
 ) -> None:
     """Put the trial back to pending, for another attempt; only a death counts towards the three."""
     values = {
-        "reason": storable(cause),
+        "reason": encode(cause),
         "detail": storable(detail, LONGEST_TEXT),
         "more": seconds,
         "died": int(died),
@@ -243,7 +245,12 @@ def _keep(
 
 
 def _end_attempt(
-    connection: Connection, claim: Claim, outcome: str, cause: str, seconds: float, now: int
+    connection: Connection,
+    claim: Claim,
+    outcome: str,
+    cause: Message | None,
+    seconds: float,
+    now: int,
 ) -> None:
     connection.execute(
         _ATTEMPT_ENDED,
@@ -252,7 +259,7 @@ def _end_attempt(
             "own_attempt": claim.attempt,
             "at": time.time(),
             "how": outcome,
-            "why": storable(cause),
+            "why": encode(cause),
             "more": seconds,
             "now": now,
         },

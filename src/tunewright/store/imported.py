@@ -16,6 +16,7 @@ from tunewright.store import plain_json
 from tunewright.store.curves import pack
 from tunewright.store.database import Database
 from tunewright.store.leases import add_retired
+from tunewright.store.reason import encode
 from tunewright.store.rounds import create_round, trial_folder
 from tunewright.store.schema import attempt, curve, note, round_table, trial as table
 from tunewright.store.storable import LONGEST_TEXT, storable
@@ -92,7 +93,7 @@ class _Writing:
                     "n": 1,
                     "worker": self.keeper,
                     "outcome": own.status,
-                    "cause": storable(own.reason),
+                    "cause": encode(own.reason),
                     "seconds": own.seconds,
                     "revision": self.revision,
                 }
@@ -119,10 +120,11 @@ class _Writing:
             "search": own.search,
             "folder": trial_folder(self.directory, own.number or 0),
             "status": own.status,
-            "reason": storable(own.reason),
+            "reason": encode(own.reason),
             "detail": storable(own.detail, LONGEST_TEXT),
             "command": storable(own.command),
             "attempt": 1,
             "seconds": own.seconds,
+            "peak_memory_mb": own.peak_memory_mb,
             "revision": self.revision,
         }

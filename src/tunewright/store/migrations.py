@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 
 from sqlalchemy import Connection, insert, inspect, select, update
 
+from tunewright.actions import FirstRun
 from tunewright.errors import NotFound, StoreError
 from tunewright.store.database import Database
 from tunewright.store.schema import SCHEMA_VERSION, about, clock, metadata
@@ -71,7 +72,11 @@ def migrate(
     """Bring the tables up to the newest version, one transaction per step, after a backup."""
     version = version_of(database)
     if version is None:
-        raise NotFound(f"{database.address.shown} holds no rounds yet.")
+        raise NotFound(
+            f"{database.address.shown} holds no rounds yet.",
+            code="store.empty",
+            remedy=FirstRun(),
+        )
     if version > newest:
         raise StoreError(
             f"{database.address.shown} was written by a newer Tunewright (schema {version}, this "

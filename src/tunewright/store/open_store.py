@@ -9,6 +9,7 @@ from pathlib import Path
 
 from sqlalchemy import exc
 
+from tunewright.actions import FirstRun, Restore
 from tunewright.errors import Damaged, NotFound, StoreError
 from tunewright.store import backup, migrations
 from tunewright.store.address import Address, check_place, parse
@@ -37,7 +38,11 @@ def open_store(url: str | os.PathLike[str], create: bool) -> Opened:
             _check_whole(database, address)
         if migrations.version_of(database) is None:
             if not create:
-                raise NotFound(f"{address.shown} holds no rounds yet.")
+                raise NotFound(
+                    f"{address.shown} holds no rounds yet.",
+                    code="store.empty",
+                    remedy=FirstRun(),
+                )
             migrations.create(database)
         migrations.migrate(database, lambda: backup.before_migration(database))
         return Opened(database, migrations.identity_of(database))
@@ -55,13 +60,20 @@ def _check_file(path: Path, create: bool) -> None:
         raise Damaged(
             f"the store {path} {state}, but {default_root(path)} holds {orphans} trial folders. "
             f"Nothing was started. `tunewright restore --rebuild` makes the store again from "
-            f"them{saved}; to begin anew, move that folder away."
+            f"them{saved}; to begin anew, move that folder away.",
+            remedy=Restore(rebuild=True),
         )
     if not path.exists():
         if not create:
             others = sorted(p.name for p in path.parent.glob("*.db"))[:8]
             hint = f" There is: {', '.join(others)}." if others else ""
-            raise NotFound(f"no store at {path}.{hint}")
+            raise NotFound(
+                f"no store at {path}.{hint}",
+                code="store.not_found",
+                remedy=FirstRun(),
+                path=str(path),
+                others=others,
+            )
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:

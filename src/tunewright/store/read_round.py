@@ -9,10 +9,12 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, select, text
 
+from tunewright.messages import Message
 from tunewright.store import plain_json
 from tunewright.store.claims import Claim
 from tunewright.store.curves import Batch, Curves, pack
 from tunewright.store.database import Database
+from tunewright.store.reason import decode
 from tunewright.store.rounds import RoundRecord
 from tunewright.store.schema import attempt, curve, snapshot, trial
 from tunewright.store.trial import Trial
@@ -74,7 +76,7 @@ class Attempt:
     began: datetime | None
     ended: datetime | None
     outcome: str  # completed, infeasible, failed, died, stopped, lost; empty while it runs
-    cause: str
+    cause: Message | None
     seconds: float
 
 
@@ -101,7 +103,7 @@ def attempts(database: Database, key: int) -> list[Attempt]:
                 _when(row.began),
                 _when(row.ended),
                 row.outcome,
-                row.cause,
+                decode(row.cause),
                 row.seconds,
             )
             for row in connection.execute(own)
@@ -153,11 +155,12 @@ def _trial(row: Any, numbers: Mapping[int, int | None], curves: Curves, command:
         configuration=plain_json.loads(row.configuration, where) if row.configuration else {},
         unit=plain_json.loads(row.unit, where) if row.unit else {},
         status=row.status,
-        reason=row.reason,
+        reason=decode(row.reason),
         curves=curves,
         seed=row.seed,
         attempts=row.attempt,
         seconds=row.seconds,
+        peak_memory_mb=row.peak_memory_mb,
         command=row.command or command,
         parent=None if row.parent is None else numbers[row.parent],
         identity=row.id,

@@ -16,6 +16,7 @@ from tunewright.store.claims import ADDED
 from tunewright.store.database import Database
 from tunewright.store.leases import add_retired
 from tunewright.store.open_store import MARK, default_root
+from tunewright.store.reason import encode
 from tunewright.store.recovery import keep_batches
 from tunewright.store.rounds import create_round
 from tunewright.store.schema import attempt, round_table, trial
@@ -162,7 +163,7 @@ def _row(
         "search": ADDED if own.index is None and own.repeat is None else search,
         "folder": f"{folder.parent.name}/{folder.name}",
         "status": last.status if last else "pending",
-        "reason": last.reason if last else "",
+        "reason": encode(last.reason) if last else "",
         "detail": last.detail if last else "",
         "attempt": max([own.attempt, *(result.attempt for result in results)]),
         "deaths": sum(result.died for result in results if result.status == "pending"),
@@ -188,7 +189,7 @@ def _add_attempts(
         if result is not None:
             values |= {
                 "outcome": result.status if result.status in ENDED else "stopped",
-                "cause": result.reason,
+                "cause": encode(result.reason),
                 "seconds": result.seconds,
                 "start_step": result.start_step,
             }

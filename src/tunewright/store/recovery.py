@@ -18,6 +18,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from tunewright.errors import Damaged
 from tunewright.store import plain_json
 from tunewright.store.database import Database
+from tunewright.store.reason import encode
 from tunewright.store.schema import attempt, curve, trial, worker
 from tunewright.store.spool import (
     TRIAL_FILE,
@@ -133,7 +134,7 @@ def _take_over(database: Database, connection: Connection, result: SpooledResult
         )
         .values(
             status=result.status,
-            reason=storable(result.reason),
+            reason=encode(result.reason),
             detail=storable(result.detail, LONGEST_TEXT),
             seconds=trial.c.seconds + result.seconds,
             peak_memory_mb=result.peak_memory_mb,
@@ -148,7 +149,7 @@ def _take_over(database: Database, connection: Connection, result: SpooledResult
         .where(end_unknown)
         .values(
             outcome=_outcome(result),
-            cause=storable(result.reason),
+            cause=encode(result.reason),
             seconds=result.seconds,
             start_step=result.start_step,
             ended=time.time(),

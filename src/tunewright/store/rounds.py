@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from sqlalchemy import Connection, bindparam, func, insert, select, update
 
+from tunewright.actions import FirstRun, ListRounds
 from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value
@@ -119,7 +120,13 @@ def find(database: Database, name: str) -> RoundRecord:
         hint = f"Did you mean {near[0]!r}?"
     else:
         hint = f"It has: {', '.join(sorted(names)[:12])}." if names else "It has none yet."
-    raise NotFound(f"no round {name!r} in {database.address.shown}. {hint}")
+    raise NotFound(
+        f"no round {name!r} in {database.address.shown}. {hint}",
+        code="round.not_found",
+        remedy=ListRounds() if names else FirstRun(),
+        name=name,
+        near=near[0] if near else None,
+    )
 
 
 def every(database: Database) -> list[RoundRecord]:

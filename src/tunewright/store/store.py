@@ -5,7 +5,7 @@
         worker = store.register(record.id, "supervisor", exclusive=True)
         for claim in store.claim(record.id, worker, count=4):
             store.log(claim, [pack({"valid_error": ([100], [0.2])})])
-            store.finish(claim, "completed", "")
+            store.finish(claim, "completed")
         results = store.results(round.name)
 
 Every method is one transaction; several in a `with store.transaction():` block are one together.
@@ -29,6 +29,7 @@ from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value
 from tunewright.design.round import Round
 from tunewright.errors import StoreError
+from tunewright.messages import Message
 from tunewright.store import (
     backup,
     claims,
@@ -276,7 +277,7 @@ class Store:
         self,
         claim: Claim,
         status: Status,
-        reason: str,
+        reason: Message | None = None,
         *,
         detail: str = "",
         seconds: float = 0.0,
@@ -292,7 +293,7 @@ class Store:
     def release(
         self,
         claim: Claim,
-        cause: str,
+        cause: Message | None,
         *,
         died: bool,
         seconds: float = 0.0,

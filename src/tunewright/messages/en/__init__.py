@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from tunewright.messages import Facts, Template
 from tunewright.messages.en import (
     actions,
+    errors,
     findings_curves,
     findings_space,
     judging,
@@ -42,6 +43,7 @@ SECTIONS: Mapping[str, str] = {
 }
 ACTIONS: Mapping[str, Template] = {
     **actions.ACTIONS,
+    **errors.REMEDIES,
     **findings_space.ACTIONS,
     **findings_curves.ACTIONS,
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,10 +13,11 @@ from tunewright.design.round import Round
 from tunewright.messages import Message, words
 from tunewright.present.next_step import next_steps
 from tunewright.present.terminal.plain_table import cell, table
+from tunewright.store.reason import kind
 from tunewright.store.results import Results
 from tunewright.store.trial import Status, Trial
 
-ORDER: tuple[Status, ...] = ("completed", "infeasible", "failed", "running", "pending")
+ORDER: tuple[Status, ...] = ("completed", "infeasible", "failed", "pruned", "running", "pending")
 LABEL = 12  # width of the left column
 
 
@@ -105,7 +105,7 @@ def best_of(results: Results, trials: tuple[Trial, ...]) -> Trial | None:
 
 def remarks(results: Results) -> Iterator[tuple[str, str]]:
     """What limits the conclusions: why trials did not complete, caveats, notes."""
-    for status in ("infeasible", "failed"):
+    for status in ("infeasible", "failed", "pruned"):
         for reason, numbers in reasons(results, status):
             facts = {"reason": reason, "numbers": numbers, "trials": len(results.trials)}
             yield status, Message("round.why_not_completed", facts).text
@@ -120,17 +120,9 @@ def reasons(results: Results, status: Status) -> list[tuple[str, list[int | None
     found: dict[str, list[int | None]] = {}
     for trial in results.trials:
         if trial.status == status:
-            found.setdefault(words.one_line(_kind_of(trial)), []).append(trial.number)
+            own = kind(trial.reason)
+            found.setdefault(words.one_line(str(own or "no reason given")), []).append(trial.number)
     return sorted(found.items(), key=lambda pair: -len(pair[1]))
-
-
-def _kind_of(trial: Trial) -> str:
-    """The reason of a trial without its step.
-
-    JOIN HERE: a reason is text in this version; once it is a code with facts, group by the code
-    and the facts without the step, and drop the expression.
-    """
-    return re.sub(r" at step \d+", "", str(trial.reason))
 
 
 def without_fixed(own: Round) -> tuple[str, ...]:
