@@ -49,7 +49,7 @@ def keep(database: Database, results: Results, command: str) -> str:
             folder="",
         )
         keeper = add_retired(connection, "elsewhere")
-        writing = _Writing(database.revision(), record.id, record.directory, keeper)
+        writing = _Writing(record.id, record.directory, keeper)
         numbers = writing.write(connection, trials, {})
         writing.write(connection, repeats, numbers)
         for text in results.notes:
@@ -61,8 +61,7 @@ def keep(database: Database, results: Results, command: str) -> str:
 class _Writing:
     """What all rows of one round share."""
 
-    def __init__(self, revision: int, round_id: int, directory: str, keeper: int) -> None:
-        self.revision = revision
+    def __init__(self, round_id: int, directory: str, keeper: int) -> None:
         self.round = round_id
         self.directory = directory
         self.keeper = keeper
@@ -94,12 +93,11 @@ class _Writing:
                     "outcome": own.status,
                     "cause": storable(own.reason),
                     "seconds": own.seconds,
-                    "revision": self.revision,
                 }
             )
             if len(own.curves):
                 points = pack({m: (c.steps, c.values) for m, c in own.curves.items()})
-                place = {"trial": key, "attempt": 1, "sequence": 0, "revision": self.revision}
+                place = {"trial": key, "attempt": 1, "sequence": 0}
                 curves.append({**place, "points": points})
         if attempts:
             connection.execute(insert(attempt), attempts)
@@ -124,5 +122,4 @@ class _Writing:
             "command": storable(own.command),
             "attempt": 1,
             "seconds": own.seconds,
-            "revision": self.revision,
         }

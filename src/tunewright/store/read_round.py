@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, select, text
+from sqlalchemy import bindparam, select
 
 from tunewright.store import plain_json
 from tunewright.store.claims import Claim
@@ -30,22 +30,6 @@ _BATCHES = (
     .order_by(attempt.c.trial, attempt.c.n, curve.c.sequence)
 )
 _NOTHING = pack({})
-# transactions below this number are all over; those above may still be under way
-_HORIZON = text("SELECT CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS text) AS bigint)")
-_CLOCK = text("SELECT revision FROM clock")
-
-
-@dataclass(frozen=True)
-class Changes:
-    """What is new since a revision; ask next time with this `revision`.
-
-    On PostgreSQL a change may be told twice (by transactions that were under way), never skipped.
-    """
-
-    revision: int
-    trials: tuple[Mapping[str, Any], ...]  # columns of the trial table
-    attempts: tuple[Mapping[str, Any], ...]
-    batches: tuple[tuple[int, Batch], ...]  # (trial, batch), in order
 
 
 def read_trials(database: Database, record: RoundRecord) -> tuple[list[Trial], list[Trial]]:
@@ -165,30 +149,3 @@ def _trial(row: Any, numbers: Mapping[int, int | None], curves: Curves, command:
         detail=row.detail,
         search=row.search,
     )
-
-
-def changes(database: Database, since: int) -> Changes:
-    """Trials, attempts and curve batches written after revision `since`, oldest first."""
-    with database.reading() as connection:
-        horizon = int(connection.execute(_CLOCK if database.sqlite else _HORIZON).scalar_one())
-        if not database.sqlite:
-            horizon -= 1
-        if since > horizon:  # a restored database counts anew
-            since = 0
-        trials = _newer(connection, trial, since)
-        attempts = _newer(connection, attempt, since)
-        rows = connection.execute(
-            select(curve.c.trial, curve.c.attempt, attempt.c.start_step, curve.c.points)
-            .join(attempt, (attempt.c.trial == curve.c.trial) & (attempt.c.n == curve.c.attempt))
-            .where(curve.c.revision > since)
-            .order_by(curve.c.trial, curve.c.attempt, curve.c.sequence)
-        )
-        batches = tuple((key, Batch(n, start, points)) for key, n, start, points in rows)
-    return Changes(horizon, trials, attempts, batches)
-
-
-def _newer(connection: Connection, table: Any, since: int) -> tuple[Mapping[str, Any], ...]:
-    rows = connection.execute(
-        select(table).where(table.c.revision > since).order_by(table.c.revision, table.c.id)
-    )
-    return tuple(dict(row) for row in rows.mappings())
