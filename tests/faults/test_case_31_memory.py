@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from tests.faults.bad_days import bad_day, check_three_zeros
+from tests.store.record_parts import rows
 
 from tunewright.execution.executors.local import Local
+from tunewright.store.schema import trial as trial_table
 from tunewright.store.store import Store
 
 
@@ -20,6 +22,6 @@ def test_case_31(tmp_path):
         assert trial.attempts == 1
         assert trial.number not in day.ended
     with Store.open(tmp_path / "tuning.db") as store:
-        peaks = {row["id"]: row["peak_memory_mb"] for row in store.changes(0).trials}
+        peaks = {row["id"]: row["peak_memory_mb"] for row in rows(store, trial_table)}
     for kind in eaters:
         assert peaks[day.of(kind).identity] > 300

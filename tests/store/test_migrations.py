@@ -28,15 +28,15 @@ def columns(store: Store) -> set[str]:
 
 def test_each_step_is_applied_once_after_one_backup(store_url: str) -> None:
     newest = SCHEMA_VERSION + 1
-    backups: list[str] = []
+    backups: list[int] = []
     with Store.open(store_url) as store:
         begin(store)
         for _ in range(2):
             migrations.migrate(
-                store._database, lambda: backups.append("made"), {newest: add_colour}, newest
+                store._database, backups.append, {newest: add_colour}, newest
             )
         assert migrations.version_of(store._database) == newest
-        assert "colour" in columns(store) and backups == ["made"]
+        assert "colour" in columns(store) and backups == [SCHEMA_VERSION]
         assert store.round("depth").counts == {"pending": 6}
 
 
@@ -45,7 +45,7 @@ def test_a_step_that_fails_changes_nothing(store_url: str) -> None:
     with Store.open(store_url) as store:
         with pytest.raises(ZeroDivisionError):
             migrations.migrate(
-                store._database, lambda: None, {one: add_colour, two: fail_late}, two
+                store._database, lambda version: None, {one: add_colour, two: fail_late}, two
             )
         assert migrations.version_of(store._database) == one
         assert "colour" in columns(store) and "size" not in columns(store)
@@ -57,4 +57,4 @@ def test_every_older_version_has_its_migration() -> None:
 
 def test_an_older_program_refuses_what_a_newer_one_made(store_url: str) -> None:
     with Store.open(store_url) as store, pytest.raises(StoreError, match="newer Tunewright"):
-        migrations.migrate(store._database, lambda: None, {}, SCHEMA_VERSION - 1)
+        migrations.migrate(store._database, lambda version: None, {}, SCHEMA_VERSION - 1)

@@ -143,23 +143,7 @@ def test_failed_trials_are_reopened_when_asked(store_url: str) -> None:
         assert (again.number, again.attempt, again.attempts_died) == (0, 2, 0)
 
 
-def test_changes_are_told_once_and_none_is_skipped(store_url: str) -> None:
-    with Store.open(store_url) as store:
-        record, worker = begun(store)
-        start = store.changes(0)
-        assert len(start.trials) == 6
-        (claim,) = store.claim(record.id, worker, 1)
-        store.log(claim, [curve(0.5)])
-        news = store.changes(start.revision)
-        assert [t["number"] for t in news.trials] == [0]
-        assert [a["n"] for a in news.attempts] == [1]
-        assert [key for key, _ in news.batches] == [claim.trial]
-        nothing = store.changes(news.revision)
-        assert (nothing.trials, nothing.attempts, nothing.batches) == ((), (), ())
-        assert len(store.changes(10**15).trials) == 6, "a restored store counts anew"
-
-
-def test_notes_stops_and_documents(store_url: str) -> None:
+def test_notes_and_requests_to_stop(store_url: str) -> None:
     with Store.open(store_url) as store:
         record, _ = begun(store)
         store.note("depth", "warm-up was too short")
@@ -175,10 +159,6 @@ def test_notes_stops_and_documents(store_url: str) -> None:
         assert store.stops(record.id).numbers == frozenset()
         store.clear_stops(record.id)
         assert not store.stops(record.id).everything
-        key = store.add_document("finding", record.id, {"verdict": "ok", "p": float("nan")})
-        (document,) = store.documents("finding", record.id)
-        assert document.id == key and document.payload == {"verdict": "ok", "p": None}
-        assert store.documents("launch") == []
 
 
 def test_a_wish_to_stop_ends_with_those_it_was_meant_for(store_url: str) -> None:

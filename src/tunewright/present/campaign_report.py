@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from tunewright.advice.range_overlap import hull
 from tunewright.advice.rewrite import searched_ranges, with_ranges
-from tunewright.campaigns.campaign import Campaign, Contender, kind_of
+from tunewright.campaigns.campaign import Campaign, Contender
 from tunewright.campaigns.probe import skipped
 from tunewright.campaigns.train_longer import ranks_alike
 from tunewright.messages import words
@@ -39,7 +39,7 @@ class StepRow:
 def whole(campaign: Campaign) -> Results:
     """Its trials together, in a space as wide as any of its rounds searched."""
     rounds = campaign.searched
-    wide = [r for r in rounds if kind_of(r.round.name) in ("explore", "widen")]
+    wide = campaign.of_kind("explore", "widen")
     base = wide[-1] if wide else rounds[0]
     ranges = searched_ranges(base.round)
     for other in rounds:
@@ -48,7 +48,7 @@ def whole(campaign: Campaign) -> Results:
     # the step's own reason stands in the table above
     asked = replace(
         base.round,
-        goal=base.round.goal.partition(" [")[0],
+        goal=campaign.definition.space.goal,
         nuisance=with_ranges(base.round.nuisance, ranges),
     )
     placed = (replace(t, unit=asked.studies[t.study].unit(t.configuration)) for t in base.recorded)
@@ -91,7 +91,7 @@ def found(campaign: Campaign) -> Iterator[str]:
 
 def rows(campaign: Campaign) -> list[StepRow]:
     """The campaign's log."""
-    return [StepRow(s.number, s.kind, s.reason, s.round) for s in campaign.log]
+    return [StepRow(s.number, s.kind, str(s.reason), s.round) for s in campaign.log]
 
 
 def lead(campaign: Campaign) -> Iterator[str]:

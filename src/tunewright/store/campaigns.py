@@ -152,9 +152,7 @@ def adopt(
     """Make a round that begins one of a campaign's, unless it belongs to one already."""
     key = key_of(connection, name)
     free = (round_table.c.id == round_id) & round_table.c.campaign.is_(None)
-    done = connection.execute(
-        update(round_table).where(free).values(campaign=key, purpose=purpose)
-    )
+    done = connection.execute(update(round_table).where(free).values(campaign=key, purpose=purpose))
     if purpose != PROBE and done.rowcount == 1:
         _link(database, connection, key, purpose, {"round": round_id})
 

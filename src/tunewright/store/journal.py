@@ -66,9 +66,7 @@ def read(folder: Path) -> tuple[list[Conclusion], list[Path]]:
     return sorted(found, key=lambda one: one.written), unreadable
 
 
-def restore(
-    connection: Connection, found: Iterable[Conclusion], *, measured: bool = True
-) -> None:
+def restore(connection: Connection, found: Iterable[Conclusion], *, measured: bool = True) -> None:
     """Put conclusions back, by the rounds and trials that the store has.
 
     With `measured`, the metrics of evaluations join the curves of their trials again.
@@ -287,8 +285,8 @@ def _checked(path: Path) -> Conclusion:
     if right:
         assert isinstance(row, dict) and isinstance(kind, str)
         right = all(_fits(c, row.get(c.name)) for c in CONCLUSIONS[kind].columns if c.name in row)
-        missing = [c.name for c in CONCLUSIONS[kind].columns if not (c.nullable or c.primary_key)]
-        right &= set(missing) - {"written", ELSEWHERE} <= {n for n, v in row.items() if v is not None}
+        needed = {c.name for c in CONCLUSIONS[kind].columns if not (c.nullable or c.primary_key)}
+        right &= needed - {"written", ELSEWHERE} <= {n for n, v in row.items() if v is not None}
     if not right:
         raise Damaged(f"{path}: not a conclusion of ours.")
     return Conclusion(str(kind), data["key"], data["written"], dict(row or {}))

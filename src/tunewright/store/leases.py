@@ -160,9 +160,7 @@ def take_back(database: Database, round_id: int, dead: Mapping[int, int]) -> lis
         return _put_back(connection, round_id, {key: owners[key] for key in certain})
 
 
-def _put_back(
-    connection: Connection, round_id: int, owners: Mapping[int, Any]
-) -> list[Reclaimed]:
+def _put_back(connection: Connection, round_id: int, owners: Mapping[int, Any]) -> list[Reclaimed]:
     rows = connection.execute(
         update(trial)
         .where(trial.c.round == round_id, trial.c.status == "running", trial.c.worker.in_(owners))

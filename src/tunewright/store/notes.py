@@ -18,7 +18,6 @@ from tunewright.store.schema import note as note_table, stop as stop_table
 from tunewright.store.storable import LONGEST_TEXT, storable
 
 
-
 @dataclass(frozen=True)
 class Note:
     """What somebody wrote about a round."""

@@ -28,9 +28,7 @@ class Opened:
     identity: str
 
 
-def open_store(
-    url: str | os.PathLike[str], create: bool, read_only: bool = False
-) -> Opened:
+def open_store(url: str | os.PathLike[str], create: bool, read_only: bool = False) -> Opened:
     """Open a store, or refuse it with the reason and the way out.
 
     One of an older schema is migrated after a backup. Opened for reading only it stays as it is,

@@ -140,10 +140,10 @@ def _fill(database: Database, connection: Connection, files: list[Path], folder:
     return _Filled(len(belongs), trials, ended, tuple(unreadable), belongs)
 
 
-def _conclusions(places: list[Path]) -> tuple[list[journal.Conclusion], tuple[Path, ...]]:
+def _conclusions(places: list[Path]) -> tuple[list[version_1.Conclusion], tuple[Path, ...]]:
     """What was concluded: that about no round may stand in the store's own folder."""
     read = [journal.read(place) for place in places]
-    known: dict[tuple[float, str], journal.Conclusion] = {}
+    known: dict[tuple[float, str], version_1.Conclusion] = {}
     for one in (one for own, _ in read for one in own):
         before = known.get((one.written, one.kind))
         if before is None or before.version < one.version:  # each once, by its newest file

@@ -441,9 +441,7 @@ class Store:
         campaign: str = "",
     ) -> int:
         """Keep the answer of a probe about a workload, as plain data; its key."""
-        return probes.add(
-            self._database, name, workload, answer, metric=metric, campaign=campaign
-        )
+        return probes.add(self._database, name, workload, answer, metric=metric, campaign=campaign)
 
     def probes(
         self,
@@ -469,9 +467,7 @@ class Store:
         """All campaigns, oldest first."""
         return campaigns.every(self._database)
 
-    def add_campaign_step(
-        self, campaign: int, kind: str, reason: Message, round: str = ""
-    ) -> int:
+    def add_campaign_step(self, campaign: int, kind: str, reason: Message, round: str = "") -> int:
         """Add a step to a campaign, about a round that may still have to begin; its number."""
         return campaigns.add_step(self._database, campaign, kind, reason, round)
 
