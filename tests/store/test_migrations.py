@@ -32,9 +32,7 @@ def test_each_step_is_applied_once_after_one_backup(store_url: str) -> None:
     with Store.open(store_url) as store:
         begin(store)
         for _ in range(2):
-            migrations.migrate(
-                store._database, backups.append, {newest: add_colour}, newest
-            )
+            migrations.migrate(store._database, backups.append, {newest: add_colour}, newest)
         assert migrations.version_of(store._database) == newest
         assert "colour" in columns(store) and backups == [SCHEMA_VERSION]
         assert store.round("depth").counts == {"pending": 6}

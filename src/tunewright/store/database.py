@@ -226,7 +226,8 @@ def _sqlite(address: Address, path: Path, read_only: bool) -> Engine:
     def prepare(connection: Any, _: Any) -> None:
         connection.isolation_level = None  # we say BEGIN ourselves
         cursor = connection.cursor()
-        (mode,) = cursor.execute("PRAGMA journal_mode = WAL").fetchone()
+        # a reader leaves the file as it is, header included
+        mode = "wal" if read_only else cursor.execute("PRAGMA journal_mode = WAL").fetchone()[0]
         if mode != "wal":
             connection.close()
             raise StoreError(
