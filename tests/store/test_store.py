@@ -239,3 +239,24 @@ def test_threads_share_a_store(store_url: str) -> None:
             thread.join()
         assert sorted(n for n in told if n is not None) == list(range(40))
         assert store.round("depth").counts == {"completed": 40}
+
+
+def test_one_trial_is_read_by_its_key(store_url: str) -> None:
+    with Store.open(store_url) as store:
+        record, worker = begun(store)
+        claims = store.claim(record.id, worker, 2)
+        for claim, value in zip(claims, (0.5, 0.25), strict=True):
+            complete(store, claim, value)
+        store.add_repeats(record.id, 1, 1)
+        (again,) = store.claim_repeats(record.id, worker, 1, 1)
+        store.log(again, [curve(0.3)])
+        results = store.results("depth")
+        for whole in (*results.trials, *results.recorded_repeats):
+            alone = store.trial(whole.identity)
+            assert alone == whole
+            assert {n: c.values.tolist() for n, c in alone.curves.items()} == {
+                n: c.values.tolist() for n, c in whole.curves.items()
+            }
+        assert store.trial(claims[1].trial).value == 0.25
+        with pytest.raises(NotFound, match="no trial with the key 999"):
+            store.trial(999)

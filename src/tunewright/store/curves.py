@@ -84,6 +84,12 @@ def pack(
     return b"".join([MAGIC, struct.pack("<I", len(text)), text, *blocks, *values])
 
 
+def packed(curves: Mapping[str, Curve]) -> bytes:
+    """Pack whole curves, with the uncertainty of those that have one."""
+    spreads = {n: (c.sd, c.n) for n, c in curves.items() if c.sd is not None and c.n is not None}
+    return pack({name: (c.steps, c.values) for name, c in curves.items()}, spreads)
+
+
 def unpack(data: bytes, only: str | None = None) -> dict[str, Curve]:
     """The curves of one batch; with `only`, just that metric, if it is there."""
     if data[:4] != MAGIC or len(data) < 8:

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, insert, select
 
 from tunewright.errors import NotFound, RoundChanged
 from tunewright.store import plain_json
-from tunewright.store.curves import pack
+from tunewright.store.curves import packed
 from tunewright.store.database import Database
 from tunewright.store.leases import add_retired
 from tunewright.store.rounds import create_round, trial_folder
@@ -96,7 +96,7 @@ class _Writing:
                 }
             )
             if len(own.curves):
-                points = pack({m: (c.steps, c.values) for m, c in own.curves.items()})
+                points = packed(own.curves)
                 place = {"trial": key, "attempt": 1, "sequence": 0}
                 curves.append({**place, "points": points})
         if attempts:

@@ -14,21 +14,22 @@ from tunewright.store.claims import Claim
 from tunewright.store.curves import Batch, Curves, pack
 from tunewright.store.database import Database
 from tunewright.store.rounds import RoundRecord
-from tunewright.store.schema import attempt, curve, snapshot, trial
+from tunewright.store.schema import attempt, curve, round_table, snapshot, trial
 from tunewright.store.trial import Trial
 
 _TRIALS = select(trial).where(trial.c.round == bindparam("of_round")).order_by(trial.c.id)
+_TRIAL = select(trial).where(trial.c.id == bindparam("of_trial"))
 # attempts that began without logging anything are there too: they supersede earlier points
-_BATCHES = (
+_POINTS = (
     select(attempt.c.trial, attempt.c.n, attempt.c.start_step, curve.c.points)
-    .join(trial, trial.c.id == attempt.c.trial)
     .outerjoin(curve, (curve.c.trial == attempt.c.trial) & (curve.c.attempt == attempt.c.n))
-    .where(
-        trial.c.round == bindparam("of_round"),
-        attempt.c.began.is_not(None) | curve.c.points.is_not(None),
-    )
+    .where(attempt.c.began.is_not(None) | curve.c.points.is_not(None))
     .order_by(attempt.c.trial, attempt.c.n, curve.c.sequence)
 )
+_BATCHES = _POINTS.join(trial, trial.c.id == attempt.c.trial).where(
+    trial.c.round == bindparam("of_round")
+)
+_BATCHES_OF_TRIAL = _POINTS.where(attempt.c.trial == bindparam("of_trial"))
 _NOTHING = pack({})
 
 
@@ -46,6 +47,20 @@ def read_trials(database: Database, record: RoundRecord) -> tuple[list[Trial], l
     trials.sort(key=lambda t: t.number or 0)
     repeats.sort(key=lambda t: (t.parent or 0, t.identity))
     return trials, repeats
+
+
+def read_trial(database: Database, key: int) -> Trial | None:
+    """One trial or repeat by its key, unjudged; None: there is none."""
+    with database.reading() as connection:
+        row = connection.execute(_TRIAL, {"of_trial": key}).first()
+        if row is None:
+            return None
+        curves = _curves(connection.execute(_BATCHES_OF_TRIAL, {"of_trial": key}))
+        parent = select(trial.c.number).where(trial.c.id == row.parent)
+        numbers = {row.parent: connection.execute(parent).scalar()} if row.parent else {}
+        command = select(round_table.c.command).where(round_table.c.id == row.round)
+        begun_by = str(connection.execute(command).scalar_one())
+    return _trial(row, numbers, curves.get(key, Curves(())), begun_by)
 
 
 @dataclass(frozen=True)

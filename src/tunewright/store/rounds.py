@@ -141,6 +141,18 @@ def every(database: Database) -> list[RoundRecord]:
         return [_record(connection, row) for row in rows]
 
 
+def objective_of(database: Database, trial_id: int) -> Objective:
+    """The objective of the round that a trial belongs to."""
+    chosen = (
+        select(round_table.c.objective)
+        .join(trial, trial.c.round == round_table.c.id)
+        .where(trial.c.id == trial_id)
+    )
+    with database.reading() as connection:
+        found = connection.execute(chosen).scalar_one()
+    return objective_from(plain_json.loads(found, f"the round of trial {trial_id}"))
+
+
 def _find(connection: Connection, name: str) -> RoundRecord | None:
     row = connection.execute(_ROUNDS.where(round_table.c.name == name)).first()
     return None if row is None else _record(connection, row)

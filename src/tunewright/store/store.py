@@ -30,7 +30,7 @@ from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value
 from tunewright.design.round import Round
-from tunewright.errors import StoreError
+from tunewright.errors import NotFound, StoreError
 from tunewright.messages import Message
 from tunewright.store import (
     backup,
@@ -53,6 +53,7 @@ from tunewright.store import (
 from tunewright.store.campaigns import CampaignRecord, CampaignStep
 from tunewright.store.claims import Claim
 from tunewright.store.evaluations import Evaluation
+from tunewright.store.judge import judged
 from tunewright.store.launches import Baseline, Launched, Place, Receipt
 from tunewright.store.leases import LEASE_S, Kind, LeaseWatch, Reclaimed, Worker
 from tunewright.store.notes import Note, Stops
@@ -63,7 +64,7 @@ from tunewright.store.read_round import Attempt, Snapshot
 from tunewright.store.recovery import Imported
 from tunewright.store.results import Results
 from tunewright.store.rounds import RoundRecord, Suggestions
-from tunewright.store.trial import Status
+from tunewright.store.trial import Status, Trial
 
 log = logging.getLogger(__name__)
 __all__ = ["Claim", "LeaseWatch", "Reclaimed", "RoundRecord", "Stops", "Store", "Worker"]
@@ -360,6 +361,13 @@ class Store:
             notes=written,
             origins=origins,
         )
+
+    def trial(self, key: int) -> Trial:
+        """One trial or repeat by its identity, judged by the objective of its round."""
+        found = reading.read_trial(self._database, key)
+        if found is None:
+            raise NotFound(f"no trial with the key {key} in {self.url}.")
+        return judged(rounds.objective_of(self._database, key), found)
 
     def batches(self, claim: Claim) -> list[bytes]:
         """The batches of this attempt that are in the record, in order."""

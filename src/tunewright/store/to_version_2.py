@@ -61,9 +61,7 @@ def _conclusions(connection: Connection, old: dict[str, Table]) -> Iterator[Conc
             try:
                 yield version_1.document(name, row.id, row.written, payload, about, place)
             except (KeyError, TypeError, ValueError, AttributeError, Damaged) as error:
-                log.warning(
-                    "%s %d of schema 1 is left out: %s", name, row.id, error
-                )
+                log.warning("%s %d of schema 1 is left out: %s", name, row.id, error)
 
 
 def _set_aside(connection: Connection) -> None:
