@@ -89,7 +89,7 @@ def test_an_outlier_gradient_is_mended_by_clipping(workload: Any) -> None:
     assert found.clipped is not None and found.clipped.share < 0.5
     assert f"clipping at {found.clip_norm:.3g} makes learning rate" in found.says
     with Store.open(own.store) as store:
-        kept = store.documents("probe")[-1].payload
+        kept = store.probes()[-1].answer
     assert kept["probe"] == "clip" and kept["clip_norm"] == found.clip_norm
     assert json.loads(json.dumps(as_document(found)))["tried"][0]["runs"]
 

@@ -67,7 +67,7 @@ def test_asked_again_it_trains_nothing(found):
     with Store.open(own.store) as store:
         trials = [t for r in store.rounds() for t in store.results(r.name).trials]
         assert {t.attempts for t in trials} == {1} and len(trials) == 24 * len(SIZES)
-        assert [d.payload["verdict"] for d in store.documents("probe")] == ["inside", "inside"]
+        assert [p.answer["verdict"] for p in store.probes()] == ["inside", "inside"]
 
 
 def test_a_size_whose_fastest_trials_are_at_the_edge_does_not_count(tmp_path):

@@ -91,8 +91,8 @@ def test_asking_again_trains_nothing(workload: Any, tmp_path: Path) -> None:
     assert stability(own, fixed={"learning_rate": 0.01}, steps=80, factors=(1, 5)) == first
     with Store.open(own.store) as store:
         assert [trial.identity for trial in store.results(first.round).trials] == before
-        kept = store.documents("probe")
-    assert kept[-1].payload["unstable_base_learning_rate"] == pytest.approx(0.05)
+        kept = store.probes()
+    assert kept[-1].answer["unstable_base_learning_rate"] == pytest.approx(0.05)
 
 
 def test_it_begins_from_the_best_trial_of_the_store(workload: Any) -> None:

@@ -58,7 +58,7 @@ def test_asked_again_it_trains_nothing_and_says_the_same(tmp_path):
     assert again == first
     with Store.open(own.store) as store:
         assert {r.name: dict(r.counts) for r in store.rounds()} == before
-        kept = [d.payload for d in store.documents("probe")]
+        kept = [p.answer for p in store.probes()]
     assert [d["max_train_steps"] for d in kept] == [first.max_train_steps] * 2
     assert kept[0]["says"] == as_document(first)["says"]
 

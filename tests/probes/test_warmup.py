@@ -49,7 +49,7 @@ def test_the_shortest_warm_up_is_found_and_pays(workload: Any) -> None:
     (said,) = found.caveats
     assert said.startswith("a warm-up of 10% of max_train_steps is a long one")
     with Store.open(own.store) as store:
-        kept = store.documents("probe")[-1].payload
+        kept = store.probes()[-1].answer
     assert kept["probe"] == "warmup" and kept["warmup_steps"] == 100
     assert json.loads(json.dumps(as_document(found)))["rungs"][1]["warmup_steps"] == 100
 

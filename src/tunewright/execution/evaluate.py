@@ -100,7 +100,7 @@ def measured(
                     one.proxy,
                     look,
                 )
-                store.keep_evaluation(records[key].id, evaluation)
+                store.add_evaluation(records[key].id, evaluation)
             found[key] = one
             tell(one)
     return tuple(found[trial.identity] for trial in chosen)

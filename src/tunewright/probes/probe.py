@@ -101,9 +101,16 @@ def run_listed(
 
 
 def keep(workload: Workload, answer: Answer) -> None:
-    """Record an answer in the workload's store, as plain data."""
+    """Record an answer in the workload's store, as plain data about this workload."""
     with Store.open(workload.store) as store:
-        store.add_document("probe", None, as_document(answer))
+        add_answer(store, workload, answer.probe, as_document(answer))
+
+
+def add_answer(store: Store, workload: Workload, name: str, answer: Mapping[str, Any]) -> int:
+    """Record what a probe answered about a workload, for the campaign that asked; its key."""
+    campaign = "" if workload.purpose is None else workload.purpose.campaign
+    metric = workload.objective.metric
+    return store.add_probe(name, workload.name, answer, metric=metric, campaign=campaign)
 
 
 def as_document(answer: Answer) -> dict[str, Any]:

@@ -223,7 +223,7 @@ def test_an_interrupted_probe_goes_on(tmp_path: Path) -> None:
         probe_rig(world.open, WORLD, asked, Cost(), store, say=say)
     assert all(rig.closed for rig in world.rigs)
     with Store.open(store) as kept:
-        done = [d.payload["row"]["batch_size"] for d in kept.documents("probe")]
+        done = [p.answer["row"]["batch_size"] for p in kept.probes()]
     assert done == [1, 2, 4]
     world.built.clear()
     probe_rig(world.open, WORLD, asked, Cost(), store)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from tunewright.messages import Facts, Template
 from tunewright.messages.en import (
     actions,
+    campaigns,
     errors,
     findings_curves,
     findings_space,
@@ -28,6 +29,7 @@ SENTENCES: Mapping[str, Template] = {
     **findings_curves.SENTENCES,
     **proposals.SENTENCES,
     **report.SENTENCES,
+    **campaigns.SENTENCES,
 }
 FINDINGS: Mapping[str, Callable[[str, Facts], list[str]]] = {
     **findings_space.FINDINGS,

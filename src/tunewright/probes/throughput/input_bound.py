@@ -208,7 +208,7 @@ def input_bound(
     kept_in = what.store if isinstance(what, Workload) else store
     if kept_in is not None:
         with Store.open(kept_in) as opened:
-            opened.add_document("probe", None, as_document(answer))
+            opened.add_probe(answer.probe, subject.name, as_document(answer))
     return answer
 
 
