@@ -19,6 +19,7 @@ from tunewright.execution.executors.local import Local
 from tunewright.execution.run import executor_of
 from tunewright.execution.watcher import Watcher
 from tunewright.execution.workload import Workload
+from tunewright.messages import Message
 from tunewright.probes.by_meaning import ByMeaning
 from tunewright.probes.probe import as_document
 from tunewright.probes.sweep_plan import plan_sweep
@@ -58,12 +59,13 @@ def abilities(workload: Workload, space: Round, given: Collection[str]) -> dict[
         plan, missing = plan_sweep(
             workload, _centre(workload, space), None, _fixed(workload, space)
         )
-        found[TRAIN_STEPS] = "" if plan is not None and not missing else "; ".join(missing)
+        lacks = "; ".join(one.text for one in missing)
+        found[TRAIN_STEPS] = "" if plan is not None and not missing else lacks
     for what, meant in ((WARMUP, "warmup_steps"), (CLIP, "clip_norm")):
         if meaning.name(meant) not in given:
             needs = ("learning_rate", "max_train_steps", meant)
             lacking = next((n for n in needs if not middle.takes(n)), None)
-            found[what] = "; ".join(middle.lacks(needs))
+            found[what] = "; ".join(one.text for one in middle.lacks(needs))
             if lacking is not None:
                 name = meaning.name(lacking)
                 found[what] = f'the program takes no {name} (or means={{"{lacking}": "..."}})'
@@ -112,7 +114,8 @@ def settle(workload: Workload, space: Round, what: str, watch: Watcher | None) -
         )
         document = as_document(own) if own.from_record else None
     except WorkloadError as error:  # it cannot be stepped, or fits nowhere: leave it as it is
-        document = {"probe": BATCH_SIZE, "settings": {}, "says": f"cannot be probed: {error}"}
+        failed = Message("probe.failed", {"error": str(error)})
+        document = {"probe": BATCH_SIZE, "settings": {}, "message": failed.to_data()}
     if document is not None:  # what the probe has kept itself is there already
         with Store.open(workload.store) as store:
             store.add_document("probe", None, document)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tunewright import messages
 from tunewright.design.ranges import Value
 
 BATCH_SIZE, TRAIN_STEPS, REPAIR = "batch_size", "train_steps", "repair"
@@ -18,6 +19,15 @@ def answer(answers: Answers, probe: str) -> Mapping[str, Any] | None:
     """The newest answer of a probe; None before there is one."""
     own = [one for one in answers if one.get("probe") == probe]
     return own[-1] if own else None
+
+
+def sentence_of(one: Mapping[str, Any]) -> str:
+    """An answer in a sentence, with what a judgement lacks; a store of version 1 has its text."""
+    if "message" not in one:
+        return str(one.get("says", ""))
+    sentence = messages.sentence(one["message"])
+    lacks = [messages.sentence(lack) for lack in one.get("missing") or ()]
+    return f"{sentence} ({'; '.join(lacks)})" if lacks and one.get("probe") == REPAIR else sentence
 
 
 def settled(answers: Answers) -> dict[str, Value]:

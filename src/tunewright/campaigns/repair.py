@@ -16,7 +16,7 @@ from tunewright.advice.proposal import Proposal
 from tunewright.advice.repair import UNSTABLE
 from tunewright.campaigns.campaign import Campaign, kind_of
 from tunewright.campaigns.probe import CLIP, WARMUP
-from tunewright.campaigns.probe_answers import REPAIR, answer
+from tunewright.campaigns.probe_answers import REPAIR, answer, sentence_of
 from tunewright.campaigns.round_names import named, together
 from tunewright.campaigns.shares import FEWEST
 from tunewright.campaigns.step import Step
@@ -24,6 +24,8 @@ from tunewright.design.ranges import Log, is_number
 from tunewright.design.round import Round
 from tunewright.execution.watcher import Watcher
 from tunewright.execution.workload import Workload
+from tunewright.facts import plain
+from tunewright.messages import Message
 from tunewright.probes.clip import HALVINGS, SEEDS, clip
 from tunewright.probes.probe import Answer
 from tunewright.probes.stability import FACTORS, STEPS, stability
@@ -62,7 +64,7 @@ def repaired_step(campaign: Campaign, trials: int) -> Step | None:
     if any(kind_of(r.round.name) == "repair" for r in campaign.rounds) or trials < FEWEST:
         return None
     shown = ", ".join(f"{name} = {value:g}" for name, value in found["settings"].items())
-    reason = f"{found['says']}: the space again with {shown}"
+    reason = f"{sentence_of(found)}: the space again with {shown}"
     made = _reaching(campaign, found)
     return Step("repair", reason, trials, named(campaign, made, "repair", trials, reason))
 
@@ -99,14 +101,15 @@ def _document(workload: Workload, found: Answer) -> dict[str, Any]:
     meaning = workload.meaning
     taken = {meaning.name("warmup_steps"), meaning.name("clip_norm")}
     settings = {n: v for n, v in found.settings.items() if n in taken}
-    says = found.says.partition(": search ")[0]  # the space is searched again anyway
-    lack = "; ".join(found.missing)
+    # the space is searched again anyway
+    message = Message(found.message.code, {**found.message.facts, "search_again": None})
     peak = found.base_learning_rate if isinstance(found, Warmup) else None
     return {
         "probe": REPAIR,
         "by": found.probe,
         "settings": settings,
-        "says": f"{says} ({lack})" if lack else says,
+        "message": plain(message),
+        "missing": plain(found.missing),
         "learning_rate": meaning.name("learning_rate"),
         "base_learning_rate": peak,
     }

@@ -52,6 +52,27 @@ def probability(p: float) -> str:
     return f"{100 * p:.3g} %"
 
 
+def rate(per_second: float) -> str:
+    """A throughput with four significant digits.
+
+    >>> rate(19005.4), rate(3.14159)
+    ('19,010', '3.142')
+    """
+    if per_second < 1000:
+        return f"{per_second:.4g}"
+    return f"{float(f'{per_second:.4g}'):,.0f}"
+
+
+def two_digits(x: float) -> str:
+    """A batch size or a number of steps that is not known any better.
+
+    >>> two_digits(131.7), two_digits(3.44)
+    ('130', '3.4')
+    """
+    digits = 1 - math.floor(math.log10(x))
+    return f"{round(x, digits):.10g}"
+
+
 def value(x: Any) -> str:
     """The value of a hyperparameter.
 

@@ -10,6 +10,7 @@ from tunewright.advice.range_overlap import hull
 from tunewright.advice.rewrite import searched_ranges, with_ranges
 from tunewright.campaigns.campaign import Campaign, Contender, kind_of
 from tunewright.campaigns.probe import skipped
+from tunewright.campaigns.probe_answers import sentence_of
 from tunewright.campaigns.train_longer import ranks_alike
 from tunewright.messages import words
 from tunewright.present.answer import settings
@@ -80,8 +81,8 @@ def found(campaign: Campaign) -> Iterator[str]:
         yield f"On the test set ({times}): {measured}."
     yield _spent(campaign)
     for probe in campaign.probes:
-        if probe.get("says"):  # single rows of a probe say nothing
-            yield f"Probe {probe.get('probe', '')}: {probe['says']}"
+        if sentence := sentence_of(probe):  # single rows of a probe have none
+            yield f"Probe {probe.get('probe', '')}: {sentence}"
     alike = ranks_alike(campaign)
     if alike is not None:
         yield f"Short against long training: {alike.says}."

@@ -10,12 +10,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from tunewright.messages import Facts, Template
-from tunewright.messages.en import actions, findings, judging, launches, reasons
+from tunewright.messages.en import (
+    actions,
+    findings,
+    judging,
+    launches,
+    probes,
+    probes_throughput,
+    reasons,
+)
 
 SENTENCES: Mapping[str, Template] = {
     **judging.SENTENCES,
     **reasons.SENTENCES,
     **launches.SENTENCES,
+    **probes.SENTENCES,
+    **probes_throughput.SENTENCES,
 }
 FINDINGS: Mapping[str, Callable[[str, Facts], list[str]]] = findings.FINDINGS
 CANNOT_JUDGE: Mapping[str, str] = findings.CANNOT_JUDGE
