@@ -14,7 +14,7 @@ from tunewright.design.ranges import log
 from tunewright.design.round import Round
 from tunewright.errors import DesignError, SnapshotError, WorkloadError
 from tunewright.execution.command import command
-from tunewright.execution.evaluate import Measured, evaluate, measured
+from tunewright.execution.evaluate import Measured, evaluate
 from tunewright.execution.executors.inline import Inline
 from tunewright.execution.executors.local import Local
 from tunewright.execution.repeat import repeat
@@ -85,7 +85,7 @@ def test_the_best_steps_checkpoint_is_measured_and_recorded(workload):
     results = run(ROUND, workload)
     top = results.top(3)
     told: list[Measured] = []
-    found = measured(top, workload, full, tell=told.append)
+    found = evaluate(top, workload, full, on_measured=told.append)
     assert [one.trial.number for one in found] == [t.number for t in top]
     assert told == list(found)
     after = load(workload.store, "rates")
@@ -177,21 +177,20 @@ def test_repeats_can_be_measured_too(workload):
 
 
 @pytest.mark.parametrize(
-    ("measure", "reason"),
+    ("measure", "code", "fact"),
     [
-        (broken, "ValueError: no such data set"),
-        (returns_nothing, "return its metrics as a dictionary"),
-        (
-            the_objective_again,
-            "give the offline metric a name of its own, such as full_valid_error",
-        ),
+        (broken, "evaluation.failed", "ValueError: no such data set"),
+        (returns_nothing, "evaluation.failed", "return its metrics as a dictionary"),
+        (the_objective_again, "evaluation.logged_in_training", "valid_error"),
     ],
 )
-def test_an_evaluation_that_goes_wrong_says_why_and_records_nothing(workload, measure, reason):
+def test_an_evaluation_that_goes_wrong_says_why_and_records_nothing(workload, measure, code, fact):
     best = run(ROUND, workload).best()
     (one,) = evaluate(best, workload, measure)
     assert not one.metrics
-    assert reason in one.reason
+    assert one.reason.code == code
+    assert any(fact in known for known in one.reason.facts.values())
+    assert one.to_data()["reason"]["code"] == code
     assert list(load(workload.store, "rates").trial(best.number).curves) == ["valid_error"]
 
 
@@ -200,7 +199,8 @@ def test_an_infeasible_trial_has_no_selected_checkpoint(workload):
     bad = next(t for t in results.trials if t.status == "infeasible")
     good, refused = evaluate([results.best(), bad], workload, full)
     assert good.metrics
-    assert "no checkpoint of it was selected" in refused.reason
+    assert refused.reason.code == "evaluation.not_selected"
+    assert refused.reason.facts == {"status": "infeasible"}
 
 
 def test_checkpoints_of_ones_own(workload):
@@ -211,8 +211,9 @@ def test_checkpoints_of_ones_own(workload):
     (one,) = evaluate(best, own, own_files)
     assert one.metrics["full_error"] == pytest.approx(3 * best.value)
     (other,) = evaluate(best, own, reads_the_state)
-    assert "its training never called run.save()" in other.reason
-    assert SnapshotError.__name__ in other.reason
+    cause = other.reason.facts["cause"]
+    assert "its training never called run.save()" in cause
+    assert SnapshotError.__name__ in cause
 
 
 @pytest.mark.beyond_core
@@ -228,7 +229,7 @@ def test_a_command_measures_in_a_process_of_its_own(workload, tmp_path):
     best = run(ROUND, workload).best()
     template = f"{sys.executable} {program} {{checkpoint}} {{step}} {{learning_rate}}"
     (one,) = evaluate(best, workload, command(template))
-    assert one.reason == ""
+    assert one.reason is None
     expected = best.configuration["learning_rate"] / 9
     assert one.metrics == {"full_error": pytest.approx(expected)}
     curve = load(workload.store, "rates").curves(best.number, "full_error")

@@ -42,7 +42,7 @@ def test_a_scale_that_grows_is_seen_to_grow():
     course = [value for _, value in found.at]
     assert course[0] < course[1] < course[2]
     assert found.message.facts["course"] == [list(one) for one in found.at]
-    assert found.to_data()["batch_size"] == course[-1]
+    assert found.to_data()["at"][-1][1] == found.batch_size == course[-1]
 
 
 def test_pure_noise_has_no_scale():

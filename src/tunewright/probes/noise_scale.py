@@ -51,10 +51,6 @@ class NoiseScale(Facts):
         """Where it ends, in at most twelve words."""
         return messages.text(f"{self.message.code}.headline", self.message.facts)
 
-    def to_data(self) -> dict[str, Any]:
-        """The facts as plain data."""
-        return {**super().to_data(), "batch_size": self.batch_size}
-
 
 def noise_scale(
     small_norms: npt.ArrayLike,
