@@ -27,7 +27,8 @@ GROUPS = {
     "What happened": ("Results", "Trial", "joined"),
     "What can be trusted": ("check", "Finding", "report", "plots"),
     "What to do about it": (
-        *("decide", "Launch", "variance", "next_round", "Proposal", "extend", "tune", "Campaign"),
+        *("launch", "LaunchTerms", "decide", "Launch", "history", "variance", "final_test"),
+        *("next_round", "Proposal", "extend", "tune", "Campaign"),
     ),
     "Short experiments": ("probes",),
     "From elsewhere": (

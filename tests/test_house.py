@@ -19,7 +19,7 @@ SOURCE = ROOT / "src" / "tunewright"
 FILES = sorted(SOURCE.rglob("*.py"))
 
 # Lower folders never import higher ones, in this order; leaves first, doors last.
-LEAVES = ("messages", "actions", "errors", "finding", "_jax_arrays", "_typed_tree")
+LEAVES = ("messages", "facts", "actions", "errors", "finding", "_jax_arrays", "_typed_tree")
 ORDER = (
     *LEAVES,
     *("seeds", "snapshot", "protocols", "design", "stats", "store", "search", "execution"),
@@ -63,6 +63,7 @@ PUBLIC = [
     "Infeasible",
     "Inline",
     "Launch",
+    "LaunchTerms",
     "Listed",
     "Local",
     "Objective",
@@ -82,7 +83,9 @@ PUBLIC = [
     "decide",
     "evaluate",
     "extend",
+    "final_test",
     "given",
+    "history",
     "import_frames",
     "import_mlflow",
     "import_optuna",
@@ -92,6 +95,7 @@ PUBLIC = [
     "import_wandb",
     "integers",
     "joined",
+    "launch",
     "linear",
     "load",
     "log",

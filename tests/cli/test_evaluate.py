@@ -90,10 +90,9 @@ def test_when_none_could_be_measured_the_exit_code_says_so(
 def test_final_looks_once_and_warns_the_second_time(trained: Path, tunewright: Tunewright) -> None:
     first = tunewright("final", "layers", "--with", "train.py:test")
     assert first.code == 0, first.err
-    assert "on the test set for trial" in first.out
-    assert "looked at" not in first.out
+    assert "the first look at the test set" in first.out
     second = tunewright("final", "layers", "--with", "train.py:test", "--trial", "1")
-    assert "The test set was looked at once before" in second.out
+    assert "but the test set was used before" in second.out
     data = json.loads(tunewright("final", "layers", "--with", "train.py:test", "--json").out)
     assert data["evaluation"]["look"] == 3
     assert len(data["earlier"]) == 2

@@ -13,7 +13,8 @@ from typing import Any
 
 Data = Any  # what json.loads returns
 ENVELOPE = {"schema_version", "data"}
-SENTENCES = {"says", "caveats", "missing", "label", "criterion", "notes", "what"}  # of a probe
+# of a probe: sentences, or their codes and facts
+SENTENCES = {"says", "message", "caveats", "missing", "label", "criterion", "notes", "what"}
 PROVENANCE = ("commit", "diff_sha256", "untracked", "packages", "python", "devices")
 SETTINGS_OF_A_ROUND = ("trials_per_study", "seed", "scientific", "nuisance", "fixed")
 DECIDED = (
@@ -251,7 +252,8 @@ def decision(data: Mapping[str, Data]) -> Data:
 
 def launch(data: Data) -> Data:
     """What a launch decided, and the baseline after it."""
-    return {**decision(data), "runs": data["runs"], "now": place_facts(data["now"])}
+    made = data["decision"]
+    return {**decision(made), "runs": made["runs"], "now": place_facts(data["now"])}
 
 
 def history(data: Data) -> Data:
@@ -308,9 +310,7 @@ def doctor(data: Data) -> Data:
 
 def evaluate(data: Data) -> Data:
     """What was measured of each trial."""
-    return [
-        {"trial": one["trial"]["number"], **some(one, "step", "metrics", "proxy")} for one in data
-    ]
+    return [some(one, "trial", "step", "metrics", "proxy") for one in data]
 
 
 def final(data: Data) -> Data:

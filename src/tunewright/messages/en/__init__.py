@@ -17,6 +17,9 @@ from tunewright.messages.en import (
     findings_curves,
     findings_space,
     judging,
+    launches,
+    probes,
+    probes_throughput,
     proposals,
     reasons,
     report,
@@ -30,6 +33,9 @@ SENTENCES: Mapping[str, Template] = {
     **proposals.SENTENCES,
     **report.SENTENCES,
     **campaigns.SENTENCES,
+    **launches.SENTENCES,
+    **probes.SENTENCES,
+    **probes_throughput.SENTENCES,
 }
 FINDINGS: Mapping[str, Callable[[str, Facts], list[str]]] = {
     **findings_space.FINDINGS,
