@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from tunewright.present.plain import as_json
+from tunewright.present import envelope
 from tunewright.present.terminal.toml_words import as_toml
 
 PIPED_WIDTH = 200  # nobody resizes a file: leave tables whole for grep
@@ -31,6 +31,6 @@ def say(text: str = "", style: str = "") -> None:
     screen().print(Text(as_toml(text), style=style), soft_wrap=True)
 
 
-def show_json(thing: Any) -> None:
-    """An answer for programs."""
-    print(as_json(thing))
+def show_json(data: Any) -> None:
+    """An answer for programs: the envelope of the command that is answering."""
+    envelope.show(envelope.current(), data)
