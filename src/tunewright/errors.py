@@ -11,7 +11,8 @@
     |-- Busy               another supervisor owns the round; names host, pid and age
     |-- SnapshotError      a snapshot that cannot be written or read
     |-- PipelineError      a training pipeline put together wrongly (shapes, ranks, weights)
-    `-- MissingExtra       an optional package is not installed; names the extra
+    |-- MissingExtra       an optional package is not installed; names the extra
+    `-- Misuse             a command or a project used wrongly; says what to do instead
 
     Infeasible(Exception)       raised by a training function: this configuration cannot be trained
     Ended(BaseException)        ends a trial from inside `run.log`, past any `except Exception`
@@ -74,6 +75,15 @@ class PipelineError(TunewrightError, ValueError):
 
 class MissingExtra(TunewrightError, ImportError):
     """An optional package is not installed."""
+
+
+class Misuse(TunewrightError):
+    """A command or a project used wrongly, with its place, likely cause and remedy."""
+
+    def __init__(self, what: str, *, where: str = "", cause: str = "", remedy: str = "") -> None:
+        """Only `what` is needed; the rest is given where it is known."""
+        super().__init__(what)
+        self.where, self.cause, self.remedy = where, cause, remedy
 
 
 class Infeasible(Exception):

@@ -21,6 +21,7 @@ from tunewright.errors import (
     Damaged,
     DesignError,
     MissingExtra,
+    Misuse,
     NotFound,
     PipelineError,
     StoreError,
@@ -59,15 +60,6 @@ class Problem:
     exit_code: int = WRONG_USE
 
 
-class Misuse(TunewrightError):
-    """A command used wrongly, told with its place, cause and remedy."""
-
-    def __init__(self, what: str, *, where: str = "", cause: str = "", remedy: str = "") -> None:
-        """Only `what` is needed; the rest is told where it is known."""
-        super().__init__(what)
-        self.problem = Problem(what, where, cause, remedy)
-
-
 def explain(error: BaseException) -> Problem:
     """The problem behind an exception.
 
@@ -75,7 +67,7 @@ def explain(error: BaseException) -> Problem:
     'tunewright ls'
     """
     if isinstance(error, Misuse):
-        return error.problem
+        return Problem(str(error), error.where, error.cause, error.remedy)
     if hasattr(error, "format_message"):  # raised by typer for a wrong option or argument
         return _usage(error)
     if isinstance(error, TunewrightError):

@@ -23,7 +23,8 @@ StoreOption = Annotated[
     ),
 ]
 JsonOption = Annotated[
-    bool, typer.Option("--json", help="Print JSON: every digit, null for what is no number.")
+    bool,
+    typer.Option("--json", help="Print JSON at full precision; NaN and infinities become null."),
 ]
 WorkersOption = Annotated[
     int | None,

@@ -139,8 +139,7 @@ FAMILIES: dict[str, tuple[Verb, ...]] = {
         Verb(
             "next",
             "next.next_",
-            "Say what to do after a round: ranked proposals with their reasons, and rounds to "
-            "run.",
+            "Say what to do after a round: ranked proposals with their reasons, and rounds to run.",
         ),
         Verb(
             "extend",
@@ -169,8 +168,7 @@ FAMILIES: dict[str, tuple[Verb, ...]] = {
         Verb(
             "import",
             "import_.import_",
-            "Take over a round that another tool recorded; check, plot and report then work on "
-            "it.",
+            "Take over a round that another tool recorded; check, plot and report then work on it.",
         ),
         Verb(
             "backup",

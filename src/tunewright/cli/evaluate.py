@@ -11,7 +11,6 @@ from tunewright.cli import _where as where
 from tunewright.cli._errors import FINE, UNFINISHED, Misuse
 from tunewright.cli._options import JsonOption, RoundName, StoreOption, WorkersOption
 from tunewright.cli._project import ROUNDS, Project, anchored, need_project
-from tunewright.cli._training_function import find_function
 from tunewright.cli.init import FUNCTION
 from tunewright.design.round_file import write_round
 from tunewright.execution.command import command
@@ -21,6 +20,7 @@ from tunewright.launches.final import FinalCheck, final_check, fold
 from tunewright.messages import words
 from tunewright.present.terminal.plain_table import cell, table
 from tunewright.present.terminal.screen import say, screen, show_json, sidelines
+from tunewright.project._function import find_function
 from tunewright.store.results import Results
 from tunewright.store.store import Store
 from tunewright.store.trial import Trial

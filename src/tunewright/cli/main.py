@@ -12,7 +12,7 @@ import typer
 
 import tunewright
 from tunewright.cli._errors import FINE, INTERRUPTED, explain, tell
-from tunewright.cli._verbs import FAMILIES, Verbs
+from tunewright.cli._verbs import Verbs
 from tunewright.present import envelope
 from tunewright.present.terminal.screen import sidelines
 

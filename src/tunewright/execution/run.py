@@ -22,6 +22,7 @@ from tunewright.execution.retry import from_server
 from tunewright.execution.supervisor import Supervisor, Undertaking
 from tunewright.execution.watcher import Silent, Summary, Watcher, Why
 from tunewright.execution.workload import Workload
+from tunewright.search.bayesian.earlier import learning_from_earlier
 from tunewright.search.halton import Halton
 from tunewright.search.search import Search
 from tunewright.store.joined import with_earlier
@@ -125,6 +126,7 @@ def supervised(
     """The results, why it came to its end, and the last wish a signal made."""
     search, watch = search or Halton(), watch or Silent()
     _check_limits(max_hours, trials)
+    search = learning_from_earlier(search, round, workload.store, workload.objective)
     own = ready(round, workload, search)
     deadline = None if max_hours is None else time.monotonic() + max_hours * SECONDS_PER_HOUR
     with Store.open(workload.store) as store:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
+from typing import Any
 
 from tunewright.messages import words
 from tunewright.store.results import Results
@@ -16,6 +18,10 @@ class Step:
 
     command: str
     why: str
+
+    def to_data(self) -> dict[str, Any]:
+        """Plain data: the words of the command."""
+        return {"argv": shlex.split(self.command)}
 
 
 def next_steps(results: Results, reported: bool = False) -> tuple[Step, ...]:

@@ -6,9 +6,10 @@ from datetime import UTC, datetime
 from rich.console import Console
 from tests.recorded import results
 
-from tunewright.present.terminal.trial_page import History, print_trial
+from tunewright.present.terminal.trial_page import print_trial
 from tunewright.store.provenance import Provenance
 from tunewright.store.read_round import Attempt, Snapshot
+from tunewright.stores import History
 
 ORIGIN = Provenance(
     command="tunewright run weight_decay",

@@ -10,9 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from tunewright.messages import Facts, Template
-from tunewright.messages.en import actions, findings, judging, reasons
+from tunewright.messages.en import actions, findings, judging, project, reasons
 
-SENTENCES: Mapping[str, Template] = {**judging.SENTENCES, **reasons.SENTENCES}
+SENTENCES: Mapping[str, Template] = {
+    **judging.SENTENCES,
+    **project.SENTENCES,
+    **reasons.SENTENCES,
+}
 FINDINGS: Mapping[str, Callable[[str, Facts], list[str]]] = findings.FINDINGS
 CANNOT_JUDGE: Mapping[str, str] = findings.CANNOT_JUDGE
 SECTIONS: Mapping[str, str] = findings.SECTIONS

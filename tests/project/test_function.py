@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tunewright.cli._errors import Misuse
-from tunewright.cli._training_function import find_function
+from tunewright.project._function import find_function
 
 
 @pytest.fixture(autouse=True)
