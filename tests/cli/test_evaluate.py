@@ -94,7 +94,7 @@ def test_final_looks_once_and_warns_the_second_time(trained: Path, tunewright: T
     assert "looked at" not in first.out
     second = tunewright("final", "layers", "--with", "train.py:test", "--trial", "1")
     assert "The test set was looked at once before" in second.out
-    data = json.loads(tunewright("final", "layers", "--with", "train.py:test", "--json").out)
+    data = tunewright("final", "layers", "--with", "train.py:test", "--json").data
     assert data["evaluation"]["look"] == 3
     assert len(data["earlier"]) == 2
 

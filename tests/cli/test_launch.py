@@ -84,7 +84,7 @@ def test_a_launch_repeats_both_and_becomes_the_baseline(tuned, tunewright):
 def test_an_equal_setting_is_not_launched(tuned, tunewright):
     answer = tunewright("launch", "layers", "--on", "inline", "--times", "5", "--json")
     assert answer.code == 0, answer.err
-    launch = json.loads(answer.out)
+    launch = answer.data
     assert launch["looks"] == [5]
     assert launch["runs"] == [5, 5]
     assert launch["claim"] == "feature"
@@ -126,10 +126,10 @@ def test_the_first_baseline_needs_no_comparison(tuned, tunewright):
         in tunewright("launch", "layers", "--first").err
     )
     better = tunewright("launch", "layers", "--on", "inline", "--json")
-    found = json.loads(better.out)
+    found = better.data
     assert found["baseline"] == "layers trial 0"
     assert found["verdict"] == "launch"
-    data = json.loads(tunewright("history", "--json").out)
+    data = tunewright("history", "--json").data
     assert [one["verdict"] for one in data["launches"]] == ["launch", "launch"]
     assert len(data["baselines"]) == 2
 
@@ -166,14 +166,14 @@ def test_one_run_each_with_a_known_sd(tuned, tunewright):
 def test_both_on_shared_splits_are_compared_split_by_split(tuned, tunewright):
     answer = tunewright("launch", "layers", "--splits", "3", "--on", "inline", "--json")
     assert answer.code == 0, answer.err
-    found = json.loads(answer.out)
+    found = answer.data
     assert found["method"] == "paired by split"
     assert found["verdict"] == "launch"
     assert found["runs"] == [3, 3]
 
 
 def test_in_general_adds_the_luck_of_tuning_and_of_the_data(tuned, tunewright):
-    plain = json.loads(tunewright("launch", "layers", "--on", "inline", "--json").out)
+    plain = tunewright("launch", "layers", "--on", "inline", "--json").data
     trial = plain["candidate"].split()[-1]
     against = plain["baseline"].split()[-1]
     wide = json.loads(
@@ -227,7 +227,7 @@ def test_variances_together(tuned, tunewright):
     assert "from 3 studies" in after.out
     assert "from 3 data splits" in after.out
     assert "not known" not in after.out
-    data = json.loads(tunewright("variance", "layers", "--json").out)
+    data = tunewright("variance", "layers", "--json").data
     assert data["trial"]["sd"] > 0
     assert data["data"]["how"] == "from 200 examples"
     assert set(data["study"]) == {"layers=1", "layers=2"}

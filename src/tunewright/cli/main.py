@@ -92,7 +92,7 @@ def named(arguments: Sequence[str]) -> str:
     ('probe batch-size', 'ls', '')
     """
     words = [word for word in arguments if not word.startswith("-")]
-    return " ".join(words[: 2 if words[:1] == ["probe"] else 1])
+    return " ".join(words[: 2 if words and words[0] in GROUPS else 1])
 
 
 def _run(arguments: list[str]) -> int:
