@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tunewright.cli._errors import Misuse
+from tunewright.errors import Misuse
 from tunewright.project._function import find_function
 
 

@@ -21,7 +21,7 @@ from tunewright.errors import (
     Damaged,
     DesignError,
     MissingExtra,
-    Misuse,
+    Misuse as Misuse,
     NotFound,
     PipelineError,
     StoreError,

@@ -8,7 +8,7 @@ from typing import Annotated, TypeVar
 
 import typer
 
-from tunewright.cli._errors import Misuse
+from tunewright.errors import Misuse
 
 Chosen = TypeVar("Chosen")
 

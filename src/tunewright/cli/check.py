@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from tunewright.checks.checklist import check as check_results
 from tunewright.cli._answer import answer
@@ -26,11 +27,12 @@ def check(
 ) -> None:
     """Ask whether a round can be trusted: the playbook's checklist. Exits with 1 on a warning."""
     results = judged_by(read_round(round, store), minimize, maximize, at)
-    findings = check_results(results)
+    findings: list[Any] = check_results(results)
+    shown: list[Any] = [_for_a_shell(f) for f in findings]
     answer(
         json,
         {"round": results.round.name, "findings": findings},
-        lambda: print_checklist(results, [_for_a_shell(f) for f in findings], screen()),
+        lambda: print_checklist(results, shown, screen()),
         WARNED if any(finding.verdict == "warn" for finding in findings) else FINE,
     )
 

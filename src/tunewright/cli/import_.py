@@ -14,12 +14,11 @@ import typer
 
 from tunewright import importers, stores
 from tunewright.cli._answer import answer
-from tunewright.cli._errors import Misuse
 from tunewright.cli._options import JsonOption, StoreOption, chosen
 from tunewright.cli._project import DEFAULT_STORE, find_project
 from tunewright.design.objective import Objective
 from tunewright.design.ranges import Range, choice, integers, linear, log, log_from_one
-from tunewright.errors import DesignError
+from tunewright.errors import DesignError, Misuse
 from tunewright.importers.build_round import Options
 from tunewright.importers.foreign import parsed
 from tunewright.importers.roles import Role

@@ -15,7 +15,6 @@ from tunewright.advice.agreement import Agreement, agreement
 from tunewright.advice.extend import extension
 from tunewright.advice.proposal import Proposal, next_name
 from tunewright.cli._answer import answer
-from tunewright.cli._errors import Misuse
 from tunewright.cli._objective_options import AtOption, MaximizeOption, MinimizeOption, judged_by
 from tunewright.cli._options import JsonOption, RoundName, StoreOption
 from tunewright.cli._project import (
@@ -27,7 +26,7 @@ from tunewright.cli._project import (
     store_address,
 )
 from tunewright.design.round import Round
-from tunewright.errors import NotFound
+from tunewright.errors import Misuse, NotFound
 from tunewright.messages import words
 from tunewright.present.terminal.proposal_page import print_extension, print_proposals
 from tunewright.present.terminal.screen import say, screen

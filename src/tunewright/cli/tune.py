@@ -16,12 +16,13 @@ from tunewright.campaigns.step import Step
 from tunewright.campaigns.tune import Ending, tuned
 from tunewright.cli import _where as where
 from tunewright.cli._answer import answer
-from tunewright.cli._errors import FINE, INTERRUPTED, UNFINISHED, Misuse
+from tunewright.cli._errors import FINE, INTERRUPTED, UNFINISHED
 from tunewright.cli._options import JsonOption, StoreOption, WorkersOption
 from tunewright.cli._probe_rounds import RoundAfterRound
 from tunewright.cli._project import ROUNDS, Project, from_here, need_project, plain_name
 from tunewright.cli.evaluate import chosen_measure
 from tunewright.design.round import Round
+from tunewright.errors import Misuse
 from tunewright.execution.executors.executor import Executor
 from tunewright.messages import words
 from tunewright.present import facts

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from tunewright.cli._errors import Misuse
+from tunewright.errors import Misuse
 
 
 def find_function(named: str, folder: Path) -> Callable[..., Any]:
