@@ -53,7 +53,7 @@ def test_else_the_driver_is_asked(
 
 @pytest.mark.beyond_core
 def test_torch_is_not_needed_to_find_them() -> None:
-    source = "import sys; from tunewright.execution import local; local.Local().slots; "
+    source = "import sys; from tunewright.execution.executors import local; local.Local().slots; "
     source += "print('torch' in sys.modules)"
     answer = subprocess.run([sys.executable, "-c", source], check=True, capture_output=True)
     assert answer.stdout.strip() == b"False"
