@@ -6,7 +6,7 @@ import tunewright as tw
     tw.log, tw.linear, tw.given    ranges and conditions
     tw.run, tw.repeat, tw.load     train it, and read it back
     tw.check, tw.plots, tw.report  what can be trusted, and how it looks
-    tw.decide, tw.next_round       what to launch, and what to ask next
+    tw.launch, tw.next_round       what becomes the baseline, and what to ask next
     tw.probes, tw.tune             settle the basics; the whole loop on autopilot
     tw.rounds, tw.campaign         what a store holds
     tw.project, tw.stores          the files of a project; notes, stops, backups of a store
@@ -62,8 +62,12 @@ if TYPE_CHECKING:
     from tunewright.execution.workload import Workload as Workload
     from tunewright.finding import Finding as Finding
     from tunewright.launches.decide import decide as decide
+    from tunewright.launches.final import final_test as final_test
+    from tunewright.launches.history import history as history
     from tunewright.launches.launch import Launch as Launch
+    from tunewright.launches.terms import LaunchTerms as LaunchTerms
     from tunewright.launches.variance import variance as variance
+    from tunewright.launches.workflow import launch as launch
     from tunewright.present import figures as plots  # noqa: F401
     from tunewright.present.report import report as report
     from tunewright.search.bayesian.bayesian import Bayesian as Bayesian
@@ -85,7 +89,11 @@ _HOMES = {
     "finding": ("Finding",),
     "launches.decide": ("decide",),
     "advice.extend": ("extend",),
+    "launches.final": ("final_test",),
+    "launches.history": ("history",),
     "launches.launch": ("Launch",),
+    "launches.terms": ("LaunchTerms",),
+    "launches.workflow": ("launch",),
     "advice.next_round": ("next_round",),
     "launches.variance": ("variance",),
     "design.conditions": ("given",),

@@ -99,6 +99,31 @@ class Repeat(Action):
 
 
 @dataclass(frozen=True)
+class MeasureVariance(Action):
+    """Train what it takes to know study or data variance."""
+
+    kind: ClassVar[str] = "variance"
+    round: str
+    times: int | None = None  # repeats of the best trial
+    studies: int | None = None  # whole searches
+    splits: int | None = None  # data splits
+
+    @property
+    def argv(self) -> tuple[str, ...]:
+        """`tunewright variance ROUND`, with what to train."""
+        asked = (("times", self.times), ("studies", self.studies), ("splits", self.splits))
+        options = (word for name, n in asked if n is not None for word in (f"--{name}", str(n)))
+        return ("tunewright", "variance", self.round, *options)
+
+    @property
+    def call(self) -> str:
+        """`tw.variance`."""
+        asked = {"times": self.times, "studies": self.studies, "splits": self.splits}
+        options = "".join(f", {name}={n}" for name, n in asked.items() if n is not None)
+        return f"tw.variance(results, workload{options})"
+
+
+@dataclass(frozen=True)
 class NextRound(Action):
     """Ask for proposals; `write` makes the round file of the first one."""
 

@@ -5,7 +5,6 @@ The words are made from these facts by `messages`, when somebody reads them.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -13,6 +12,7 @@ from typing import Any, Literal
 
 from tunewright import messages
 from tunewright.actions import Action
+from tunewright.facts import plain
 from tunewright.messages import Message, Text, Words
 
 Verdict = Literal["ok", "note", "warn", "cannot_judge"]
@@ -25,7 +25,7 @@ class Evidence:
 
     def to_data(self) -> dict[str, Any]:
         """The evidence as plain data."""
-        made: dict[str, Any] = _plain(self)
+        made: dict[str, Any] = plain(self)
         return made
 
 
@@ -125,16 +125,3 @@ def said_once(findings: Iterable[Any], round_name: str) -> list[Any]:
     if any((f.verdict, f.evidence) != (first.verdict, first.evidence) for f in kept):
         return kept
     return [replace(first, scope="round", about=round_name)]
-
-
-def _plain(value: Any) -> Any:
-    """Plain data of a value: data classes and tuples become mappings and lists."""
-    if isinstance(value, Message | Action):
-        return value.to_data()
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
-    if isinstance(value, Mapping):
-        return {str(key): _plain(one) for key, one in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [_plain(one) for one in value]
-    return value.item() if hasattr(value, "item") else value

@@ -25,7 +25,7 @@ from tunewright.execution.repeat import repeated
 from tunewright.execution.run import load, supervise
 from tunewright.execution.watcher import Concluded, Summary, Why
 from tunewright.messages import words
-from tunewright.present import facts
+from tunewright.present import command_facts as facts
 from tunewright.present.next_step import REPEATS, next_steps
 from tunewright.present.terminal.plan_page import plan, print_plan, recorded
 from tunewright.present.terminal.progress import watcher

@@ -13,7 +13,7 @@ from tunewright.cli._objective_options import AtOption, MaximizeOption, Minimize
 from tunewright.cli._options import JsonOption, RoundName, StoreOption, chosen
 from tunewright.cli._project import read_round, store_address
 from tunewright.messages import words
-from tunewright.present import facts
+from tunewright.present import command_facts as facts
 from tunewright.present.plain import plain
 from tunewright.present.terminal.round_page import print_round
 from tunewright.present.terminal.screen import say, screen

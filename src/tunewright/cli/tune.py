@@ -25,7 +25,7 @@ from tunewright.design.round import Round
 from tunewright.errors import Misuse
 from tunewright.execution.executors.executor import Executor
 from tunewright.messages import words
-from tunewright.present import facts
+from tunewright.present import command_facts as facts
 from tunewright.present.campaign_report import chosen, found
 from tunewright.present.report import report
 from tunewright.present.terminal.screen import say

@@ -20,6 +20,7 @@ from tunewright.execution.executors.executor import Assignment, Ended, Logged
 from tunewright.execution.repeat import round_of
 from tunewright.execution.run import executor_of
 from tunewright.execution.workload import Workload
+from tunewright.messages import Message
 from tunewright.store.curves import unpack
 from tunewright.store.evaluations import Evaluation, looks
 from tunewright.store.judge import value_at
@@ -36,13 +37,13 @@ Measure = Callable[[Checkpoint], Mapping[str, Any]] | Command
 
 @dataclass(frozen=True)
 class Measured:
-    """One trial after its evaluation; without metrics the reason says why."""
+    """One trial after its evaluation; without metrics there is a reason."""
 
     trial: Trial
     step: int | None  # of the checkpoint that was measured
     metrics: Mapping[str, float] = field(default_factory=dict)
     proxy: float | None = None  # the objective at that step, as training logged it
-    reason: str = ""
+    reason: Message | None = None  # why it could not be measured
     detail: str = field(default="", repr=False)  # a traceback, or the end of the program's log
 
     @property
@@ -50,30 +51,40 @@ class Measured:
         """Whether the checkpoint of the trial's best step was still there."""
         return self.step is not None and self.step == self.trial.best_step
 
+    def to_data(self) -> dict[str, Any]:
+        """The facts as plain data."""
+        return {
+            "trial": self.trial.number,
+            "best_step": self.trial.best_step,
+            "step": self.step,
+            "metrics": dict(self.metrics),
+            "proxy": self.proxy,
+            "reason": None if self.reason is None else self.reason.to_data(),
+            "detail": self.detail,
+        }
+
+
+OnMeasured = Callable[[Measured], None]
+
 
 def evaluate(
-    trials: Trial | Iterable[Trial], workload: Workload, with_: Measure, *, test: bool = False
-) -> tuple[Measured, ...]:
-    """Measure the selected checkpoints of some trials, and record the metrics of each.
-
-    `with_` is a function of a `Checkpoint` that returns its metrics, or a `command(...)` with
-    the fields {checkpoint} (the snapshot's folder), {step}, {folder} (the trial's) and the
-    hyperparameters, which prints them as one JSON object with a step. The metrics need names of
-    their own: `results.with_objective("full_valid_error")` then ranks by them. `test=True` says
-    that this is a look at the test set, of one configuration; the record counts the looks.
-    """
-    return measured(trials, workload, with_, test=test)
-
-
-def measured(
     trials: Trial | Iterable[Trial],
     workload: Workload,
     with_: Measure,
     *,
     test: bool = False,
-    tell: Callable[[Measured], None] = lambda one: None,
+    on_measured: OnMeasured | None = None,
 ) -> tuple[Measured, ...]:
-    """What `evaluate` does, for those who want to watch it; the answers in the trials' order."""
+    """Measure the selected checkpoints of some trials, and record the metrics of each.
+
+    `with_` is a function of a `Checkpoint` that returns its metrics, or a `command(...)` with
+    the fields {checkpoint} (the snapshot's folder), {step}, {folder} (the trial's) and the
+    hyperparameters, which prints them as one JSON object with a step. The metrics need names that
+    training does not use: `results.with_objective("full_valid_error")` then ranks by them.
+    `test=True` declares a look at the test set, of one configuration; the store counts the looks.
+    `on_measured` receives each answer as it comes; all are returned in the trials' order.
+    """
+    tell = on_measured or (lambda one: None)
     chosen = _chosen(trials, with_, test)
     with Store.open(workload.store, create=False) as store:
         look = 1 + looks(store.evaluations(), workload.name) if test else 0
@@ -121,7 +132,7 @@ class _Job:
     folder: Path  # the trial's
     snapshot: Selected | None
     round: RoundRecord
-    refused: str = ""
+    refused: Message | None = None
 
     @property
     def step(self) -> int:
@@ -170,14 +181,14 @@ def _chosen(trials: Trial | Iterable[Trial], with_: Measure, test: bool) -> list
 def _job(store: Store, record: RoundRecord, trial: Trial, with_: Measure) -> _Job:
     root = store.trial_root(Path(record.folder) if record.folder else None)
     snapshot, folder = selected(root, trial, record.objective), root / trial.folder
-    refused = ""
+    refused: Message | None = None
     clash = sorted(set(FIELDS) & set(trial.configuration)) if isinstance(with_, Command) else []
     if trial.value is None:
-        refused = f"it is {trial.status}, so no checkpoint of it was selected"
+        refused = Message("evaluation.not_selected", {"status": trial.status})
     elif clash:
-        refused = f"{clash[0]} is one of its hyperparameters, and a field of the command as well"
+        refused = Message("evaluation.name_taken", {"name": clash[0]})
     elif isinstance(with_, Command) and "checkpoint" in with_.fields and snapshot is None:
-        refused = "it has no snapshot: let the training save, or use {folder} instead"
+        refused = Message("evaluation.no_snapshot")
     return _Job(trial, folder, snapshot, record, refused)
 
 
@@ -211,10 +222,10 @@ def _judged(
     trial, objective = job.trial, _proxy(job, record.objective.metric)
     one = Measured(trial, job.step, metrics, objective)
     if end.outcome != "completed":
-        cause = end.cause or end.outcome
-        return replace(one, metrics={}, reason=cause, detail=end.detail)
+        failed = Message("evaluation.failed", {"cause": str(end.cause or end.outcome)})
+        return replace(one, metrics={}, reason=failed, detail=end.detail)
     if not metrics:
-        return replace(one, reason="it ended without a metric")
+        return replace(one, reason=Message("evaluation.no_metric"))
     before = {
         name
         for earlier in store.evaluations(record.id)
@@ -223,10 +234,7 @@ def _judged(
     }
     taken = sorted(set(metrics) & (set(trial.curves) - before))
     if taken:
-        reason = (
-            f"training logged {taken[0]} itself: give the offline metric a name of its own, such "
-            f"as full_{taken[0]}"
-        )
+        reason = Message("evaluation.logged_in_training", {"metric": taken[0]})
         return replace(one, metrics={}, reason=reason)
     return one
 

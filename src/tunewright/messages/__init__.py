@@ -74,12 +74,17 @@ def text(code: str, facts: Facts) -> Text:
     return Text(fill(catalogue[code], facts))
 
 
+def sentence(message: Message | Facts) -> Text:
+    """The sentence of a message, or of its plain data as the database has it."""
+    if isinstance(message, Message):
+        return message.text
+    return text(message["code"], {name: one for name, one in message.items() if name != "code"})
+
+
 def finding(check: str, verdict: str, facts: Facts) -> Words:
     """What one check found, in words; `facts` is its evidence as plain data."""
     if "why" in facts and verdict == "cannot_judge":
-        why = facts["why"]
-        reason = text(why["code"], {k: v for k, v in why.items() if k != "code"})
-        return Words(Text(_language().CANNOT_JUDGE[check]), (reason,))
+        return Words(Text(_language().CANNOT_JUDGE[check]), (sentence(facts["why"]),))
     headline, *evidence = _language().FINDINGS[check](verdict, facts)
     return Words(Text(headline), tuple(Text(line) for line in evidence))
 
@@ -106,7 +111,7 @@ def fill(template: Template, facts: Facts) -> str:
 
 
 class _Formatter(Formatter):
-    """Format fields by what they are: number, duration, percent, list, names, count NOUN."""
+    """Format fields by what they are: number, duration, percent, count NOUN, list and so on."""
 
     def format_field(self, value: Any, format_spec: str) -> Any:
         kind, _, rest = format_spec.partition(" ")
@@ -116,11 +121,15 @@ class _Formatter(Formatter):
             return words.duration(value)
         if kind == "percent":
             return f"{value:.0%}"
+        if kind == "probability":
+            return words.probability(value)
         if kind == "list":
             return ", ".join(words.value(one) for one in value)
         if kind == "count":
             noun, _, plural = rest.partition("/")
             return words.count(value, noun, plural or None)
+        if kind == "message":  # a sentence inside a sentence
+            return sentence(value)
         if kind == "settings":
             return ", ".join(f"{name}={words.value(one)}" for name, one in value.items())
         return super().format_field(value, format_spec)

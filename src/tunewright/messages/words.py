@@ -39,6 +39,19 @@ def number(x: float | None) -> str:
     return f"{mantissa}e{int(exponent)}"
 
 
+def probability(p: float) -> str:
+    """A probability in per cent, never rounded to certainty.
+
+    >>> [probability(p) for p in (0.965, 0.78, 0.9999, 0.0001)]
+    ['96.5 %', '78 %', 'over 99.9 %', 'below 0.1 %']
+    """
+    if 0.999 < p < 1:
+        return "over 99.9 %"
+    if 0 < p < 0.001:
+        return "below 0.1 %"
+    return f"{100 * p:.3g} %"
+
+
 def value(x: Any) -> str:
     """The value of a hyperparameter.
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from tunewright.messages import Facts, Template
-from tunewright.messages.en import actions, findings, judging, project, reasons
+from tunewright.messages.en import actions, findings, judging, launches, project, reasons
 
 SENTENCES: Mapping[str, Template] = {
     **judging.SENTENCES,
+    **launches.SENTENCES,
     **project.SENTENCES,
     **reasons.SENTENCES,
 }

@@ -17,9 +17,20 @@ def _repeat(facts: Facts) -> str:
     return f"train {which} again with {words.count(facts['times'], 'new seed')}"
 
 
+def _variance(facts: Facts) -> str:
+    asked = {"times": "repeat", "studies": "search/searches", "splits": "data split"}
+    found = []
+    for name, noun in asked.items():
+        if facts[name] is not None:
+            one, _, several = noun.partition("/")
+            found.append(words.count(facts[name], one, several or None))
+    return f"measure the variance over {' and '.join(found)}"
+
+
 ACTIONS: dict[str, Template] = {
     "run_trials": _run_trials,
     "repeat": _repeat,
+    "variance": _variance,
     "next_round": "see what to ask in the next round",
     "launch": "decide whether it becomes the baseline",
     "extend": "train longer: {max_train_steps} steps",
@@ -32,5 +43,6 @@ ACTIONS: dict[str, Template] = {
     "advise": "{text}",
     # advice without a command, by code
     "declare_detect": "give the round detect=, the smallest difference that matters",
+    "save_per_example": "save per_example.npy in run.folder: one number for each example",
     "narrow_after_doublings": "after two doublings narrow the ranges instead",
 }
