@@ -86,7 +86,7 @@ def test_a_usage_error_has_an_envelope(
 ) -> None:
     answer = tunewright(*arguments)
     assert answer.code == 2
-    assert answer.error["message"]
+    assert answer.error["message"] and answer.error["remedy"]["argv"][-1] == "--help"
     assert answer.envelope["command"] == command
 
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import contextlib
 import re
-import shlex
 import sys
 from collections.abc import Iterator
 from typing import IO, Any
 
+from tunewright.actions import Action
 from tunewright.present.plain import as_json, plain
 
 SCHEMA_VERSION = 1
@@ -97,16 +97,14 @@ def message_of(error: BaseException) -> str:
 
 
 def remedy_of(error: BaseException) -> dict[str, Any] | None:
-    """The command that helps, as words of a command line; None where there is none."""
+    """The command that helps, as words of a command line; None where nothing is known to help."""
     remedy = getattr(error, "remedy", None)
-    if not remedy:
-        return None
-    argv = getattr(remedy, "argv", None)
-    if argv is not None:
-        return {"argv": list(argv)} if argv else None
-    if isinstance(remedy, str):
-        return {"argv": shlex.split(remedy)} if remedy.startswith("tunewright ") else None
-    return {"argv": [str(word) for word in remedy]}
+    if isinstance(remedy, Action):
+        return remedy.to_data()
+    if remedy:  # advice that no command carries out
+        return {"argv": [], "text": str(remedy)}
+    context = getattr(error, "ctx", None)  # of typer, where an option or argument is wrong
+    return None if context is None else {"argv": [*context.command_path.split(), "--help"]}
 
 
 def _print(envelope: dict[str, Any]) -> None:
