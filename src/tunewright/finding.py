@@ -5,14 +5,14 @@ The words are made from these facts by `messages`, when somebody reads them.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
 from tunewright import messages
-from tunewright.actions import Action
-from tunewright.facts import plain
+from tunewright.actions import Action, plain
 from tunewright.messages import Message, Text, Words
 
 Verdict = Literal["ok", "note", "warn", "cannot_judge"]
@@ -25,8 +25,7 @@ class Evidence:
 
     def to_data(self) -> dict[str, Any]:
         """The evidence as plain data."""
-        made: dict[str, Any] = plain(self)
-        return made
+        return {f.name: plain(getattr(self, f.name)) for f in dataclasses.fields(self)}
 
 
 @dataclass(frozen=True)
@@ -110,6 +109,13 @@ class LegacyFinding:
     def __str__(self) -> str:
         """The verdict, the question and the sentence on one line."""
         return f"{self.verdict:12}  {self.check}  {self.about}: {self.says}"
+
+
+def is_about_round(finding: Finding | LegacyFinding) -> bool:
+    """Whether it is about the whole round rather than one study."""
+    if isinstance(finding, LegacyFinding):
+        return finding.about.startswith("round ")
+    return finding.scope == "round"
 
 
 def said_once(findings: Iterable[Any], round_name: str) -> list[Any]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tunewright.advice.proposal import Proposal, enough_for, proposal, successor
+from tunewright.advice.proposal import Proposal, enough_for, proposal, reason, successor
 from tunewright.checks.wider import wider
 from tunewright.design._preset_ranges import SPACES
 from tunewright.design.names import Meaning
@@ -18,6 +18,7 @@ from tunewright.design.ranges import Linear, Log, Range, Value, is_number, linea
 from tunewright.design.round import Round
 from tunewright.errors import DesignError
 from tunewright.finding import Finding
+from tunewright.messages import Message
 from tunewright.store.results import Results
 
 # strengths worth searching where nothing is known but the name
@@ -58,7 +59,7 @@ def regularise(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
     if len(added) > 1:
         made.append(_with(round, added))
     return [
-        proposal("regularise", f"{own[0].says}; tune {_words(ranges)} beside the rest", own, next_)
+        proposal("regularise", reason("proposal.regularise", own, ranges=ranges), own, next_)
         for ranges, next_ in zip(({first: added[first]}, added), made, strict=False)
     ]
 
@@ -90,7 +91,7 @@ def strength(name: str, value: Value, meaning: Meaning, fixed: Mapping[str, Any]
 def _with(round: Round, added: Mapping[str, Range]) -> Round:
     made = successor(
         round,
-        f"regularised by {', '.join(added)}",
+        Message("change.regularised", {"names": list(added)}),
         nuisance={**added, **round.nuisance},
         fixed={n: v for n, v in round.fixed.items() if n not in added},
     )
@@ -110,24 +111,17 @@ def _stronger(
     try:
         made_round = successor(
             results.round,
-            f"stronger {', '.join(found)}",
+            Message("change.stronger", {"names": list(found)}),
             nuisance={**results.round.nuisance, **found},
         )
     except DesignError:
         return []
-    return [proposal("regularise", f"{own[0].says}; try {_words(found)}", own, made_round)]
+    why = reason("proposal.stronger", own, ranges=found)
+    return [proposal("regularise", why, own, made_round)]
 
 
 def _none(own: Sequence[Finding], known: Sequence[str]) -> list[Proposal]:
-    reason = (
-        f"{own[0].says}; the round has none of {', '.join(known)}: let the training program take "
-        'one, or name what regularises it in means={"regularisers": [...]}'
-    )
-    return [proposal("regularise", reason, own)]
-
-
-def _words(ranges: Mapping[str, Range]) -> str:
-    return " and ".join(f"{name} in {range}" for name, range in ranges.items())
+    return [proposal("regularise", reason("proposal.no_regulariser", own, known=known), own)]
 
 
 def _digits(x: float) -> float:

@@ -11,7 +11,7 @@ from tunewright.cli._errors import FINE, WARNED
 from tunewright.cli._objective_options import AtOption, MaximizeOption, MinimizeOption, judged_by
 from tunewright.cli._options import JsonOption, RoundName, StoreOption
 from tunewright.cli._project import read_round
-from tunewright.finding import Finding, LegacyFinding
+from tunewright.finding import Finding
 from tunewright.present.terminal.checklist_page import print_checklist
 from tunewright.present.terminal.screen import screen
 from tunewright.present.terminal.toml_words import as_toml
@@ -37,7 +37,7 @@ def check(
     )
 
 
-def _for_a_shell(finding: Finding | LegacyFinding) -> Finding | LegacyFinding:
+def _for_a_shell(finding: Any) -> Any:
     if isinstance(finding, Finding):
         return finding
     advice = tuple(as_toml(line) for line in finding.advice)

@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from tunewright.actions import Action, NextRound
 from tunewright.advice.agreement import Agreement, agreement
 from tunewright.advice.extend import extension
 from tunewright.advice.proposal import Proposal, next_name
@@ -52,12 +53,12 @@ def next_(
     results = judged_by(read_round(round, store), minimize, maximize, at)
     proposals = named_freely(results, next_name(results.round.name, _taken(store)))
     path = _write(results, proposals, take) if write else None
-    command = _next_command(round, proposals, None if path is None else proposals[take - 1])
+    action = _next_action(round, proposals, None if path is None else proposals[take - 1])
     data = {
         "round": results.round.name,
         "proposals": proposals,
         "wrote": path,
-        "next": [{"argv": shlex.split(command)}],
+        "next": [action],
     }
 
     def page() -> None:
@@ -65,7 +66,7 @@ def next_(
         print_agreement(results, store)
         if path is not None:
             say(f"wrote {path}: {proposals[take - 1].kind}")
-        say(f"next: {command}{' --dry-run' if path is not None else ''}")
+        say(f"next: {action.command}{' --dry-run' if path is not None else ''}")
 
     answer(json, data, page)
 
@@ -125,16 +126,14 @@ def _is_new(results: Results, one: Proposal) -> bool:
     return one.round is not None and one.round.name != results.round.name
 
 
-def _next_command(round: str, proposals: Sequence[Proposal], written: Proposal | None) -> str:
-    """What to type now: what runs the round that was written, or what the first proposal asks."""
-    if written is not None:
-        return written.commands[0]
-    first = proposals[0]
-    if first.round is None and first.commands:
-        return first.commands[0]
-    if first.round is not None and first.round.name == round:
-        return first.commands[0]
-    return f"tunewright next {words.shell_word(round)} --write"
+def _next_action(round: str, proposals: Sequence[Proposal], written: Proposal | None) -> Action:
+    """What to do now: run the round that was written, or what the first proposal asks for."""
+    chosen = written or proposals[0]
+    same_round = chosen.round is not None and chosen.round.name == round
+    runnable = [action for action in chosen.actions if action.argv]
+    if runnable and (written is not None or chosen.round is None or same_round):
+        return runnable[0]
+    return NextRound(round, write=True)
 
 
 def _taken(store: str | None) -> set[str]:
@@ -157,7 +156,7 @@ def _write(results: Results, proposals: Sequence[Proposal], take: int) -> Path:
         others = [n for n, one in enumerate(proposals, start=1) if one.round is not None]
         raise Misuse(
             f"{chosen.kind}: no round is to be written, but something to be done first",
-            cause=words.printable(chosen.reason),
+            cause=words.printable(chosen.reason.text),
             remedy=chosen.commands[0] if chosen.commands else _take(results, others),
         )
     path = project.round_file(chosen.round.name)

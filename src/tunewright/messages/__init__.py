@@ -111,7 +111,7 @@ def fill(template: Template, facts: Facts) -> str:
 
 
 class _Formatter(Formatter):
-    """Format fields by what they are: number, duration, percent, count NOUN, list and so on."""
+    """Format fields by what they are: number, duration, percent, list, range, count NOUN."""
 
     def format_field(self, value: Any, format_spec: str) -> Any:
         kind, _, rest = format_spec.partition(" ")
@@ -130,6 +130,10 @@ class _Formatter(Formatter):
             return words.count(value, noun, plural or None)
         if kind == "message":  # a sentence inside a sentence
             return sentence(value)
+        if kind == "range":
+            return words.range_of(value)
+        if kind == "ranges":
+            return " and ".join(f"{name} in {words.range_of(one)}" for name, one in value.items())
         if kind == "settings":
             return ", ".join(f"{name}={words.value(one)}" for name, one in value.items())
         return super().format_field(value, format_spec)

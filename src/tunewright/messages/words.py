@@ -63,6 +63,21 @@ def value(x: Any) -> str:
     return printable(str(x))
 
 
+def range_of(data: Any) -> str:
+    """A range, given as a round file writes it; four digits are enough.
+
+    >>> range_of({"log": [1.0062094353842928e-08, 9.314682827219622]}), range_of(["adam", 2])
+    ('log(1.006e-08, 9.315)', '[adam, 2]')
+    >>> range_of({"integers": [1, 64], "log": True})
+    'integers(1, 64, log=True)'
+    """
+    if not isinstance(data, Mapping):
+        return f"[{', '.join(value(one) for one in data)}]"
+    (kind, (low, high)), *flags = data.items()
+    ends = ", ".join(str(x) if isinstance(x, int) else f"{x:.4g}" for x in (low, high))
+    return f"{kind}({ends}{''.join(f', {name}={flag}' for name, flag in flags)})"
+
+
 def configuration(settings: Mapping[str, Any], without: Sequence[str] = ()) -> str:
     """A configuration on one line, leaving out what need not be said.
 

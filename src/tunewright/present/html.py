@@ -11,7 +11,7 @@ from html import escape
 from typing import Any
 
 from tunewright.errors import MissingExtra
-from tunewright.finding import Finding
+from tunewright.finding import Finding, is_about_round
 from tunewright.messages import words
 from tunewright.present.answer import Answer
 from tunewright.present.chapters import Chapter
@@ -170,7 +170,7 @@ def _group(findings: Sequence[Finding]) -> str:
 
 
 def _about(finding: Finding) -> str:
-    whole = finding.about == "all" or finding.about.startswith("round ")
+    whole = finding.about == "all" or is_about_round(finding)
     return "" if whole else f"<em>{text(finding.about)}</em>: "
 
 

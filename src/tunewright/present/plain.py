@@ -27,6 +27,8 @@ def plain(thing: Any, *, curves: bool = False) -> Any:
     >>> plain({"value": float("nan"), "steps": (1, 2), "range": Log(1e-3, 1.0)})
     {'value': None, 'steps': [1, 2], 'range': {'log': [0.001, 1.0]}}
     """
+    if hasattr(thing, "to_data") and not isinstance(thing, type):
+        return plain(thing.to_data())  # facts, without words
     if isinstance(thing, Round):
         return plain(as_data(thing))  # the words of a round file, rather than ranges as classes
     if isinstance(thing, RANGES):

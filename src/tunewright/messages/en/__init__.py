@@ -10,15 +10,34 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from tunewright.messages import Facts, Template
-from tunewright.messages.en import actions, findings, judging, launches, project, reasons
+from tunewright.messages.en import (
+    actions,
+    findings_space,
+    judging,
+    launches,
+    project,
+    proposals,
+    reasons,
+)
 
 SENTENCES: Mapping[str, Template] = {
     **judging.SENTENCES,
     **launches.SENTENCES,
     **project.SENTENCES,
     **reasons.SENTENCES,
+    **findings_space.SENTENCES,
+    **proposals.SENTENCES,
 }
-FINDINGS: Mapping[str, Callable[[str, Facts], list[str]]] = findings.FINDINGS
-CANNOT_JUDGE: Mapping[str, str] = findings.CANNOT_JUDGE
-SECTIONS: Mapping[str, str] = findings.SECTIONS
-ACTIONS: Mapping[str, Template] = actions.ACTIONS
+FINDINGS: Mapping[str, Callable[[str, Facts], list[str]]] = {
+    **findings_space.FINDINGS,
+}
+CANNOT_JUDGE: Mapping[str, str] = {
+    **findings_space.CANNOT_JUDGE,
+}
+SECTIONS: Mapping[str, str] = {
+    **findings_space.SECTIONS,
+}
+ACTIONS: Mapping[str, Template] = {
+    **actions.ACTIONS,
+    **findings_space.ACTIONS,
+}

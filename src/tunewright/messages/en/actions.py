@@ -27,22 +27,26 @@ def _variance(facts: Facts) -> str:
     return f"measure the variance over {' and '.join(found)}"
 
 
+def _next_round(facts: Facts) -> str:
+    if facts["write"]:
+        return "write the proposed round"
+    return "see what to ask in the next round"
+
+
 ACTIONS: dict[str, Template] = {
     "run_trials": _run_trials,
     "repeat": _repeat,
+    "run_round": "run the proposed round",
+    "next_round": _next_round,
     "variance": _variance,
-    "next_round": "see what to ask in the next round",
     "launch": "decide whether it becomes the baseline",
     "extend": "train longer: {max_train_steps} steps",
     "show_trial": "look at trial {number}",
     "show_round": "look at the round",
     "check": "read the checklist",
     "probe": "probe {name}",
-    "note": "write a note",
-    "search_range": "search {column} in {range}",
-    "advise": "{text}",
-    # advice without a command, by code
-    "declare_detect": "give the round detect=, the smallest difference that matters",
+    "declare": "declare {name} under [workload.{table}], in Python Workload({table}=...)",
+    "note": "write down which commit the trials ran",
+    "search_range": "search {column} in {range:range}",
     "save_per_example": "save per_example.npy in run.folder: one number for each example",
-    "narrow_after_doublings": "after two doublings narrow the ranges instead",
 }

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.text import Text
 
-from tunewright.finding import Finding, Verdict
+from tunewright.finding import Finding, Verdict, is_about_round
 from tunewright.messages import words
 from tunewright.present.earlier_trials import earlier_line
 from tunewright.store.results import Results
@@ -90,7 +90,7 @@ def _all_failed(results: Results) -> str:
 
 
 def _about(finding: Finding) -> str:
-    whole = finding.about == "all" or finding.about.startswith("round ")
+    whole = finding.about == "all" or is_about_round(finding)
     return "" if whole else f"{finding.about}: "
 
 
