@@ -112,9 +112,9 @@ def test_what_trains_or_decides_goes_by_the_metric_asked_for(
     assert f"layers trial {slowest['best']} is the first baseline" in first.out
     options = ("--times", "3", "--on", "inline", "--json")
     by_error = tunewright("launch", "layers", *options).data
-    assert by_error["verdict"] == "launch", "by the error the other one is better"
+    assert by_error["decision"]["verdict"] == "launch", "by the error the other one is better"
     by_time = tunewright("launch", "layers", "--minimize", "latency_ms", *options).data
-    assert by_time["verdict"] == "launch"
+    assert by_time["decision"]["verdict"] == "launch"
     assert by_time["now"]["trial"] == slowest["best"], "and by the time that one again"
 
 

@@ -85,7 +85,7 @@ def report(
     if path is not None:
         made.save(path)
     data = {
-        "round": results.round.name,
+        "round": results.round,
         "path": path,
         "counts": results.counts,
         "best": facts.best_of(results),
