@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -86,7 +85,7 @@ def test_a_launch_repeats_both_and_becomes_the_baseline(tuned, tunewright):
 def test_an_equal_setting_is_not_launched(tuned, tunewright):
     answer = tunewright("launch", "layers", "--on", "inline", "--times", "5", "--json")
     assert answer.code == 0, answer.err
-    report = json.loads(answer.out)
+    report = answer.data
     launch = report["decision"]
     assert launch["looks"] == [5]
     assert launch["runs"] == [5, 5]
@@ -95,9 +94,9 @@ def test_an_equal_setting_is_not_launched(tuned, tunewright):
     if launch["verdict"] == "keep":
         assert report["now"] is None
     # the same pair again is one of several looks
-    again = json.loads(
-        tunewright("launch", "layers", "--on", "inline", "--times", "5", "--json").out
-    )["decision"]
+    again = tunewright("launch", "layers", "--on", "inline", "--times", "5", "--json").data[
+        "decision"
+    ]
     assert again["looks"] == [3, 5, 8, 13, 20]
     assert again["threshold"] >= 0.965
 
@@ -106,7 +105,7 @@ def test_a_dry_run_says_what_it_costs_and_runs_nothing(tuned, tunewright):
     answer = tunewright("launch", "layers", "--dry-run")
     assert answer.code == 0, answer.err
     assert "candidate  layers trial" in answer.out
-    data = json.loads(tunewright("launch", "layers", "--dry-run", "--json").out)
+    data = tunewright("launch", "layers", "--dry-run", "--json").data
     why = data["plan"]["why_baseline"]
     assert why == {"code": "launch.baseline_start", "study": "layers=1"}
     assert (data["decision"], data["recorded"]) == (None, None)
@@ -120,7 +119,7 @@ def test_a_dry_run_says_what_it_costs_and_runs_nothing(tuned, tunewright):
     with Store.open(tuned / "tuning.db") as store:
         assert not store.results("layers").recorded_repeats
         assert not lineage.launches(store)
-    assert json.loads(tunewright("history", "--json").out)["launches"] == []
+    assert tunewright("history", "--json").data["launches"] == []
 
 
 def test_the_first_baseline_needs_no_comparison(tuned, tunewright):
@@ -129,11 +128,11 @@ def test_the_first_baseline_needs_no_comparison(tuned, tunewright):
     assert "layers trial 0 is the first baseline" in answer.out
     assert "layers trial 0 is the baseline already" in tunewright("launch", "layers", "--first").err
     better = tunewright("launch", "layers", "--on", "inline", "--json")
-    found = json.loads(better.out)
+    found = better.data
     assert (found["baseline"]["round"], found["baseline"]["trial"]) == ("layers", 0)
     assert found["decision"]["verdict"] == "launch"
     assert found["recorded"] is not None
-    data = json.loads(tunewright("history", "--json").out)
+    data = tunewright("history", "--json").data
     assert [one["verdict"] for one in data["launches"]] == ["launch", "launch"]
     assert len(data["baselines"]) == 2
 
@@ -170,22 +169,20 @@ def test_one_run_each_with_a_known_sd(tuned, tunewright):
 def test_both_on_shared_splits_are_compared_split_by_split(tuned, tunewright):
     answer = tunewright("launch", "layers", "--splits", "3", "--on", "inline", "--json")
     assert answer.code == 0, answer.err
-    found = json.loads(answer.out)["decision"]
+    found = answer.data["decision"]
     assert found["method"] == "paired by split"
     assert found["verdict"] == "launch"
     assert found["runs"] == [3, 3]
 
 
 def test_in_general_adds_the_luck_of_tuning_and_of_the_data(tuned, tunewright):
-    report = json.loads(tunewright("launch", "layers", "--on", "inline", "--json").out)
+    report = tunewright("launch", "layers", "--on", "inline", "--json").data
     plain = report["decision"]
     trial, against = (str(report[arm]["trial"]) for arm in ("candidate", "baseline"))
-    wide = json.loads(
-        tunewright(
+    wide = tunewright(
             "launch", "layers", "--trial", trial, "--baseline", against, "--in-general",
             "--on", "inline", "--json",
-        ).out
-    )["decision"]  # fmt: skip
+        ).data["decision"]  # fmt: skip
     assert plain["sources"] == ["trial"]
     assert wide["sources"] == ["trial", "study", "data"]
     assert wide["interval"][0] < plain["interval"][0]
@@ -229,7 +226,7 @@ def test_variances_together(tuned, tunewright):
     assert "from 3 studies" in after.out
     assert "from 3 data splits" in after.out
     assert "not known" not in after.out
-    data = json.loads(tunewright("variance", "layers", "--json").out)
+    data = tunewright("variance", "layers", "--json").data
     assert data["trial"]["sd"] > 0
     assert data["data"]["how"] == {"code": "variance.examples", "examples": 200}
     assert set(data["study"]) == {"layers=1", "layers=2"}

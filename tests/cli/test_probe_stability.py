@@ -47,7 +47,7 @@ def test_every_digit_as_json(sharp: Tunewright) -> None:
         *("probe", "stability", "--fixed", "learning_rate=0.01", "--steps", "80"),
         *("--on", "inline", "--json"),
     )
-    found = json.loads(answer.out)
+    found = answer.data
     assert found["probe"] == "stability" and found["steps"] == 80
     assert found["unstable_base_learning_rate"] == pytest.approx(0.03)
     assert [run["stable"] for run in found["runs"]] == [True] * 5 + [False] * 3
@@ -79,7 +79,7 @@ def test_a_probe_may_begin_from_a_round(sharp: Tunewright, tmp_path: Path) -> No
     assert sharp("run", "rates", "--on", "inline").code == 0
     shown = json.loads(sharp("trial", "rates", "2", "--json").out)
     answer = sharp("probe", "stability", "rates", "--trial", "2", "--on", "inline", "--json")
-    found = json.loads(answer.out)
+    found = answer.data
     assert found["learning_rate"] == shown["trial"]["configuration"]["learning_rate"]
     recorded = sharp("probe", "clip", "rates", "--recorded")
     assert recorded.code == 0 and "clipping might begin at" in recorded.out

@@ -27,9 +27,9 @@ OF_THIS_PROJECT = ("workload", "program", "folder", "store")  # what `doctor` sa
 
 
 def data_of(text: str) -> Data:
-    """The answer in a command's JSON, with or without an envelope around it."""
+    """The answer in a command's envelope; None where it is an error."""
     read = json.loads(text)
-    return read["data"] if isinstance(read, dict) and read.keys() >= ENVELOPE else read
+    return read["data"] if read.keys() >= ENVELOPE else None
 
 
 def some(data: Mapping[str, Data], *names: str) -> dict[str, Data]:
@@ -139,7 +139,7 @@ def ls(data: Data) -> Data:
             "definition": PurePath(row["definition"]).name,
             "has_note": bool(row["note"]),
         }
-        for row in data
+        for row in data["rounds"]
     ]
 
 
@@ -156,7 +156,7 @@ def show(data: Data) -> Data:
         ],
         "trials": [trial_facts(one, data["round"]["fixed"]) for one in data["trials"]],
         "repeats": [some(one, "parent", "status", "seed", "attempts") for one in data["repeats"]],
-        "caveats": len(data["caveats"]),
+        "caveats": len(data["round"]["fixed"]),
         "notes": len(data["notes"]),
     }
 
@@ -196,13 +196,13 @@ def believe(data: Data) -> Data:
             "recommended": _number(one["recommended"]),
             **some(one, "predicted", "feasible", "gain", "worthwhile", "axes"),
         }
-        for one in data
+        for one in data["beliefs"]
     ]
 
 
 def check(data: Data) -> Data:
     """The checklist."""
-    return finding_facts(data)
+    return finding_facts(data["findings"])
 
 
 def next_(data: Data) -> Data:
@@ -282,27 +282,33 @@ def plot(data: Data) -> Data:
             "file": PurePath(one["path"]).name,
             "data": {name: digest(part) for name, part in one["data"].items()},
         }
-        for one in data
+        for one in data["figures"]
     ]
 
 
 def report(data: Data) -> Data:
     """Which findings are doubts, which are fine, and which could not be judged."""
-    answer = data["answer"]
+    parts = {"doubts": ("warn", "note"), "unknown": ("cannot_judge",), "fine": ("ok",)}
     return {
         "path": data["path"] and PurePath(data["path"]).name,
         **{
-            part: sorted([one["check"], _about(one), one["verdict"]] for one in answer[part])
-            for part in ("doubts", "unknown", "fine")
+            part: sorted(
+                [one["check"], _about(one), one["verdict"]]
+                for one in data["findings"]
+                if one["verdict"] in verdicts
+            )
+            for part, verdicts in parts.items()
         },
-        "caveats": len(answer["caveats"]),
+        "caveats": len(data["round"]["fixed"]),
         "findings": len(data["findings"]),
     }
 
 
 def doctor(data: Data) -> Data:
     """What is said of the project and its store; the machine is another one each time."""
-    return {one["what"]: one["verdict"] for one in data if one["what"] in OF_THIS_PROJECT}
+    return {
+        one["what"]: one["verdict"] for one in data["examined"] if one["what"] in OF_THIS_PROJECT
+    }
 
 
 # ---- commands that measure

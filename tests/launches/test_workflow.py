@@ -93,7 +93,7 @@ def doors(tuned, tmp_path, monkeypatch, capsys):
         with monkeypatch.context() as patch:
             patch.chdir(folders[1])
             assert main([*arguments, "--json"]) == 0
-        return json.loads(capsys.readouterr().out)
+        return json.loads(capsys.readouterr().out)["data"]
 
     return workload, command, module
 

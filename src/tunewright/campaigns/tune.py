@@ -2,7 +2,7 @@
 
     campaign = tw.tune(workload, {"learning_rate": tw.log(1e-5, 1.0), "dropout": tw.linear(0, 0.6),
                                   "max_train_steps": 5000}, trials=200)
-    campaign.winner.trial.configuration
+    campaign.best
 
 It can be stopped at any time; the same call resumes it.
 """

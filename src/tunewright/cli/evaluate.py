@@ -11,7 +11,6 @@ from tunewright.cli import _where as where
 from tunewright.cli._errors import FINE, UNFINISHED, Misuse
 from tunewright.cli._options import JsonOption, RoundName, StoreOption, WorkersOption
 from tunewright.cli._project import ROUNDS, Project, anchored, need_project
-from tunewright.cli._training_function import find_function
 from tunewright.cli.init import FUNCTION
 from tunewright.design.round_file import write_round
 from tunewright.execution.command import command
@@ -21,6 +20,7 @@ from tunewright.launches.final import final_test, fold
 from tunewright.messages import words
 from tunewright.present.terminal.evaluation_page import print_final, print_measured
 from tunewright.present.terminal.screen import say, show_json, sidelines
+from tunewright.project._function import find_function
 
 WithOption = Annotated[
     str | None,
@@ -57,7 +57,7 @@ def evaluate(
     """
     project = need_project()
     store = None if store is None else anchored(store, Path.cwd())
-    results = load(project.store(store), round)
+    results = load(project.store(store), round, earlier=False)
     trials = results.top(top) if number is None else (results.trial(number),)
     if not trials:
         results.best()  # says why there is none
@@ -102,7 +102,7 @@ def final(
     """
     project = need_project()
     store = None if store is None else anchored(store, Path.cwd())
-    results = load(project.store(store), round)
+    results = load(project.store(store), round, earlier=False)
     trial = results.best() if number is None else results.trial(number)
     if folded is not None:
         asked = fold(results, trial, {folded: True}, no_later_launch=no_later_launch)

@@ -11,7 +11,6 @@ import typer
 from tunewright.cli._errors import Misuse
 from tunewright.cli._options import JsonOption, StoreOption
 from tunewright.cli._project import DEFAULT_STORE, Project, find_project, need_project
-from tunewright.cli._training_function import find_function
 from tunewright.design.ranges import Value
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message, words
@@ -25,6 +24,7 @@ from tunewright.probes.throughput.input_bound import InputBound, input_bound as 
 from tunewright.probes.throughput.knee import gain
 from tunewright.probes.throughput.size_answer import BatchSizes
 from tunewright.probes.throughput.timing import TimingRule
+from tunewright.project._function import find_function
 
 QUICK = TimingRule(window_s=0.1, seconds=0.6)
 

@@ -61,7 +61,7 @@ def variance(
         address = project.store(None if store is None else anchored(store, Path.cwd()))
         with project.entered():
             found = variance_of(
-                load(address, round),
+                load(address, round, earlier=False),
                 project.workload(address, where.executor(on, workers, ray_address, resources)),
                 times=times,
                 studies=studies,
@@ -70,7 +70,7 @@ def variance(
             )
     else:
         address = store_address(store)
-        found = variance_of(load(address, round), store=address)
+        found = variance_of(load(address, round, earlier=False), store=address)
     if json:
         show_json(found.to_data())
     else:

@@ -20,6 +20,7 @@ from tunewright.messages.en import (
     launches,
     probes,
     probes_throughput,
+    project,
     proposals,
     reasons,
     report,
@@ -27,6 +28,7 @@ from tunewright.messages.en import (
 
 SENTENCES: Mapping[str, Template] = {
     **judging.SENTENCES,
+    **project.SENTENCES,
     **reasons.SENTENCES,
     **findings_space.SENTENCES,
     **findings_curves.SENTENCES,
