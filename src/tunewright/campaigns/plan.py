@@ -33,6 +33,7 @@ from tunewright.design.round import Round
 from tunewright.launches.decide import decide
 from tunewright.launches.launch import Launch
 from tunewright.launches.plan import FIVE_LOOKS
+from tunewright.launches.terms import LaunchTerms
 from tunewright.messages import Message
 from tunewright.store.results import Results
 
@@ -261,7 +262,8 @@ def verdict_of(campaign: Campaign) -> Launch | None:
     if not baseline.repeats.values:
         return None
     findings = check(together(campaign))
-    return decide(winner.repeats, baseline.repeats, findings=findings, plan=FIVE_LOOKS)
+    terms = LaunchTerms(plan=FIVE_LOOKS)
+    return decide(winner.repeats, baseline.repeats, terms, findings=findings)
 
 
 def _both(winner: Contender, baseline: Contender, wanted: int) -> int:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from tunewright import messages
-from tunewright.messages import Facts, Template, fill, words
+from tunewright.messages import Facts, Template, fill, sentence, words
 
 SKIPPED = {
     "batch_size": "the batch size is not probed",
@@ -14,14 +13,9 @@ SKIPPED = {
 ARMS = {"winner": "the winner", "baseline": "the baseline"}
 
 
-def _message(data: Facts) -> str:
-    """A sentence that is a fact of another one."""
-    return messages.text(data["code"], {n: fact for n, fact in data.items() if n != "code"})
-
-
 def _because(then: str) -> Template:
     """A sentence after the reason it follows from."""
-    return lambda facts: f"{_message(facts['why'])}{fill(then, facts)}"
+    return lambda facts: f"{sentence(facts['why'])}{fill(then, facts)}"
 
 
 def _trial(facts: Facts) -> str:
@@ -36,7 +30,7 @@ def _continue_search(facts: Facts) -> str:
 
 
 def _search(facts: Facts) -> str:
-    why = "exploration is complete" if facts["why"] is None else _message(facts["why"])
+    why = "exploration is complete" if facts["why"] is None else sentence(facts["why"])
     return f"{why}; Bayesian search, {words.count(facts['trials'], 'trial')}"
 
 
@@ -54,16 +48,18 @@ def _tune_longer(facts: Facts) -> str:
 def _remedy(facts: Facts) -> str:
     named = " or ".join(facts["remedies"])
     runs = words.count(facts["runs"], "short run")
-    return f"{_message(facts['why'])}: does {named} make training stable? Up to {runs}"
+    return f"{sentence(facts['why'])}: does {named} make training stable? Up to {runs}"
 
 
 def _repaired(facts: Facts) -> str:
     settings = ", ".join(f"{name} = {value:g}" for name, value in facts["settings"].items())
-    return f"{facts['answer']}: search the space again with {settings}"
+    lacks = "; ".join(sentence(one) for one in facts["missing"])
+    answer = sentence(facts["answer"]) + (f" ({lacks})" if lacks else "")
+    return f"{answer}: search the space again with {settings}"
 
 
 def _skipped(facts: Facts) -> str:
-    return f"{SKIPPED[facts['what']]}: {_message(facts['why'])}"
+    return f"{SKIPPED[facts['what']]}: {sentence(facts['why'])}"
 
 
 def _decide(facts: Facts) -> str:
@@ -123,7 +119,7 @@ SENTENCES: dict[str, Template] = {
     "campaign.trials_run_elsewhere": "trials run elsewhere, and the probe would measure this "
     "machine",
     "campaign.probe_refused": "{text}",
-    "campaign.probe_lacks": lambda facts: "; ".join(facts["missing"]),
+    "campaign.probe_lacks": lambda facts: "; ".join(sentence(one) for one in facts["missing"]),
     "campaign.takes_no": lambda facts: (
         f'the program takes no {facts["name"]} (or means={{"{facts["meaning"]}": "..."}})'
     ),
