@@ -119,7 +119,7 @@ class Damaged(StoreError):
     """The store's file is torn or altered."""
 
     usual_code = "damaged"
-    usual_remedy = Restore()
+    usual_remedy: ClassVar[Action | None] = Restore()
 
 
 class Unreadable(Damaged):

@@ -16,6 +16,7 @@ from tunewright.store.reason import kind
 from tunewright.store.results import Results
 from tunewright.store.trial import Status, Trial
 
+MOST_REASONS = 5  # of one status, each on a line
 ORDER: tuple[Status, ...] = ("completed", "infeasible", "failed", "pruned", "running", "pending")
 LABEL = 12  # width of the left column
 
@@ -98,7 +99,11 @@ def best_of(results: Results, trials: tuple[Trial, ...]) -> Trial | None:
 def remarks(results: Results) -> Iterator[tuple[str, str]]:
     """What limits the conclusions: why trials did not complete, caveats, notes."""
     for status in ("infeasible", "failed", "pruned"):
-        for reason, numbers in reasons(results, status):
+        found = reasons(results, status)
+        if len(found) > MOST_REASONS:  # words of the training program may differ in each trial
+            others = [number for _, numbers in found[MOST_REASONS:] for number in numbers]
+            found = [*found[:MOST_REASONS], ("other reasons", others)]
+        for reason, numbers in found:
             listed = ", ".join(str(n) for n in numbers[:8]) + (" ..." if len(numbers) > 8 else "")
             what = "trial" if len(numbers) == 1 else "trials"
             yield status, f"{len(numbers)} of {len(results.trials)}: {reason} ({what} {listed})"
