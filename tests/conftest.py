@@ -22,7 +22,7 @@ os.environ["PYTHONPATH"] = os.pathsep.join(
     filter(None, (str(ROOT), os.environ.get("PYTHONPATH", "")))
 )
 
-# `scripts/test --core` is for while one works: nothing is killed, served or trained in it.
+# `scripts/test` without options is quick: nothing is killed, served or trained in it.
 BEYOND_CORE = "beyond_core"
 FOLDERS_BEYOND_CORE = ("autopilot", "demo", "faults", "pipeline", "probes", "stories")
 BEYOND = {Path(__file__).parent / folder for folder in FOLDERS_BEYOND_CORE}
@@ -42,7 +42,7 @@ sys.addaudithook(note_process)
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
-        "markers", f"{BEYOND_CORE}: starts Python processes or trains; not in scripts/test --core"
+        "markers", f"{BEYOND_CORE}: starts Python processes or trains; in scripts/test --full"
     )
 
 

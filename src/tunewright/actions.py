@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import dataclasses
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from tunewright import messages
-from tunewright.messages import Text
+from tunewright.messages import Reader, Text
+
+Argv = tuple[str, ...]  # the words of a command line, unquoted
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,7 @@ class Action:
     kind: ClassVar[str] = ""
 
     @property
-    def argv(self) -> tuple[str, ...]:
+    def argv(self) -> Argv:
         """The words of the command that does it, unquoted; empty where there is none."""
         return ()
 
@@ -44,12 +46,63 @@ class Action:
 
     @property
     def text(self) -> Text:
-        """What it does, in a few words."""
-        return messages.action(self.kind, vars(self))
+        """What it does, in a few words, for a reader of Python."""
+        return self.text_for("python")
+
+    @property
+    def shell_text(self) -> Text:
+        """The same for a reader at a shell."""
+        return self.text_for("shell")
+
+    def text_for(self, reader: Reader) -> Text:
+        """What it does, as this reader can use it."""
+        return messages.action(self.kind, self._fields(), reader)
+
+    def code_for(self, reader: Reader) -> str:
+        """What this reader types: the call, or the quoted command; empty where there is none."""
+        return self.call if reader == "python" else self.command
+
+    def __str__(self) -> str:
+        """The call and what it does, on one line."""
+        return f"{self.call}  ({self.text})" if self.call else self.text
 
     def to_data(self) -> dict[str, Any]:
         """Plain data: the kind, its facts, and the words of the command."""
-        return {"kind": self.kind, **dataclasses.asdict(self), "argv": list(self.argv)}
+        return {"kind": self.kind, **self._fields(), "argv": list(self.argv)}
+
+    def _fields(self) -> dict[str, Any]:
+        return {f.name: plain(getattr(self, f.name)) for f in dataclasses.fields(self)}
+
+
+def plain(value: Any) -> Any:
+    """Plain data of a value: what has `to_data` gives it, data classes and tuples are unfolded.
+
+    >>> plain(RunTrials("depth", 8).to_data()["argv"])
+    ['tunewright', 'run', 'depth', '--trials', '8']
+    """
+    if hasattr(value, "to_data") and not isinstance(value, type):
+        return plain(value.to_data())
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(one) for one in value]
+    return value.item() if hasattr(value, "item") else value
+
+
+def _command(*verb: str, round: str, then: Sequence[str] = (), options: Sequence[str] = ()) -> Argv:
+    """The words of a command about a round.
+
+    A name that begins with a dash stands after `--`, where no option is read any more.
+
+    >>> _command("trial", round="--x", then=("7",))
+    ('tunewright', 'trial', '--', '--x', '7')
+    """
+    about = (round, *then)
+    if any(word.startswith("-") for word in about):
+        return ("tunewright", *verb, *options, "--", *about)
+    return ("tunewright", *verb, *about, *options)
 
 
 @dataclass(frozen=True)
@@ -59,21 +112,48 @@ class RunTrials(Action):
     kind: ClassVar[str] = "run_trials"
     round: str
     trials_per_study: int | None = None
+    search: str | None = None  # the one it began with, when none is named
 
     @property
-    def argv(self) -> tuple[str, ...]:
+    def argv(self) -> Argv:
         """`tunewright run ROUND`, with the new number of trials per study."""
-        per_study = self.trials_per_study
+        per_study, search = self.trials_per_study, self.search
+        with_search = () if search is None else ("--search", search)
         more = () if per_study is None else ("--trials", str(per_study))
-        return ("tunewright", "run", self.round, *more)
+        return _command("run", round=self.round, options=(*with_search, *more))
 
     @property
     def call(self) -> str:
         """`tw.run`, with the round changed where it grows."""
-        if self.trials_per_study is None:
-            return "tw.run(results.round, workload)"
-        changed = f"dataclasses.replace(results.round, trials_per_study={self.trials_per_study})"
-        return f"tw.run({changed}, workload)"
+        changed = "results.round"
+        if self.trials_per_study is not None:
+            grown = f"trials_per_study={self.trials_per_study}"
+            changed = f"dataclasses.replace(results.round, {grown})"
+        return f"tw.run({changed}, workload{_searching(self.search)})"
+
+
+@dataclass(frozen=True)
+class RunRound(Action):
+    """Run the round that a proposal makes."""
+
+    kind: ClassVar[str] = "run_round"
+    round: str  # its name
+    search: str | None = None
+
+    @property
+    def argv(self) -> Argv:
+        """`tunewright run ROUND`, once its file is written."""
+        options = () if self.search is None else ("--search", self.search)
+        return _command("run", round=self.round, options=options)
+
+    @property
+    def call(self) -> str:
+        """`tw.run`, given the `proposal`."""
+        return f"tw.run(proposal.round, workload{_searching(self.search)})"
+
+
+def _searching(search: str | None) -> str:
+    return "" if search is None else f", tw.{search.capitalize()}()"
 
 
 @dataclass(frozen=True)
@@ -86,10 +166,10 @@ class Repeat(Action):
     trial: int | None = None  # the best one, when none is named
 
     @property
-    def argv(self) -> tuple[str, ...]:
+    def argv(self) -> Argv:
         """`tunewright repeat ROUND --times N`."""
         which = () if self.trial is None else ("--trial", str(self.trial))
-        return ("tunewright", "repeat", self.round, *which, "--times", str(self.times))
+        return _command("repeat", round=self.round, options=(*which, "--times", str(self.times)))
 
     @property
     def call(self) -> str:
@@ -107,14 +187,169 @@ class NextRound(Action):
     write: bool = False
 
     @property
-    def argv(self) -> tuple[str, ...]:
+    def argv(self) -> Argv:
         """`tunewright next ROUND`."""
-        return ("tunewright", "next", self.round, *(("--write",) if self.write else ()))
+        return _command("next", round=self.round, options=("--write",) if self.write else ())
 
     @property
     def call(self) -> str:
         """`tw.next_round`."""
         return "tw.next_round(results)"
+
+
+@dataclass(frozen=True)
+class CheckRound(Action):
+    """Read the checklist of a round."""
+
+    kind: ClassVar[str] = "check"
+    round: str
+
+    @property
+    def argv(self) -> Argv:
+        """`tunewright check ROUND`."""
+        return _command("check", round=self.round)
+
+    @property
+    def call(self) -> str:
+        """`tw.check`."""
+        return "tw.check(results)"
+
+
+@dataclass(frozen=True)
+class ShowRound(Action):
+    """Look at a round: its best trials, and why others did not complete."""
+
+    kind: ClassVar[str] = "show_round"
+    round: str
+
+    @property
+    def argv(self) -> Argv:
+        """`tunewright show ROUND`."""
+        return _command("show", round=self.round)
+
+    @property
+    def call(self) -> str:
+        """The trials."""
+        return "results.trials"
+
+
+@dataclass(frozen=True)
+class ShowTrial(Action):
+    """Look at one trial: its configuration, curves, log and origin."""
+
+    kind: ClassVar[str] = "show_trial"
+    round: str
+    number: int
+
+    @property
+    def argv(self) -> Argv:
+        """`tunewright trial ROUND N`."""
+        return _command("trial", round=self.round, then=(str(self.number),))
+
+    @property
+    def call(self) -> str:
+        """`results.trial`."""
+        return f"results.trial({self.number})"
+
+
+@dataclass(frozen=True)
+class Probe(Action):
+    """Look closer by a probe (`stability`, `warmup`, `clip`) from the best trial of a round."""
+
+    kind: ClassVar[str] = "probe"
+    name: str
+    round: str | None = None  # the best trial of the store, when none is named
+
+    @property
+    def argv(self) -> Argv:
+        """`tunewright probe NAME ROUND`."""
+        if self.round is None:
+            return ("tunewright", "probe", self.name)
+        return _command("probe", self.name, round=self.round)
+
+    @property
+    def call(self) -> str:
+        """The function of that name in `tw.probes`."""
+        trial = "" if self.round is None else ", trial=results.top(1)[0]"
+        return f"tw.probes.{self.name}(workload{trial})"
+
+
+@dataclass(frozen=True)
+class Note(Action):
+    """Write a note about a round."""
+
+    kind: ClassVar[str] = "note"
+    round: str
+    note: str = "..."  # what to write
+
+    @property
+    def argv(self) -> Argv:
+        """`tunewright note ROUND TEXT`."""
+        return _command("note", round=self.round, then=(self.note,))
+
+
+@dataclass(frozen=True)
+class Launch(Action):
+    """Decide whether the best of a round becomes the baseline."""
+
+    kind: ClassVar[str] = "launch"
+    round: str
+
+    @property
+    def argv(self) -> Argv:
+        """`tunewright launch ROUND`."""
+        return _command("launch", round=self.round)
+
+
+@dataclass(frozen=True)
+class Extend(Action):
+    """Train the neighbourhood of the best for more steps."""
+
+    kind: ClassVar[str] = "extend"
+    round: str
+    max_train_steps: int
+
+    @property
+    def argv(self) -> Argv:
+        """`tunewright extend ROUND --max-train-steps N`."""
+        options = ("--max-train-steps", str(self.max_train_steps))
+        return _command("extend", round=self.round, options=options)
+
+    @property
+    def call(self) -> str:
+        """`tw.extend`."""
+        return f"tw.extend(results, {self.max_train_steps})"
+
+
+@dataclass(frozen=True)
+class SearchRange(Action):
+    """Search one hyperparameter in another range; `next_round` makes the round of it."""
+
+    kind: ClassVar[str] = "search_range"
+    column: str
+    range: Any  # a range of `design`, which this leaf does not know; it has `to_data`
+
+    @property
+    def call(self) -> str:
+        """The range, as Python writes it."""
+        return f"tw.{self.range}"
+
+
+@dataclass(frozen=True)
+class Declare(Action):
+    """Declare what the training program calls something, or which value switches it off."""
+
+    kind: ClassVar[str] = "declare"
+    name: str  # the meaning, or the hyperparameter that is switched off
+    value: Any = None  # where it is known
+    table: Literal["means", "off"] = "means"
+
+    @property
+    def call(self) -> str:
+        """The workload with the declaration added; an ellipsis where the value is not known."""
+        value = "..." if self.value is None else repr(self.value)
+        declared = f"{{**(workload.{self.table} or {{}}), {self.name!r}: {value}}}"
+        return f"dataclasses.replace(workload, {self.table}={declared})"
 
 
 @dataclass(frozen=True)
@@ -125,10 +360,46 @@ class Advise(Action):
     code: str
     facts: Mapping[str, Any] = field(default_factory=dict)
 
-    @property
-    def text(self) -> Text:
+    def text_for(self, reader: Reader) -> Text:
         """The advice."""
-        return messages.action(self.code, self.facts)
+        return messages.action(self.code, self.facts, reader)
+
+
+@dataclass(frozen=True)
+class ReportRound(Action):
+    """Write the report of a round."""
+
+    kind: ClassVar[str] = "report"
+    round: str
+
+    @property
+    def argv(self) -> Argv:
+        """`tunewright report ROUND`."""
+        return _command("report", round=self.round)
+
+    @property
+    def call(self) -> str:
+        """`tw.report`."""
+        return "tw.report(results)"
+
+
+@dataclass(frozen=True)
+class Export(Action):
+    """Write every trial of a round to a table."""
+
+    kind: ClassVar[str] = "export"
+    round: str
+    path: str
+
+    @property
+    def argv(self) -> Argv:
+        """`tunewright export ROUND FILE`."""
+        return _command("export", round=self.round, then=(self.path,))
+
+    @property
+    def call(self) -> str:
+        """`results.export`."""
+        return f"results.export({self.path!r})"
 
 
 # remedies
@@ -141,7 +412,7 @@ class FirstRun(Action):
     kind: ClassVar[str] = "first_run"
 
     @property
-    def argv(self) -> tuple[str, ...]:
+    def argv(self) -> Argv:
         """`tunewright run ROUND`, where ROUND stands for a round file or its name."""
         return ("tunewright", "run", "ROUND")
 
@@ -158,7 +429,7 @@ class ListRounds(Action):
     kind: ClassVar[str] = "list_rounds"
 
     @property
-    def argv(self) -> tuple[str, ...]:
+    def argv(self) -> Argv:
         """`tunewright ls`."""
         return ("tunewright", "ls")
 
@@ -171,9 +442,9 @@ class ListTrials(Action):
     round: str
 
     @property
-    def argv(self) -> tuple[str, ...]:
+    def argv(self) -> Argv:
         """`tunewright show ROUND`."""
-        return ("tunewright", "show", self.round)
+        return _command("show", round=self.round)
 
     @property
     def call(self) -> str:
@@ -189,9 +460,9 @@ class JoinRound(Action):
     round: str
 
     @property
-    def argv(self) -> tuple[str, ...]:
+    def argv(self) -> Argv:
         """`tunewright worker ROUND`."""
-        return ("tunewright", "worker", self.round)
+        return _command("worker", round=self.round)
 
 
 @dataclass(frozen=True)
@@ -201,7 +472,7 @@ class Doctor(Action):
     kind: ClassVar[str] = "doctor"
 
     @property
-    def argv(self) -> tuple[str, ...]:
+    def argv(self) -> Argv:
         """`tunewright doctor`."""
         return ("tunewright", "doctor")
 
@@ -214,6 +485,6 @@ class Restore(Action):
     rebuild: bool = False
 
     @property
-    def argv(self) -> tuple[str, ...]:
+    def argv(self) -> Argv:
         """`tunewright restore`."""
         return ("tunewright", "restore", *(("--rebuild",) if self.rebuild else ()))

@@ -106,7 +106,7 @@ class NotFound(StoreError, LookupError):
     """No such store, round, study or trial."""
 
     usual_code = "not_found"
-    usual_remedy = None
+    usual_remedy: ClassVar[Action | None] = None
 
 
 class OutOfDate(StoreError):
@@ -126,7 +126,7 @@ class Unreadable(Damaged):
     """A file of another program is torn, or is not what its name says."""
 
     usual_code = "unreadable"
-    usual_remedy = None
+    usual_remedy: ClassVar[Action | None] = None
 
 
 class Busy(TunewrightError):

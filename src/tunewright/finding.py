@@ -12,8 +12,8 @@ from functools import cached_property
 from typing import Any, Literal
 
 from tunewright import messages
-from tunewright.actions import Action
-from tunewright.messages import Message, Text, Words
+from tunewright.actions import Action, plain
+from tunewright.messages import Message, Text, Words, markup
 
 Verdict = Literal["ok", "note", "warn", "cannot_judge"]
 Scope = Literal["study", "round"]
@@ -25,8 +25,7 @@ class Evidence:
 
     def to_data(self) -> dict[str, Any]:
         """The evidence as plain data."""
-        made: dict[str, Any] = _plain(self)
-        return made
+        return {f.name: plain(getattr(self, f.name)) for f in dataclasses.fields(self)}
 
 
 @dataclass(frozen=True)
@@ -83,6 +82,13 @@ class Finding:
         """The verdict, the question and the words on one line."""
         return f"{self.verdict:12}  {self.check}  {self.about}: {self.words}"
 
+    def _repr_html_(self) -> str:
+        """Headline, evidence and actions as a notebook shows them; actions are calls."""
+        about = () if self.scope == "round" else (self.about,)
+        actions = [(one.code_for("python"), one.text) for one in self.actions]
+        entry = markup.finding(self.verdict, self.check, [(about, self.words)], actions)
+        return markup.alone(entry)
+
     # for readers that are not converted yet
     @property
     def says(self) -> str:
@@ -112,6 +118,13 @@ class LegacyFinding:
         return f"{self.verdict:12}  {self.check}  {self.about}: {self.says}"
 
 
+def is_about_round(finding: Finding | LegacyFinding) -> bool:
+    """Whether it is about the whole round rather than one study."""
+    if isinstance(finding, LegacyFinding):
+        return finding.about.startswith("round ")
+    return finding.scope == "round"
+
+
 def said_once(findings: Iterable[Any], round_name: str) -> list[Any]:
     """The findings, where a reason that keeps every study from being judged is given only once."""
     kept = list(findings)
@@ -125,16 +138,3 @@ def said_once(findings: Iterable[Any], round_name: str) -> list[Any]:
     if any((f.verdict, f.evidence) != (first.verdict, first.evidence) for f in kept):
         return kept
     return [replace(first, scope="round", about=round_name)]
-
-
-def _plain(value: Any) -> Any:
-    """Plain data of a value: data classes and tuples become mappings and lists."""
-    if isinstance(value, Message | Action):
-        return value.to_data()
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
-    if isinstance(value, Mapping):
-        return {str(key): _plain(one) for key, one in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [_plain(one) for one in value]
-    return value.item() if hasattr(value, "item") else value

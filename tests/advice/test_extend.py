@@ -8,9 +8,12 @@ from tests.launches.rounds_of_worlds import REFERENCE, asked, ran
 
 import tunewright as tw
 from tunewright.advice.extend import extend, extension, trained_steps
+from tunewright.design.longer_schedule import stretched
 from tunewright.design.names import Meaning
 from tunewright.design.ranges import Log
+from tunewright.design.schedule import Cosine, Linear, Warmup
 from tunewright.errors import DesignError, NotFound
+from tunewright.messages import Message
 from tunewright.store.results import Results
 from tunewright.testing import Bowl, World, results
 
@@ -50,16 +53,16 @@ def test_the_ladder_decides_what_is_fixed_and_what_is_tuned_again() -> None:
 
 def test_each_hyperparameter_says_why() -> None:
     made = extension(short(), 10_000)
-    why = {e.name: (e.role, e.transfer.likelihood, e.why) for e in made.hyperparameters}
-    assert why["warmup_steps"] == ("fixed", "very likely", "fixed before")
-    assert why["layers"] == ("fixed", "likely", "likely to transfer")
+    why = {e.name: (e.role, e.transfer.likelihood, e.why.code) for e in made.hyperparameters}
+    assert why["warmup_steps"] == ("fixed", "very likely", "extend.fixed_before")
+    assert why["layers"] == ("fixed", "likely", "extend.likely")
     assert why["learning_rate"][:2] == ("nuisance", "might")
-    assert why["beta1"][2] == "might transfer; few long trials cannot pay for it"
-    assert made.rule == (
-        "warm-up stays 50 steps; the decay stays 400 steps, 9000 more come before it at the base "
-        "rate"
+    assert why["beta1"][2] == "extend.might"
+    assert made.rule.code == "schedule.stretched"
+    assert (
+        made.rule.facts["rule"] == stretched(Warmup(50, Linear(decay_steps=400)), 1000, 10_000).rule
     )
-    assert made.notes == ("taken for parts of the model, which are likely to transfer: layers",)
+    assert made.notes == (Message("extend.taken_for_model", {"names": ["layers"]}),)
 
 
 def test_more_may_be_tuned_again() -> None:
@@ -87,8 +90,9 @@ def test_a_searched_length_of_decay_is_searched_again_around_the_same_steps() ->
 
 def test_a_short_first_round_is_warned_about() -> None:
     notes = extension(short(), 100_000).notes
-    assert "1000 steps are 1% of 100000: what holds there may not hold here" in notes[0]
-    assert "at about 10% in between" in notes[0]
+    facts = {"old": 1000, "new": 100_000, "share": 0.01, "between": 0.1}
+    assert notes[0] == Message("extend.far_apart", facts)
+    assert "1%" in notes[0].text and "10%" in notes[0].text
 
 
 def test_meanings_count_not_spellings() -> None:
@@ -96,7 +100,7 @@ def test_meanings_count_not_spellings() -> None:
     meaning = Meaning({"max_train_steps": "epochs", "schedule": "lr_schedule"})
     made = extension(short(meaning, fixed=spelled), 50)
     assert made.round.fixed["epochs"] == 50
-    assert made.rule == "the same base rate, the cosine stretched to 50 steps"
+    assert made.rule.facts["rule"] == stretched(Cosine(), 10, 50).rule
 
 
 def test_refusals() -> None:

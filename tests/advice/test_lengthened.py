@@ -5,8 +5,11 @@ from typing import Any
 import pytest
 
 from tunewright.advice.lengthened import lengthened
+from tunewright.design.longer_schedule import stretched
 from tunewright.design.names import Meaning
+from tunewright.design.schedule import Constant, Cosine, Warmup
 from tunewright.errors import DesignError
+from tunewright.messages import Message
 
 
 def made(new: int = 5000, **configuration: Any) -> Any:
@@ -25,14 +28,17 @@ def test_a_linear_decay_keeps_its_steps() -> None:
 def test_a_decay_whose_length_cannot_be_told_is_stretched_and_says_so() -> None:
     kept = made(schedule="linear")
     assert kept.values == {}
-    assert kept.rule == "schedule = 'linear' stretched to 5000 steps"
-    assert "takes no decay_steps" in kept.notes[0]
+    facts = {"name": "schedule", "value": "linear", "new": 5000}
+    assert kept.rule == Message("schedule.whole_stretched", facts)
+    assert [note.code for note in kept.notes] == ["schedule.no_decay_steps"]
 
 
 def test_a_cosine_is_stretched_and_a_constant_stays() -> None:
-    assert made(schedule="cosine").rule == "the same base rate, the cosine stretched to 5000 steps"
-    assert made(schedule="constant").rule == "the rate stays constant"
-    assert made(schedule="Cosine", warmup_steps=100).rule.startswith("warm-up stays 100 steps; ")
+    for schedule, known in (("cosine", Cosine()), ("constant", Constant())):
+        facts = {"rule": stretched(known, 1000, 5000).rule}
+        assert made(schedule=schedule).rule == Message("schedule.stretched", facts)
+    warm = stretched(Warmup(100, Cosine()), 1000, 5000).rule
+    assert made(schedule="Cosine", warmup_steps=100).rule.facts["rule"] == warm
 
 
 def test_rsqrt_is_refused_or_replaced() -> None:
@@ -44,10 +50,13 @@ def test_rsqrt_is_refused_or_replaced() -> None:
     assert other.values["decay_steps"] == 900
     assert other.values["end_factor"] == pytest.approx(0.316, abs=0.001)
     assert other.dropped == ("timescale",)
-    assert "tune it again" in other.notes[0]
+    assert [note.code for note in other.notes] == ["schedule.new_family"]
 
 
 def test_what_is_not_known_is_kept_with_a_note() -> None:
-    assert "no schedule is among the hyperparameters" in made().rule
-    assert "nothing is known of this schedule" in made(schedule="warmdown_twice").notes[0]
+    assert made().rule == Message("schedule.not_named")
+    assert made().notes == (Message("schedule.check_own", {"extra": 4000}),)
+    odd = made(schedule="warmdown_twice")
+    assert (odd.rule.code, odd.notes[0].code) == ("schedule.kept", "schedule.unknown")
+    assert "'warmdown_twice'" in odd.rule.text
     assert made(schedule=3).values == {}

@@ -43,7 +43,8 @@ def test_the_proposal_says_what_is_left_of_the_space() -> None:
     (proposal,) = narrow(made, [])
     assert proposal.round is not None
     assert proposal.round.trials_per_study == 24
-    assert "% of the space" in proposal.reason
+    assert proposal.reason.facts["left"] == size(made, around_the_best(made))
+    assert set(proposal.reason.facts["ranges"]) == {"learning_rate", "beta1"}
     assert proposal.round.goal == "Which configuration is best? [narrower learning_rate, beta1]"
 
 

@@ -12,9 +12,11 @@ import pytest
 from tests.launches.rounds_of_worlds import REFERENCE, asked, ran, with_added
 
 import tunewright as tw
+from tunewright.actions import Extend, Launch, Probe, Repeat, RunRound, RunTrials
 from tunewright.advice.next_round import next_round
 from tunewright.advice.proposal import Proposal
 from tunewright.checks.checklist import check
+from tunewright.messages import Message
 from tunewright.store.results import Results
 from tunewright.testing import Basin, Bowl, Surface, Unlucky, Walled, World, rise
 
@@ -44,7 +46,7 @@ def first(results: Results) -> Proposal:
 def test_a_clean_round_is_done_exploring() -> None:
     made = first(ran(asked(), clean()))
     assert (made.kind, made.search) == ("exploit", "bayesian")
-    assert made.commands[0] == "tunewright run first_2 --search bayesian"
+    assert made.actions == (RunRound("first_2", search="bayesian"),)
     assert made.round is not None and not made.round.scientific
     assert made.round.continues == "first"
     # narrower, and the optimum is inside
@@ -58,20 +60,24 @@ def test_a_clean_round_that_has_what_it_wants_to_detect_stops() -> None:
     made = next_round(ran(asked(detect=0.05), clean()))
     assert [one.kind for one in made[:2]] == ["stop", "exploit"]
     assert made[0].round is None
-    assert made[0].commands == ("tunewright launch first",)
-    assert "saturated" in made[0].reason and "0.05, the difference to detect" in made[0].reason
+    assert made[0].actions == (Launch("first"),)
+    assert made[0].reason.code == "proposal.saturated"
+    assert made[0].reason.facts["matters"] == {"size": 0.05, "source": "detect"}
 
 
 def test_without_a_yardstick_repeats_are_proposed_too() -> None:
     made = next_round(ran(asked(), clean()))
     assert made[1].kind == "repeat"
-    assert made[1].commands == ("tunewright repeat first --times 5",)
+    assert made[1].actions == (Repeat("first", times=5),)
+    assert made[1].reason.facts["matters"] is None
 
 
 def test_an_optimum_outside_is_followed_first() -> None:
     made = first(ran(asked(), clean(Bowl({"learning_rate": 1.2, "beta1": 0.5}))))
     assert made.kind == "widen"
     assert made.because == ("boundary",)
+    assert made.reason.facts["finding"]["check"] == "boundary"
+    assert made.reason.facts["ranges"] == {"learning_rate": {"log": [1e-4, 1.0]}}
     assert made.round is not None
     assert str(made.round.nuisance["learning_rate"]) == "log(0.0001, 1)"
     assert made.round.nuisance["beta1"] == REFERENCE["beta1"]
@@ -84,11 +90,8 @@ def test_a_rate_held_down_by_divergence_is_repaired_first() -> None:
     made = first(ran(asked(trials_per_study=40), clean(surface)))
     assert made.kind == "repair"
     assert made.because == ("edge_of_divergence",)
-    assert [c.rpartition(" ")[0] for c in made.commands] == [
-        "tunewright probe stability",
-        "tunewright probe warmup",
-        "tunewright probe clip",
-    ]
+    probes = ("stability", "warmup", "clip")
+    assert made.actions == tuple(Probe(name, "first") for name in probes)
 
 
 def test_spikes_of_the_best_are_repaired_first() -> None:
@@ -104,7 +107,7 @@ def test_a_training_loss_that_rises_comes_before_everything() -> None:
     made = next_round(with_added(ran(asked(), clean(outside)), train_loss=up))
     assert [one.kind for one in made[:2]] == ["repair", "widen"]
     assert made[0].because[0] == "training_bug"
-    assert made[0].commands[-1].startswith("tunewright trial first ")
+    assert made[0].actions[-1].argv[:3] == ("tunewright", "trial", "first")
 
 
 def test_nothing_learned_comes_before_everything() -> None:
@@ -118,7 +121,7 @@ def test_nothing_learned_comes_before_everything() -> None:
 def test_everything_diverging_is_a_bug() -> None:
     made = first(ran(asked(), clean(Unlucky(INSIDE, share=0.97))))
     assert (made.kind, made.because[0]) == ("repair", "infeasible")
-    assert made.commands[0].startswith("tunewright trial first ")
+    assert made.actions[0].argv[:3] == ("tunewright", "trial", "first")
 
 
 def test_a_space_that_mostly_diverges_is_searched_where_it_trains() -> None:
@@ -150,14 +153,15 @@ def test_overfitting_without_a_regulariser_says_what_is_missing() -> None:
     made = with_added(ran(asked(), clean()), valid_error=rise(50, by=0.3, since=0.4))
     found = first(made)
     assert (found.kind, found.round) == ("regularise", None)
-    assert "weight_decay, dropout, label_smoothing" in found.reason
+    assert found.reason.code == "proposal.no_regulariser"
+    assert found.reason.facts["known"] == ["weight_decay", "dropout", "label_smoothing"]
 
 
 def test_still_improving_asks_for_longer_training() -> None:
     made = first(ran(asked(), clean(curve="linear")))
     assert made.kind == "longer"
     assert made.round is not None and made.round.fixed["max_train_steps"] == 2000
-    assert made.commands[1] == "tunewright extend first --max-train-steps 2000"
+    assert made.actions[1] == Extend("first", max_train_steps=2000)
 
 
 def test_settled_by_half_asks_for_shorter_training_and_allows_exploitation() -> None:
@@ -173,7 +177,8 @@ def test_too_few_trials_for_what_is_to_be_detected_continue_the_round() -> None:
     assert made.kind == "more_trials"
     assert made.round is not None
     assert (made.round.name, made.round.trials_per_study) == ("first", 24)
-    assert made.commands == ("tunewright run first --trials 24",)
+    assert made.actions == (RunTrials("first", trials_per_study=24),)
+    assert (made.reason.facts["trials"], made.reason.facts["trials_before"]) == (24, 12)
 
 
 def test_after_two_doublings_the_ranges_are_narrowed_instead() -> None:
@@ -183,7 +188,8 @@ def test_after_two_doublings_the_ranges_are_narrowed_instead() -> None:
 
 def test_too_few_completed_trials_to_judge_the_space() -> None:
     made = first(ran(asked(trials_per_study=5), clean()))
-    assert (made.kind, made.commands) == ("more_trials", ("tunewright run first --trials 10",))
+    assert (made.kind, made.actions) == ("more_trials", (RunTrials("first", 10),))
+    assert made.reason.facts["finding"]["verdict"] == "cannot_judge"
 
 
 def test_unequal_tuning_is_compared_again() -> None:
@@ -216,8 +222,8 @@ def test_pending_trials_are_run_first() -> None:
     made = ran(asked(), clean())
     half = tuple(replace(t, status="pending") if t.number > 12 else t for t in made.recorded)
     found = first(replace(made, recorded=half))
-    assert (found.kind, found.commands) == ("finish", ("tunewright run first",))
-    assert found.reason == "11 of 24 trials have not been run yet"
+    assert (found.kind, found.actions) == ("finish", (RunTrials("first"),))
+    assert found.reason == Message("proposal.unfinished", {"left": 11, "trials_in_all": 24})
     assert first(replace(made, recorded=())).kind == "finish"
 
 
@@ -266,10 +272,7 @@ def test_an_adaptive_round_goes_on_or_stops() -> None:
     )
     gaining = replace(adaptive, recorded=tuple(sorted(late, key=lambda t: t.number or 0)))
     found = first(replace(gaining, round=replace(made.round, detect=1e-4)))
-    assert (found.kind, found.commands) == (
-        "exploit",
-        ("tunewright run first --search bayesian --trials 36",),
-    )
+    assert (found.kind, found.actions) == ("exploit", (RunTrials("first", 36, "bayesian"),))
 
 
 def test_every_proposed_round_can_be_run() -> None:
@@ -287,10 +290,10 @@ def test_every_proposed_round_can_be_run() -> None:
             made = next_round(ran(round, clean(surface)))
             assert made, (number, trials)
             for one in made:
-                assert one.reason
-                assert one.round is not None or one.commands
+                assert one.reason.text and "{" not in one.reason.text
+                assert one.round is not None or one.actions
                 if one.round is not None:
-                    assert one.commands[0].startswith(f"tunewright run {one.round.name}")
+                    assert one.actions[0].argv[:3] == ("tunewright", "run", one.round.name)
                     if one.round.name == round.name:
                         assert one.round.trials_per_study > trials
                     else:

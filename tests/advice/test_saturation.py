@@ -26,7 +26,7 @@ def test_repeats_give_the_yardstick() -> None:
     made = results(asked(), World(SURFACE, noise_sd=0.05, evaluations=2), repeats={0: 5})
     found = saturation(made)
     assert found is not None and found.matters is not None
-    assert found.matters.source == "the trial standard deviation"
+    assert found.matters.source == "trial_sd"
     assert found.saturated is True
 
 

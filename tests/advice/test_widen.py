@@ -3,12 +3,12 @@ from __future__ import annotations
 import pytest
 from tests.launches.rounds_of_worlds import REFERENCE, asked, ran
 
-from tunewright.advice.range_overlap import hull, reaching, share, written_range
+from tunewright.advice.range_overlap import hull, reaching, share
 from tunewright.advice.widen import widen
 from tunewright.checks.boundary import boundary
 from tunewright.checks.checklist import check
 from tunewright.design.conditions import given
-from tunewright.design.ranges import Choice, integers, linear, log, log_from_one
+from tunewright.design.ranges import Choice, integers, linear, log
 from tunewright.store.joined import joined
 from tunewright.testing import Bowl, World
 
@@ -35,8 +35,7 @@ def test_after_the_widening_the_optimum_is_inside_and_the_check_is_silent(which:
         assert rate.low <= 1e-4 * 10**3.15 <= rate.high
         again = joined(ran(wide, WORLD), first)
         silent += not any(
-            f.verdict == "warn" and "learning_rate" in f.evidence.get("proposed", {})
-            for f in boundary(again)
+            f.verdict == "warn" and "learning_rate" in f.evidence.proposed for f in boundary(again)
         )
     assert silent >= 18
 
@@ -77,18 +76,6 @@ def test_an_ordered_list_gets_a_value_more() -> None:
 def test_no_warning_no_widening() -> None:
     first = ran(asked(), World(Bowl({"learning_rate": 0.5, "beta1": 0.5}), noise_sd=0.005))
     assert widen(first, check(first)) == []
-
-
-@pytest.mark.parametrize(
-    "one",
-    [log(1e-4, 0.1), linear(0, 0.3), log_from_one(0.8, 0.99), integers(1, 64, log=True)],
-)
-def test_ranges_are_read_as_they_are_written(one: object) -> None:
-    assert written_range(str(one)) == one
-
-
-def test_what_is_no_range_is_not_read() -> None:
-    assert [written_range(text) for text in ("choice(1, 2)", "log(a, b)", "")] == [None] * 3
 
 
 def test_hulls_and_shares() -> None:

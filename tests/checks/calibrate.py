@@ -1,4 +1,4 @@
-"""The error rates of the curve checks, simulated: `python tests/checks/calibrate.py [curves]`.
+"""The error rates of the curve checks, simulated: `python -m tests.checks.calibrate [curves]`.
 
 Prints the tables of docs/methods_curves.md. 400 curves to a cell take about two minutes.
 """

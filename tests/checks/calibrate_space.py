@@ -1,4 +1,4 @@
-"""The error rates of the checks of the search space: `python tests/checks/calibrate_space.py [n]`.
+"""The error rates of the checks of the search space: `python -m tests.checks.calibrate_space [n]`.
 
 Prints the tables of docs/methods.md. 300 studies to a cell take about two minutes.
 """

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.checks.curve_worlds import noise, results_of
 
+from tunewright.actions import Advise, Declare, ShowRound, ShowTrial
 from tunewright.checks.baseline import baseline
 from tunewright.design.objective import maximize
 from tunewright.finding import Finding
@@ -21,32 +24,39 @@ def asked(error: np.ndarray, loss: np.ndarray, **changes: object) -> Finding:
 def test_better_than_chance() -> None:
     finding = asked(0.9 - 0.5 * T, 2.3 - 1.5 * T, means={"chance": 2.303})
     assert finding.verdict == "ok"
-    assert "chance is 2.303" in finding.says
+    assert finding.evidence.chance == 2.303
+    assert finding.evidence.best < 1.0
 
 
 def test_no_better_than_chance() -> None:
     finding = asked(0.9 - 0.0 * T, 2.31 - 0.0 * T, means={"chance": 2.303})
     assert finding.verdict == "warn"
-    assert finding.evidence["metric"] == "train_loss"
-    assert finding.advice[0].startswith("begin with a smaller")
+    assert finding.evidence.metric == "train_loss"
+    assert finding.actions[0] == Advise("start_simpler")
+    assert isinstance(finding.actions[-1], ShowTrial)
 
 
 def test_without_a_declared_chance_it_looks_at_where_trials_began() -> None:
     learned = asked(0.9 - 0.5 * T, 2.3 - T)
     assert learned.verdict == "ok"
-    assert 'declare means={"chance": ...}' in learned.says
+    assert (learned.evidence.chance, learned.actions) == (None, (Declare("chance"),))
+    assert learned.evidence.start > learned.evidence.best
     stuck = asked(0.9 - 0.0 * T, 2.3 - 0.0 * T)
     assert stuck.verdict == "warn"
-    assert "hardly learned" in stuck.says
+    assert stuck.evidence.start == pytest.approx(stuck.evidence.best, abs=0.01)
 
 
 def test_an_objective_to_maximize() -> None:
     finding = asked(0.1 + 0.8 * T, 2.3 - T, objective=maximize("valid_error"))
     assert finding.verdict == "ok"
-    assert finding.evidence["best"] == pytest.approx(0.9, abs=0.01)
+    assert finding.evidence.best == pytest.approx(0.9, abs=0.01)
 
 
 def test_nothing_to_judge() -> None:
     one = results_of({"valid_error": [np.array([0.5])]})
     assert baseline(one)[0].verdict == "cannot_judge"
-    assert "chance" in baseline(one)[0].advice[0]
+    assert baseline(one)[0].evidence.why.code == "baseline.one_point"
+    assert baseline(one)[0].actions == (Declare("chance"),)
+    none = baseline(replace(one, recorded=()))[0]
+    assert none.evidence.why.code == "baseline.none_completed"
+    assert none.actions == (ShowRound(one.round.name),)

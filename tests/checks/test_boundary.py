@@ -7,10 +7,13 @@ import numpy as np
 import pytest
 from tests.checks.real_space import SWEEPS, sweep
 
+from tunewright.actions import Advise, NextRound, RunTrials, SearchRange
 from tunewright.checks.boundary import boundary, edges_of
-from tunewright.design.ranges import choice, linear, log
+from tunewright.checks.wider import NaturalBound
+from tunewright.design.ranges import Range, choice, linear, log
 from tunewright.design.round import Round
 from tunewright.finding import Finding
+from tunewright.messages import Message
 from tunewright.testing import Basin, Bowl, Surface, Walled, World, results
 
 RATE = {"learning_rate": log(1e-4, 1e-1)}
@@ -24,37 +27,44 @@ def asked(surface: Surface | World, **changes: Any) -> list[Finding]:
 def test_an_optimum_inside_is_fine() -> None:
     (finding,) = asked(Bowl({"learning_rate": 0.5}))
     assert finding.verdict == "ok"
-    assert finding.says.startswith("best learning_rate at 0.5")
+    (edge,) = finding.evidence.edges
+    assert (edge.column, edge.seen.best) == ("learning_rate", pytest.approx(0.5, abs=0.1))
 
 
 @pytest.mark.parametrize(
     ("optimum", "side", "proposed"),
-    [(1.2, "high", "log(0.0001, 1)"), (-0.2, "low", "log(1e-05, 0.1)")],
+    [(1.2, "high", log(1e-4, 1.0)), (-0.2, "low", log(1e-5, 0.1))],
 )
 def test_an_optimum_outside_is_warned_about_with_a_wider_range(
-    optimum: float, side: str, proposed: str
+    optimum: float, side: str, proposed: Range
 ) -> None:
     (finding,) = asked(Bowl({"learning_rate": optimum}))
     assert finding.verdict == "warn"
-    assert f"the {side} end of log(0.0001, 0.1) of learning_rate" in finding.says
-    assert finding.evidence["proposed"] == {"learning_rate": proposed}
-    assert finding.evidence["trials_per_study"] == 21
-    assert finding.advice[-1] == "tunewright next r --write"
+    (edge,) = finding.evidence.edges
+    assert (edge.seen.side, edge.range) == (side, log(1e-4, 1e-1))
+    assert finding.evidence.proposed == {"learning_rate": proposed}
+    assert finding.evidence.to_data()["edges"][0]["proposed"] == proposed.to_data()
+    assert finding.evidence.trials_per_study == 21
+    assert finding.actions == (
+        SearchRange("learning_rate", proposed),
+        NextRound("r", write=True),
+    )
 
 
 def test_an_infeasible_wall_is_not_to_be_widened() -> None:
     surface = Walled(Bowl({"learning_rate": 1.2}), {"learning_rate": 1.0}, above=0.93)
     (finding,) = asked(surface, trials_per_study=60)
     assert finding.verdict == "note"
-    assert "infeasible" in finding.says
-    assert finding.advice[0].startswith("do not widen")
+    (edge,) = finding.evidence.edges
+    assert edge.wall is not None and edge.wall.infeasible >= 0.8 * edge.wall.trials
+    assert finding.actions == (Advise("do_not_widen", {"column": "learning_rate"}),)
 
 
 def test_a_natural_bound_asks_for_the_arm_without() -> None:
     (finding,) = asked(Bowl({"dropout": -0.1}), nuisance={"dropout": linear(0.0, 0.5)})
     assert finding.verdict == "note"
-    assert "natural bound: 0, where dropout is off" in finding.says
-    assert "switched off" in finding.advice[0]
+    assert finding.evidence.edges[0].bound == NaturalBound(0.0, off=True)
+    assert finding.actions == (Advise("compare_switched_off", {"column": "dropout"}),)
 
 
 def test_a_lone_winner_is_a_warning_for_a_learning_rate_and_a_note_for_one_of_many() -> None:
@@ -71,10 +81,10 @@ def test_a_lone_winner_is_a_warning_for_a_learning_rate_and_a_note_for_one_of_ma
             for seed in range(12)
         ]
         lone = [
-            own["verdict"]
+            own.verdict
             for finding in found
-            for own in finding.evidence["hyperparameters"]
-            if own["rule"] == "lone" and own["hyperparameter"] == name
+            for own in finding.evidence.edges
+            if own.seen.rule == "lone" and own.column == name
         ]
         verdicts[name] = set(lone)
     assert verdicts == {"learning_rate": {"warn"}, "a": {"note"}}
@@ -86,8 +96,8 @@ def test_the_end_of_an_ordered_scientific_list() -> None:
         scientific={"layers": [1, 2, 3]},
     )
     assert [f.verdict for f in found] == ["ok", "ok", "ok", "warn"]
-    assert found[-1].about == "round r"
-    assert found[-1].advice == ("add larger values to the list of layers",)
+    assert (found[-1].scope, found[-1].about) == ("round", "r")
+    assert found[-1].actions == (Advise("add_values", {"column": "layers", "side": "high"}),)
     silent = asked(Bowl({"learning_rate": 0.5}), scientific={"layers": [1, 2, 3]})
     assert [f.verdict for f in silent] == ["ok", "ok", "ok"]
 
@@ -103,18 +113,21 @@ def test_few_feasible_trials_are_pooled_over_studies() -> None:
     )
     found = boundary(replace(made, recorded=half))
     assert all(f.verdict == "cannot_judge" for f in found[:-1])
-    pooled = [f for f in found if f.about == "round r" and f.verdict == "warn"]
+    pooled = [f for f in found if f.scope == "round" and f.verdict == "warn"]
     assert len(pooled) == 1
-    assert "taken together" in pooled[0].says
+    (edge,) = pooled[0].evidence.edges
+    assert (edge.seen.rule, edge.studies) == ("pooled", 5)
 
 
 def test_what_cannot_be_judged_says_what_it_needs() -> None:
     (few,) = asked(Bowl({"learning_rate": 1.2}), trials_per_study=6)
     assert few.verdict == "cannot_judge"
-    assert "needs 8" in few.says
-    assert few.advice == ("tunewright run r --trials 16",)
+    assert few.evidence.why == Message(
+        "boundary.few_trials", {"feasible": 6, "needed": 8, "adaptive": 0}
+    )
+    assert few.actions == (RunTrials("r", trials_per_study=16),)
     (lists,) = asked(Bowl({}), nuisance={"act": choice("relu", "gelu")})
-    assert lists.verdict == "ok"
+    assert (lists.verdict, lists.evidence.edges, lists.evidence.searched) == ("ok", (), True)
 
 
 def test_an_adaptive_search_is_not_judged() -> None:
@@ -124,7 +137,7 @@ def test_an_adaptive_search_is_not_judged() -> None:
     adaptive = replace(made, recorded=tuple(replace(t, search="bayesian") for t in made.trials))
     (finding,) = boundary(adaptive)
     assert finding.verdict == "cannot_judge"
-    assert "16 of an adaptive search" in finding.says
+    assert finding.evidence.why.facts["adaptive"] == 16
 
 
 def test_a_narrow_basin_at_the_end_of_the_range() -> None:
@@ -140,8 +153,8 @@ def test_a_narrow_basin_at_the_end_of_the_range() -> None:
 @pytest.mark.parametrize(("problem", "optimizer"), SWEEPS)
 def test_recorded_learning_rate_sweeps(problem: str, optimizer: str) -> None:
     (finding,) = boundary(sweep(problem, optimizer))
-    (edge,) = finding.evidence["hyperparameters"]
-    assert (edge["side"] or "inside") == SWEEPS[problem, optimizer]
+    (edge,) = finding.evidence.edges
+    assert (edge.seen.side or "inside") == SWEEPS[problem, optimizer]
     assert finding.verdict == ("ok" if SWEEPS[problem, optimizer] == "inside" else "warn")
 
 
@@ -156,4 +169,4 @@ def test_recorded_sweeps_cut_at_their_best_rate(problem: str, optimizer: str) ->
     if cut.counts["completed"] < 8:
         assert finding.verdict == "cannot_judge"
     else:
-        assert finding.evidence["hyperparameters"][0]["side"] == "low"
+        assert finding.evidence.edges[0].seen.side == "low"

@@ -5,12 +5,14 @@ import pytest
 from tests.checks.rates import at_most
 from tests.checks.space_worlds import healthy, warnings
 
+from tunewright.checks.boundary import BoundaryEvidence
 from tunewright.checks.checklist import QUESTIONS, by_chance, check
+from tunewright.checks.sensitivity import SensitivityEvidence
 from tunewright.design.conditions import given
 from tunewright.design.objective import maximize, minimize
 from tunewright.design.ranges import choice, integers, linear, log, log_from_one
 from tunewright.design.round import Round
-from tunewright.finding import LegacyFinding as Finding
+from tunewright.finding import Finding
 from tunewright.present.plain import as_json
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
@@ -85,21 +87,31 @@ def test_a_round_without_an_ended_trial(status: str) -> None:
 def test_equal_values_everywhere_are_no_finding() -> None:
     found = check(results(ROUNDS["mixed"], Bowl({})))
     assert not [f for f in found if f.check in ("boundary", "sensitivity") and f.verdict == "warn"]
-    assert all(
-        np.isfinite(one["share"]) for f in found for one in f.evidence.get("importances", ())
-    )
+    shares = [
+        one.share
+        for f in found
+        if isinstance(f.evidence, SensitivityEvidence)
+        for one in f.evidence.importances
+    ]
+    assert shares and all(np.isfinite(share) for share in shares)
 
 
 def test_among_many_studies_a_few_warnings_are_chance_and_many_are_not() -> None:
     def findings(warned: int) -> list[Finding]:
         return [
-            Finding("boundary", f"seed={n}", "warn" if n < warned else "ok", "it says")
+            Finding(
+                "boundary",
+                "study",
+                f"seed={n}",
+                "warn" if n < warned else "ok",
+                BoundaryEvidence(()),
+            )
             for n in range(40)
         ]
 
     few = by_chance(findings(2), "seed=30")
     assert {f.verdict for f in few} == {"note", "ok"}
-    assert "chance explains among 40 studies" in few[0].says
+    assert [f.chance_among for f in few[:3]] == [40, 40, None]
     assert [f.verdict for f in by_chance(findings(2), "seed=1")[:2]] == ["note", "warn"]
     assert sum(f.verdict == "warn" for f in by_chance(findings(8), "seed=30")) == 8
     assert by_chance(findings(1)[:5], "seed=30") == findings(1)[:5]

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tunewright.actions import Advise, Repeat, RunTrials
 from tunewright.checks.comparison import comparison, pairs
 from tunewright.design.conditions import given
 from tunewright.design.ranges import linear, log
@@ -31,29 +32,32 @@ def made(effect: float = 0.0, arms: int = 2, trials: int = 16, **changes: Any) -
 def test_a_clear_difference_is_told_with_its_size_and_the_trials_it_took() -> None:
     (finding,) = comparison(made(0.1, arms=3))
     assert finding.verdict == "ok"
-    assert finding.says.startswith("act=a is best with 16 trials each: ahead of act=b by 0.")
-    assert [pair["says"] for pair in finding.evidence["pairs"]] == ["a is better"] * 2
-    region = finding.evidence["pairs"][0]["shared_region"]
-    assert region["interval"][0] < 0.1 < region["interval"][1]
+    assert (finding.evidence.best, finding.evidence.trials) == ("act=a", 16)
+    assert [pair.verdict for pair in finding.evidence.pairs] == ["worse"] * 2
+    assert (finding.evidence.pairs[0].other, finding.evidence.weak) == ("act=b", False)
+    region = finding.evidence.pairs[0].shared_region
+    assert region.interval[0] < 0.1 < region.interval[1]
 
 
 def test_equal_settings_cannot_be_told_apart() -> None:
     (finding,) = comparison(made(0.0))
     assert finding.verdict == "note"
-    assert "cannot be told apart with 16 trials each" in finding.says
-    assert finding.advice[0] == "tunewright repeat r --times 5"
+    (pair,) = finding.evidence.pairs
+    assert (pair.verdict, pair.trials, pair.shared_points) == ("not_distinguishable", 16, True)
+    assert finding.actions == (Repeat("r"), RunTrials("r", trials_per_study=32))
 
 
 def test_few_trials_are_called_weak() -> None:
     (finding,) = comparison(made(0.2, trials=8))
-    assert finding.says.endswith("so few trials make this weak")
+    assert (finding.verdict, finding.evidence.weak) == ("ok", True)
 
 
 def test_infeasible_arms_cannot_be_judged() -> None:
     world = Walled(BOWL, {"learning_rate": 1.0}, above=0.2)
     (finding,) = comparison(results(made().round, world))
     assert finding.verdict == "cannot_judge"
-    assert "feasible trials; 6 are needed" in finding.says
+    why = finding.evidence.why
+    assert (why.code, why.facts["needed"]) == ("comparison.few_trials", 6)
 
 
 def test_arms_with_hyperparameters_of_their_own_are_compared_on_their_own_points() -> None:
@@ -69,7 +73,7 @@ def test_arms_with_hyperparameters_of_their_own_are_compared_on_their_own_points
     assert pair.region is None
     (finding,) = comparison(made(1.0, nuisance=nuisance))
     assert finding.verdict == "ok"
-    assert "each on points of its own" in finding.says
+    assert finding.evidence.pairs[0].shared_points is False
 
 
 def test_optima_in_different_places_are_pointed_out() -> None:
@@ -77,8 +81,7 @@ def test_optima_in_different_places_are_pointed_out() -> None:
     far = results(made().round, World(Bowl({"learning_rate": 0.8}), noise_sd=0.01))
     mixed = [n if n.study == 0 else f for n, f in zip(near.recorded, far.recorded, strict=True)]
     (finding,) = comparison(replace(near, recorded=tuple(mixed)))
-    assert finding.evidence["pairs"][0]["same_place"] is False
-    assert "the best nuisance values differ" in finding.says
+    assert finding.evidence.pairs[0].same_place is False
 
 
 def test_one_setting_has_nothing_to_compare() -> None:
@@ -97,10 +100,11 @@ def test_unequal_budgets_are_cut_to_the_shared_points() -> None:
 def test_a_scientific_range_has_buckets_and_little_power(trials: int, verdict: str) -> None:
     (finding,) = comparison(made(trials=trials, scientific={"width": linear(0, 1)}))
     assert finding.verdict == verdict
-    assert "as a list" in finding.advice[0]
+    assert finding.actions == (Advise("compare_as_list", {"name": "width"}),)
+    assert (finding.evidence.feasible, finding.evidence.needed) == (trials, 48)
     if trials == 64:
-        assert len(finding.evidence["buckets"]) == 8
-        assert np.isfinite(finding.evidence["p"])
+        assert len(finding.evidence.buckets) == 8
+        assert np.isfinite(finding.evidence.p)
 
 
 def test_points_that_are_not_known_are_not_taken_for_shared() -> None:

@@ -82,4 +82,4 @@ def test_a_rate_searched_on_a_log_scale_alone() -> None:
         Bowl({"learning_rate": 0.5}), nuisance={"learning_rate": log(1e-4, 1e-1)}, detect=0.05
     )
     assert finding.verdict == "ok"
-    assert np.isfinite(finding.evidence["expected_gain_of_doubling"])
+    assert np.isfinite(finding.evidence.expected_gain)

@@ -4,7 +4,8 @@ import math
 from dataclasses import replace
 from typing import Any
 
-from tunewright.checks.fairness import fairness
+from tunewright.actions import Advise, NextRound, RunTrials
+from tunewright.checks.fairness import AtEnd, SettingTuned, fairness
 from tunewright.design.conditions import given
 from tunewright.design.ranges import linear, log
 from tunewright.design.round import Round
@@ -35,9 +36,10 @@ def only(found: Results) -> Finding:
 
 def test_equal_settings_are_fair() -> None:
     finding = only(made())
-    assert (finding.verdict, finding.says) == (
-        "ok",
-        "2 settings had 16 trials each in spaces of the same size",
+    assert (finding.verdict, finding.actions) == ("ok", ())
+    assert finding.evidence.settings == (
+        SettingTuned("act=a", trials=16, feasible=16, searched=1),
+        SettingTuned("act=b", trials=16, feasible=16, searched=1),
     )
 
 
@@ -50,7 +52,10 @@ def test_unequal_budgets() -> None:
     kept = [t for t in found.recorded if t.study == 0 or (t.index or 0) < 8]
     finding = only(replace(found, recorded=tuple(kept)))
     assert finding.verdict == "warn"
-    assert "act=a had 16 trials, act=b only 8" in finding.says
+    uneven = finding.evidence.budgets
+    assert (uneven.most.setting, uneven.most.trials) == ("act=a", 16)
+    assert (uneven.least.setting, uneven.least.trials) == ("act=b", 8)
+    assert finding.actions == (Advise("tune_equally"), NextRound("r"))
 
 
 def test_one_setting_left_with_few_feasible_trials() -> None:
@@ -63,7 +68,9 @@ def test_one_setting_left_with_few_feasible_trials() -> None:
     ]
     finding = only(replace(found, recorded=tuple(lost)))
     assert finding.verdict == "warn"
-    assert "act=b has 4 feasible of 16 trials, act=a 16 of 16" in finding.says
+    (uneven,) = finding.evidence.feasible
+    assert (uneven.least.setting, uneven.least.feasible) == ("act=b", 4)
+    assert (uneven.most.setting, uneven.most.feasible) == ("act=a", 16)
 
 
 def test_a_rival_at_the_end_of_its_range_is_noted() -> None:
@@ -73,17 +80,23 @@ def test_a_rival_at_the_end_of_its_range_is_noted() -> None:
     ]
     finding = only(replace(inside, recorded=tuple(mixed)))
     assert finding.verdict == "note"
-    assert "act=b is best at the high end of learning_rate, act=a is not" in finding.says
+    assert finding.evidence.ends == (AtEnd("act=b", "learning_rate", "high"),)
+    assert finding.evidence.best == "act=a"
 
 
 def test_spaces_of_very_different_size_are_noted() -> None:
     many = {name: linear(0, 1) for name in ("c", "d", "e")}
     finding = only(made(nuisance={**RATE, "act": given({"a": many, "b": {}})}))
     assert finding.verdict == "note"
-    assert "act=a searches 4 hyperparameters and act=b 1" in finding.says
+    spaces = finding.evidence.spaces
+    assert (spaces.most.setting, spaces.most.searched) == ("act=a", 4)
+    assert (spaces.least.setting, spaces.least.searched) == ("act=b", 1)
 
 
 def test_nothing_completed() -> None:
     found = made()
     pending = [replace(t, status="pending") for t in found.recorded]
-    assert only(replace(found, recorded=tuple(pending))).verdict == "cannot_judge"
+    finding = only(replace(found, recorded=tuple(pending)))
+    assert finding.verdict == "cannot_judge"
+    assert finding.evidence.why.code == "fairness.one_setting"
+    assert finding.actions == (RunTrials("r"),)

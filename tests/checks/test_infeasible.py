@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 from tests.checks.real_space import SWEEPS, alexnet, sweep
 
-from tunewright.checks.infeasible import infeasible, wilson
+from tunewright.actions import Advise, NextRound, Probe
+from tunewright.checks.infeasible import Shared, infeasible, wilson
 from tunewright.design.conditions import given
 from tunewright.design.ranges import linear, log
 from tunewright.design.round import Round
@@ -27,35 +28,38 @@ def above(threshold: float) -> Surface:
 
 def test_none_is_fine() -> None:
     finding = asked(BOWL)
-    assert (finding.verdict, finding.evidence["infeasible"]) == ("ok", 0)
+    assert (finding.verdict, finding.evidence.infeasible) == ("ok", 0)
 
 
 def test_a_third_above_a_rate_is_normal_and_localised() -> None:
     finding = asked(above(0.7))
     assert finding.verdict == "note"
-    (own,) = finding.evidence["regions"]
-    low, high = own["between"]
+    (own,) = finding.evidence.regions
+    low, high = own.between
     assert low < 1e-4 * 1000**0.7 < high
-    assert own["clear"]
-    assert "nearly all with learning_rate above" in finding.says
-    assert finding.evidence["reasons"] == {"metric.not_finite": 6}
+    assert own.clear
+    assert (own.feature, own.rises, own.branch) == ("learning_rate", True, ())
+    assert finding.evidence.infeasible == 6
+    assert [(r.reason, r.trials) for r in finding.evidence.reasons] == [("metric.not_finite", 6)]
 
 
 def test_most_of_them_is_a_warning_and_all_of_them_suspect_a_bug() -> None:
     most = asked(above(0.25), trials=40)
     assert most.verdict == "warn"
-    assert "leave out learning_rate above" in most.advice[0]
-    assert most.advice[1].endswith("by warm-up: tunewright probe warmup")
-    every = asked(above(-1.0))
-    assert every.verdict == "warn"
-    assert every.advice[0].startswith("suspect a bug")
-    assert asked(above(0.05), trials=40).advice[0].startswith("suspect a bug")
+    leave_out, *rest = most.actions
+    assert isinstance(leave_out, Advise) and leave_out.code == "leave_out_region"
+    assert (leave_out.facts["feature"], leave_out.facts["rises"]) == ("learning_rate", True)
+    assert rest == [Probe("warmup", "r"), Probe("clip", "r"), NextRound("r")]
+    assert not most.evidence.nearly_all
+    for suspected in (asked(above(-1.0)), asked(above(0.05), trials=40)):
+        assert (suspected.verdict, suspected.evidence.nearly_all) == ("warn", True)
+        assert suspected.actions[0] == Advise("suspect_bug")
 
 
 def test_divergence_anywhere_is_not_localised() -> None:
     finding = asked(Unlucky(BOWL, share=0.3), trials=30)
-    assert finding.evidence["regions"] == []
-    assert finding.advice[0].startswith("tunewright trial r ")
+    assert finding.evidence.regions == ()
+    assert [action.kind for action in finding.actions] == ["show_trial"]
 
 
 def test_each_conditional_branch_has_its_own_region() -> None:
@@ -73,11 +77,11 @@ def test_each_conditional_branch_has_its_own_region() -> None:
         return None if (adam or 0) > 0.6 or (sgd or 0) > 0.8 else 0.5
 
     finding = asked(surface, trials=60, nuisance=nuisance)
-    assert [own["branch"] for own in finding.evidence["regions"]] == [
-        "optimizer=adam:",
-        "optimizer=sgd:",
+    assert [own.branch for own in finding.evidence.regions] == [
+        (Shared("optimizer", "adam"),),
+        (Shared("optimizer", "sgd"),),
     ]
-    low, high = finding.evidence["regions"][0]["between"]
+    low, high = finding.evidence.regions[0].between
     assert low < 1e-5 * 1000**0.6 < high
 
 
@@ -94,17 +98,17 @@ def test_wilson_interval() -> None:
 def test_a_linear_hyperparameter_may_be_the_cause() -> None:
     surface = Walled(Bowl({}), {"dropout": 1.0}, above=0.7)
     finding = asked(surface, trials=30, nuisance={**RATE, "dropout": linear(0.0, 0.9)})
-    assert finding.evidence["regions"][0]["feature"] == "dropout"
+    assert finding.evidence.regions[0].feature == "dropout"
 
 
 def test_the_recorded_random_search_of_alexnet() -> None:
     (finding,) = infeasible(alexnet())
-    assert finding.evidence["infeasible"] == 147  # as its README says
+    assert finding.evidence.infeasible == 147  # as its README says
     assert finding.verdict == "note"
-    (own,) = finding.evidence["regions"]
+    (own,) = finding.evidence.regions
     # no threshold is clean there: the share levels off at a half, whatever the rate
-    assert own["feature"] == "lr / (1 - momentum)"
-    assert not own["clear"]
+    assert own.feature == "lr / (1 - momentum)"
+    assert not own.clear
 
 
 @pytest.mark.parametrize(("problem", "optimizer"), SWEEPS)
@@ -113,9 +117,9 @@ def test_recorded_sweeps_diverge_above_a_rate(problem: str, optimizer: str) -> N
     (finding,) = infeasible(made)
     diverged = [t.configuration["learning_rate"] for t in made.trials if t.status == "infeasible"]
     if not diverged:
-        assert finding.evidence["regions"] == []
+        assert finding.evidence.regions == ()
         return
-    (own,) = finding.evidence["regions"]
-    assert own["clear"]
-    assert own["words"].startswith("learning_rate above")
-    assert own["recall"] >= 0.7
+    (own,) = finding.evidence.regions
+    assert own.clear
+    assert (own.feature, own.rises) == ("learning_rate", True)
+    assert own.recall >= 0.7

@@ -50,18 +50,19 @@ def test_the_threshold_lies_between_two_trials() -> None:
     own = region([Feature("learning_rate", values, True)], values > np.log10(0.105), 1)
     assert own is not None
     assert own.clear
-    assert own.words == "learning_rate above 0.1 to 0.11"
+    assert own.rises
+    assert own.between == pytest.approx((0.1, 0.11))
     assert (own.purity, own.recall) == (1.0, 1.0)
 
 
-def test_momentum_is_told_as_people_write_it() -> None:
+def test_the_threshold_of_momentum_is_on_its_natural_scale() -> None:
     momentum = 1 - np.logspace(-3, -1, 16)
     own = region(
         [Feature("momentum", np.log10(1 - momentum), True, of_one_minus=True)], momentum > 0.99, 1
     )
     assert own is not None
     assert own.rises
-    assert own.words.startswith("momentum above 0.98")
+    assert own.between[0] < 0.99 < own.between[1]
 
 
 def test_a_tendency_names_what_separates_best_and_no_threshold() -> None:
@@ -72,7 +73,7 @@ def test_a_tendency_names_what_separates_best_and_no_threshold() -> None:
     own = region([other, Feature("learning_rate", rate, True)], bad, 2)
     assert own is not None
     assert not own.clear
-    assert own.words == "high learning_rate"
+    assert (own.feature.name, own.rises) == ("learning_rate", True)
 
 
 def test_the_effective_rate_is_a_candidate_of_its_own() -> None:

@@ -3,7 +3,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from tunewright.checks.same_code import same_code
+from tunewright.actions import Advise, Note, ShowTrial
+from tunewright.checks.same_code import SameOrigin, same_code
 from tunewright.design.ranges import log
 from tunewright.design.round import Round
 from tunewright.finding import Finding
@@ -39,40 +40,48 @@ def asked(origin: Callable[[Trial], Provenance | None]) -> Finding:
 def test_the_same_code_everywhere_is_fine_whatever_the_host() -> None:
     finding = asked(lambda t: replace(ORIGIN, host=f"host{t.number}"))
     assert finding.verdict == "ok"
-    assert "commit 0123456789" in finding.says
+    assert (finding.evidence.commit, finding.evidence.runs) == ("0123456789", 12)
 
 
 def test_a_commit_in_between_is_told_with_the_trials() -> None:
     finding = asked(lambda t: ORIGIN if (t.number or 0) < 8 else replace(ORIGIN, commit="feed" * 4))
     assert finding.verdict == "warn"
-    assert "trials differ in commit (8 trials: 0123456789; 4 trials: feedfeedfe)" in finding.says
-    assert finding.evidence["differs"]["commit"]["feedfeedfe"] == ["8", "9", "10", "11"]
-    assert "cannot be told apart" not in finding.says
+    (difference,) = finding.evidence.differences
+    assert difference.part == "commit"
+    assert difference.groups == (
+        SameOrigin("0123456789", 8, tuple(range(8))),
+        SameOrigin("feedfeedfe", 4, (8, 9, 10, 11)),
+    )
+    assert not difference.goes_with_setting
+    assert finding.actions == (Advise("rerun_same_code"), ShowTrial("r", 8))
 
 
 def test_code_that_goes_with_the_setting_is_worse() -> None:
     finding = asked(lambda t: replace(ORIGIN, diff_sha256="aa" if t.study else ""))
     assert finding.verdict == "warn"
-    assert finding.says.endswith("Uncommitted changes and setting cannot be told apart")
+    (difference,) = finding.evidence.differences
+    assert (difference.part, difference.goes_with_setting) == ("uncommitted changes", True)
 
 
 def test_versions_and_devices() -> None:
     finding = asked(
         lambda t: replace(ORIGIN, packages={"torch": f"2.{t.number}.0", "numpy": "2.1.0"})
     )
-    assert "package versions (1 trials: torch 2.0.0" in finding.says.replace(
-        "1 trial:", "1 trials:"
-    )
-    assert "numpy" not in finding.says
+    (difference,) = finding.evidence.differences
+    assert difference.part == "package versions"
+    assert difference.groups[0] == SameOrigin("torch 2.0.0", 1, (0,))  # numpy is the same
     finding = asked(lambda t: replace(ORIGIN, devices=("A100",) if t.number == 3 else ("H200",)))
-    assert set(finding.evidence["differs"]) == {"device"}
+    assert [one.part for one in finding.evidence.differences] == ["device"]
 
 
 def test_without_git_the_code_is_unknown() -> None:
     finding = asked(lambda t: replace(ORIGIN, commit=""))
     assert finding.verdict == "note"
-    assert "git" in finding.advice[0]
+    assert finding.actions == (Advise("use_git"),)
 
 
 def test_imported_trials_cannot_be_judged() -> None:
-    assert asked(lambda t: None).verdict == "cannot_judge"
+    finding = asked(lambda t: None)
+    assert finding.verdict == "cannot_judge"
+    assert finding.evidence.why.code == "same_code.not_recorded"
+    assert finding.actions == (Note("r"),)

@@ -8,6 +8,7 @@ from tests.checks.rates import at_most
 from tests.checks.real_space import alexnet
 from tests.checks.space_worlds import halton
 
+from tunewright.actions import Advise, RunTrials
 from tunewright.checks.positions import Axis
 from tunewright.checks.sensitivity import discoveries, importances, interactions, sensitivity
 from tunewright.design.conditions import Hyperparameter
@@ -90,18 +91,18 @@ def asked(**changes: Any) -> Finding:
 
 def test_what_decides_and_what_can_be_fixed() -> None:
     finding = asked()
-    assert finding.says.startswith("what decides: learning_rate (")
-    fixed = {one["name"] for one in finding.evidence["importances"] if one["p"] > 0.2}
-    assert fixed <= {"beta1", "act"}
-    assert finding.verdict == "ok"
+    assert (finding.verdict, finding.evidence.matter[0]) == ("ok", "learning_rate")
+    assert set(finding.evidence.unseen) <= {"beta1", "act"}
+    assert finding.actions == (Advise("fix_candidates", {"names": finding.evidence.unseen}),)
 
 
 def test_what_it_needs() -> None:
-    assert asked(trials_per_study=8).verdict == "cannot_judge"
-    assert (
-        asked(nuisance={}, fixed={"learning_rate": 0.1}, trials_per_study=1).verdict
-        == "cannot_judge"
-    )
+    few = asked(trials_per_study=8)
+    assert (few.verdict, few.evidence.why.facts) == ("cannot_judge", {"feasible": 8, "needed": 10})
+    assert few.actions == (RunTrials("r", trials_per_study=16),)
+    nothing = asked(nuisance={}, fixed={"learning_rate": 0.1}, trials_per_study=1)
+    assert nothing.verdict == "cannot_judge"
+    assert nothing.evidence.why.code == "sensitivity.nothing_searched"
 
 
 def test_false_discoveries() -> None:
@@ -111,6 +112,6 @@ def test_false_discoveries() -> None:
 
 def test_the_learning_rate_decides_in_the_recorded_search_of_alexnet() -> None:
     (finding,) = sensitivity(alexnet())
-    first = finding.evidence["importances"][0]
-    assert first["name"] == "lr"
-    assert first["share"] > 0.8
+    first = finding.evidence.importances[0]
+    assert first.name == "lr"
+    assert first.share > 0.8

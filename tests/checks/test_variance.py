@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from tests.checks.space_worlds import covers
 
+from tunewright.actions import Repeat
 from tunewright.checks.variance import optimism, spread, variance
 from tunewright.design.ranges import log
 from tunewright.design.round import Round
@@ -16,20 +17,22 @@ WORLD = World(Bowl({"learning_rate": 0.5}), noise_sd=0.02)
 def test_repeats_tell_the_trial_variance() -> None:
     (finding,) = variance(results(ROUND, WORLD, repeats={0: 8, 3: 8}))
     assert finding.verdict == "ok"
-    low, high = finding.evidence["interval"]
-    assert low < 0.02 < high
-    assert finding.evidence["repeats"] == 16
-    assert finding.evidence["optimism"] > 0
-    assert "probably optimistic by at least" in finding.says
-    assert finding.evidence["study_sd"]["all"] > 0
+    found = finding.evidence.spread
+    assert found.low < 0.02 < found.high
+    assert (found.repeats, found.groups) == (16, 2)
+    assert finding.evidence.optimism > 0
+    assert finding.evidence.picked_among == 12
+    (own,) = finding.evidence.study_sd
+    assert own.study == "all" and own.sd > 0
 
 
-@pytest.mark.parametrize(("times", "words"), [(0, "not measured"), (2, "a spread needs 3")])
-def test_without_repeats_it_asks_for_them(times: int, words: str) -> None:
+@pytest.mark.parametrize("times", [0, 2])
+def test_without_repeats_it_asks_for_them(times: int) -> None:
     (finding,) = variance(results(ROUND, WORLD, repeats={0: times}))
     assert finding.verdict == "cannot_judge"
-    assert words in finding.says
-    assert finding.advice == ("tunewright repeat r --times 5",)
+    assert finding.evidence.spread is None
+    assert (finding.evidence.most_repeats, finding.evidence.needed) == (times, 3)
+    assert finding.actions == (Repeat("r", times=5),)
 
 
 @pytest.mark.parametrize(

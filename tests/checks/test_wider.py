@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tunewright.checks.wider import natural_bound, wider
+from tunewright.checks.wider import NaturalBound, natural_bound, wider
 from tunewright.design.names import Meaning
 from tunewright.design.ranges import Range, choice, integers, linear, log, log_from_one
 
@@ -34,10 +34,12 @@ def test_a_list_has_no_next_value() -> None:
 
 def test_natural_bounds() -> None:
     meaning = Meaning(off={"clip": 10.0})
-    assert natural_bound("dropout", linear(0.0, 0.5), "low", meaning) == "0, where dropout is off"
-    assert natural_bound("dropout", choice(0.0, 0.1, 0.2), "low", meaning).startswith("0")
-    assert natural_bound("clip", linear(1.0, 10.0), "high", meaning) == "10, where clip is off"
-    assert natural_bound("momentum", linear(0.5, 1.0), "high", meaning) == "1"
-    assert natural_bound("width", integers(0, 8), "low", meaning) == "0"
-    assert natural_bound("learning_rate", log(1e-4, 1e-1), "low", meaning) == ""
-    assert natural_bound("width", linear(0.5, 1.0), "high", meaning) == ""
+    assert natural_bound("dropout", linear(0.0, 0.5), "low", meaning) == NaturalBound(0.0, off=True)
+    assert natural_bound("dropout", choice(0.0, 0.1, 0.2), "low", meaning) == NaturalBound(
+        0.0, True
+    )
+    assert natural_bound("clip", linear(1.0, 10.0), "high", meaning) == NaturalBound(10.0, off=True)
+    assert natural_bound("momentum", linear(0.5, 1.0), "high", meaning) == NaturalBound(1.0)
+    assert natural_bound("width", integers(0, 8), "low", meaning) == NaturalBound(0.0)
+    assert natural_bound("learning_rate", log(1e-4, 1e-1), "low", meaning) is None
+    assert natural_bound("width", linear(0.5, 1.0), "high", meaning) is None

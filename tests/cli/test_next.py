@@ -107,7 +107,8 @@ def test_json_holds_the_rounds(tunewright: Tunewright, folder: Path) -> None:
     first = found["proposals"][0]
     assert (found["round"], found["wrote"], first["kind"]) == ("layers", None, "widen")
     assert first["round"]["nuisance"]["learning_rate"] == {"log": [1e-6, 0.01]}
-    assert first["commands"] == ["tunewright run layers_2"]
+    assert first["actions"][0]["argv"] == ["tunewright", "run", "layers_2"]
+    assert first["reason"]["finding"]["check"] == "boundary"
     assert first["because"] == ["boundary"]
 
 

@@ -38,7 +38,7 @@ def test_text_that_no_record_can_hold() -> None:
 
 @pytest.mark.parametrize("trials", [0, -1, 2.0, True, "8", None, 10**8])
 def test_trials_per_study_is_a_count(trials) -> None:
-    said = f"trials_per_study: {trials!r} is not a whole number of at least 1."
+    said = f"trials_per_study: {trials!r} is not a whole number from 1 to 10,000,000."
     assert said in refusal(trials_per_study=trials)
 
 

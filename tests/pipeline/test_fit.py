@@ -276,3 +276,9 @@ def test_refused_before_any_compute(tmp_path: Path) -> None:
         fit(mlp(), loss, (X, Y), config(), keep=Keep("valid_error"))
     with pytest.raises(dataclasses.FrozenInstanceError):
         config().batch_size = 3
+
+
+def test_checkpoints_need_a_folder() -> None:
+    valid = Validation((X, Y), metrics)
+    with pytest.raises(PipelineError, match="folder="):
+        fit(mlp(), loss, (X, Y), config(), valid=valid, keep=Keep("valid_error"))

@@ -57,8 +57,8 @@ WORKER = textwrap.dedent(
 )
 
 
-def launch(folder: Path, world: int, stop: int = 0) -> list[dict[str, torch.Tensor]]:
-    folder.mkdir(exist_ok=True)
+def run_ranks(code: str, world: int, *arguments: object) -> list[list[str]]:
+    """Run a program on several gloo processes; the lines each rank printed."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
@@ -69,16 +69,24 @@ def launch(folder: Path, world: int, stop: int = 0) -> list[dict[str, torch.Tens
         environment = {**os.environ, **address, **(group if world > 1 else {})}
         jobs.append(
             subprocess.Popen(
-                [sys.executable, "-c", WORKER, str(folder), str(stop)],
+                [sys.executable, "-W", "ignore", "-c", code, *map(str, arguments)],
                 env=environment,
                 stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
+                stderr=subprocess.PIPE,
                 text=True,
             )
         )
+    printed = []
     for job in jobs:
-        output, _ = job.communicate(timeout=300)
-        assert job.returncode == 0, output
+        output, problems = job.communicate(timeout=300)
+        assert job.returncode == 0, output + problems
+        printed.append(output.splitlines())
+    return printed
+
+
+def launch(folder: Path, world: int, stop: int = 0) -> list[dict[str, torch.Tensor]]:
+    folder.mkdir(exist_ok=True)
+    run_ranks(WORKER, world, folder, stop)
     if stop:
         return []
     return [
@@ -119,3 +127,49 @@ def test_two_processes_resume_together(two: list, folders: Path) -> None:
         for name in two[rank]:
             if name != "start":
                 assert torch.equal(two[rank][name], resumed[rank][name]), name
+
+
+LOADER = textwrap.dedent(
+    """
+    import sys
+    import torch
+    from torch import nn
+    from torch.utils.data import DataLoader, DistributedSampler, TensorDataset
+    from tunewright.errors import PipelineError
+    from tunewright.pipeline import FitConfig, fit, hosts
+
+    host = hosts.start("gloo")
+    x = torch.randn(64, 4, generator=torch.Generator().manual_seed(1))
+    data = TensorDataset(x, x[:, :1])
+    kinds = {
+        "plain": lambda: DataLoader(data, batch_size=8),
+        "sampler": lambda: DataLoader(
+            data, batch_size=8, sampler=DistributedSampler(data, host.world, host.rank)),
+        "function": lambda: lambda step: (x[step : step + 8], x[step : step + 8, :1]),
+        "constant": lambda: lambda step: (x[:8], x[:8, :1]),
+    }
+    for kind, made in kinds.items():
+        torch.manual_seed(0)
+        try:
+            fit(
+                nn.Linear(4, 1),
+                lambda model, batch: (model(batch[0]) - batch[1]).square().mean(),
+                made(),
+                FitConfig(max_train_steps=4, batch_size=16, base_learning_rate=0.1),
+            )
+            print(host.rank, kind, "trained", flush=True)
+        except PipelineError:
+            print(host.rank, kind, "refused", flush=True)
+    """
+)
+
+
+def test_a_loader_that_gives_all_ranks_the_same_batches_is_refused(tmp_path: Path) -> None:
+    printed = run_ranks(LOADER, 2, tmp_path)
+    for rank, lines in enumerate(printed):
+        assert lines == [
+            f"{rank} plain refused",
+            f"{rank} sampler trained",
+            f"{rank} function refused",
+            f"{rank} constant trained",  # a benchmark's batch, the same at every step
+        ]

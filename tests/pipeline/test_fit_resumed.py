@@ -113,3 +113,16 @@ def test_a_checkpoint_that_does_not_fit_is_refused(tmp_path: Path) -> None:
     other = Handle(tmp_path, restored={"mine": 1}, start_step=3)
     with pytest.raises(PipelineError, match="not one of fit's"):
         fit(mlp(), loss, (X, Y), config(), run=other)
+
+
+@pytest.mark.parametrize(
+    "changed", [{"base_learning_rate": 0.02}, {"max_train_steps": fit_worker.STEPS + 10}]
+)
+def test_a_folder_is_not_resumed_under_other_settings(tmp_path: Path, changed: dict) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        _train_until(23, tmp_path, "fp32")
+    (name,) = changed
+    with pytest.raises(PipelineError, match=name):
+        fit_worker.train(tmp_path, **changed)
+    _, fitted = fit_worker.train(tmp_path)  # the settings it was started with still resume it
+    assert fitted.start_step > 0

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import tunewright as tw
-from tunewright.finding import LegacyFinding as Finding
+from tunewright.actions import RunTrials
 from tunewright.messages import Message
 from tunewright.present.report import Report, report
 from tunewright.present.trial_rows import trial_rows
@@ -97,7 +97,7 @@ def test_the_verdict_comes_first_and_every_part_follows(usual: Report) -> None:
     text = Reader(made.html).text
     wanted = [
         "Does it help?",
-        made.answer.trust,
+        made.answer.trust.text,
         "What it found",
         "Best valid_error: 0.2",
         "holds for max_train_steps = 1000",
@@ -197,7 +197,7 @@ def test_any_state_of_a_round_can_be_reported(state: str) -> None:
     assert told.answer.found
     assert "Does it help?" in told.text
     if state in ("not begun", "half done"):
-        assert told.answer.next[0].command == "tunewright run decay"
+        assert told.answer.next[0].action == RunTrials("decay")
 
 
 def test_without_matplotlib_the_words_are_left(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -210,13 +210,8 @@ def test_without_matplotlib_the_words_are_left(monkeypatch: pytest.MonkeyPatch) 
     assert "Red crosses on the rail" in page
 
 
-def test_settings_that_are_told_the_same_share_an_item(usual: Report) -> None:
-    same = [f for f in usual.findings if f.check == "periodicity"]
-    advised = Finding("boundary", "a", "warn", "at the low end", advice=("widen it",))
-    findings = (*same, advised, replace(advised, about="b", says="at the high end"))
-    page = replace(usual, findings=findings).html
-    assert page.count("widen it") == 1
-    read = Reader(page).text
-    assert "a: at the low end" in read and "b: at the high end" in read
-    if len(same) > 1:
-        assert f"({len(same)} settings)" in read
+def test_a_page_of_the_shell_shows_commands_and_one_of_python_calls(usual: Report) -> None:
+    shell = replace(usual, reader="shell")
+    assert "tunewright repeat decay --times 5" in Reader(shell.html).text
+    assert "tunewright repeat" not in Reader(usual.html).text
+    assert "tw.repeat(" in Reader(usual.html).text

@@ -15,9 +15,12 @@ from typing import Literal
 
 import numpy as np
 
+from tunewright import messages
+from tunewright.actions import plain
 from tunewright.advice.transfer import transfer
 from tunewright.design.ranges import Value
 from tunewright.errors import DesignError
+from tunewright.messages import Text
 from tunewright.stats.noise import Floats
 from tunewright.store.curves import Batch, Curves, pack
 from tunewright.store.results import Results
@@ -51,16 +54,9 @@ class Agreement:
         return False if self.interval[1] < 0.5 else None
 
     @property
-    def says(self) -> str:
+    def says(self) -> Text:
         """The answer in one sentence."""
-        if self.correlation is None or self.interval is None:
-            return f"{self.ranked} {self.of} in both rounds: too few to compare rankings"
-        low, high = self.interval
-        return (
-            f"{self.ranked} {self.of} in both rounds: rank correlation {self.correlation:.2f} "
-            f"({low:.2f} to {high:.2f}), {self.overlap} of the best {self.top} the same (chance "
-            f"{self.by_chance:.1f}), the best by the shorter is {self.regret:.3g} behind the best"
-        )
+        return messages.text("agreement", plain(self))
 
 
 def agreement(short: Results, long: Results, top: int = TOP) -> Agreement:

@@ -6,18 +6,19 @@ own ranges around its own best trials, so that neither wastes its trials.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tunewright.actions import CheckRound
 from tunewright.advice.narrow import around_the_best
-from tunewright.advice.proposal import Proposal, proposal, successor
+from tunewright.advice.proposal import Proposal, proposal, reason, successor
 from tunewright.advice.rewrite import with_ranges
 from tunewright.design.conditions import Given
 from tunewright.design.ranges import Choice
 from tunewright.design.round import Round
 from tunewright.errors import DesignError
 from tunewright.finding import Finding
+from tunewright.messages import Message
 from tunewright.store.results import Results
 
 
@@ -28,17 +29,13 @@ def compare_again(results: Results, findings: Sequence[Finding]) -> list[Proposa
         return []
     made = own_ranges(results) if own[0].check == "fairness" else None
     if made is not None:
-        reason = f"{own[0].says}; every setting searched around its own best, alike many trials"
-        return [proposal("compare_again", reason, own, made)]
-    # nothing of the old round is to count, so other points and seeds it is
+        return [proposal("compare_again", reason("proposal.own_ranges", own), own, made)]
+    # no trial of the old round counts, so the points and seeds are new
     again = {"seed": results.round.seed + 1, "continues": ""}
-    made = successor(results.round, "compared again", **again)
-    if own[0].check == "same_code":
-        reason = f"{own[0].says}; the same question again, all of it with one code"
-    else:
-        reason = f"{own[0].says}; the same question again, as many trials for each setting"
-    commands = (f"tunewright check {shlex.quote(made.name)}",)
-    return [proposal("compare_again", reason, own, made, commands)]
+    made = successor(results.round, Message("change.compared_again"), **again)
+    code = "proposal.one_code" if own[0].check == "same_code" else "proposal.equal_trials"
+    check = (CheckRound(made.name),)
+    return [proposal("compare_again", reason(code, own), own, made, check)]
 
 
 def own_ranges(results: Results) -> Round | None:
@@ -64,7 +61,7 @@ def own_ranges(results: Results) -> Round | None:
     try:
         return successor(
             round,
-            f"{', '.join(shared)} in a range of its own for each {name}",
+            Message("change.own_ranges", {"names": shared, "by": name}),
             nuisance={**rest, name: Given(tuple(branches))},
         )
     except DesignError:

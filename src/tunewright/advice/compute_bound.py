@@ -8,8 +8,11 @@ when training is compute-bound").
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
+from tunewright import messages
 from tunewright.errors import DesignError
+from tunewright.messages import Text
 
 SHORT = 0.1  # of the production length
 WARMUPS = 10  # of the first round's length
@@ -22,7 +25,12 @@ class Length:
 
     max_train_steps: int
     trials: int
-    what: str
+    purpose: Literal["only", "first", "last"]
+
+    @property
+    def what(self) -> Text:
+        """What the round is for."""
+        return messages.text(f"length.{self.purpose}", {})
 
     @property
     def steps(self) -> int:
@@ -67,6 +75,6 @@ def length_plan(production_steps: int, warmup_steps: int = 0, trials: int = TRIA
     short = first_length(production_steps, warmup_steps)
     few = min(LONG_TRIALS, trials)
     if short == production_steps:
-        return LengthPlan((Length(short, trials, "the warm-up leaves no shorter one"),))
-    first = Length(short, trials, "find good model and optimizer hyperparameters")
-    return LengthPlan((first, Length(production_steps, few, "train the best few at full length")))
+        return LengthPlan((Length(short, trials, "only"),))
+    first = Length(short, trials, "first")
+    return LengthPlan((first, Length(production_steps, few, "last")))

@@ -1,4 +1,4 @@
-"""From round i to round i + 1: the same question settled, few trainings, many more steps.
+"""From round i to round i + 1: the question answered, few trainings, many more steps.
 
 Each hyperparameter goes by how likely its best value transfers (`decision.transfer`). What is very
 likely or likely to transfer is fixed at the best trial's value. The learning rate only might, and
@@ -11,14 +11,14 @@ again.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal
 
 from tunewright.advice.compute_bound import SHORT
 from tunewright.advice.lengthened import Lengthened, lengthened
 from tunewright.advice.proposal import next_name
-from tunewright.advice.transfer import Likelihood, Transfer, transfer
+from tunewright.advice.transfer import Transfer, transfer
 from tunewright.design.budget import trials_for
 from tunewright.design.ranges import (
     Choice,
@@ -34,6 +34,7 @@ from tunewright.design.ranges import (
 )
 from tunewright.design.round import Round
 from tunewright.errors import DesignError, NotFound
+from tunewright.messages import Message
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 
@@ -49,7 +50,7 @@ class Extended:
     role: Role
     value: Value | Range  # the value it is fixed at, or the range it is tuned in
     transfer: Transfer
-    why: str
+    why: Message
 
 
 @dataclass(frozen=True)
@@ -61,8 +62,8 @@ class Extension:
     old_steps: int
     new_steps: int
     hyperparameters: tuple[Extended, ...]
-    rule: str  # of the schedule
-    notes: tuple[str, ...]
+    rule: Message  # of the schedule
+    notes: tuple[Message, ...]
 
 
 def extend(
@@ -111,9 +112,10 @@ def extension(
     nuisance = {e.name: e.value for e in found if e.role == "nuisance"}
     fixed = {e.name: e.value for e in found if e.role == "fixed"}
     goal = results.round.goal.partition(" [")[0]
+    change = Message("change.steps", {"steps": max_train_steps, "before": old})
     made = Round(
         next_name(results.round.name),
-        goal=f"{goal} [{max_train_steps} steps instead of {old}]",
+        goal=f"{goal} [{change.text}]",
         nuisance=nuisance,
         fixed=fixed,
         trials_per_study=trials_per_study or trials_for(len(nuisance)),
@@ -148,34 +150,25 @@ def _extended(
     """What becomes of one hyperparameter of the best trial."""
     value, rung = best.configuration[name], transfer(name, results.meaning)
     if rung.area == "length":
-        return Extended(name, "fixed", steps, rung, "the new length")
+        return Extended(name, "fixed", steps, rung, Message("extend.new_length"))
     if name in schedule.dropped:
-        return Extended(name, "dropped", value, rung, "the new schedule has no use for it")
+        return Extended(name, "dropped", value, rung, Message("extend.unused"))
     searched = _searched(results, best, name)
     if name in schedule.values:
         new = schedule.values[name]
         if searched is not None and (moved := _half_to_double(new, searched)) is not None:
-            return Extended(name, "nuisance", moved, rung, "a schedule is to be tuned again")
+            return Extended(name, "nuisance", moved, rung, Message("extend.schedule"))
         return Extended(name, "fixed", new, rung, schedule.rule)
     again = name in tune or results.meaning.of(name) == "learning_rate"
     again = again or (rung.likelihood == "unlikely" and searched is not None)
     near = _around(value, searched) if again else None
     if near is not None:
-        why = "asked for" if name in tune else "might transfer, and decides most"
-        if rung.area == "schedule" and name not in tune:
-            why = "a schedule is to be tuned again"
+        code = "extend.schedule" if rung.area == "schedule" else "extend.decides"
+        why = Message("extend.asked_for" if name in tune else code)
         return Extended(name, "nuisance", near, rung, why)
     if searched is None and name not in results.studies[best.study].scientific:
-        return Extended(name, "fixed", value, rung, "fixed before")
-    return Extended(name, "fixed", value, rung, _WHY[rung.likelihood])
-
-
-_WHY: Mapping[Likelihood, str] = {
-    "very likely": "very likely to transfer",
-    "likely": "likely to transfer",
-    "might": "might transfer; few long trials cannot pay for it",
-    "unlikely": "unlikely to transfer, but nothing says where else to look",
-}
+        return Extended(name, "fixed", value, rung, Message("extend.fixed_before"))
+    return Extended(name, "fixed", value, rung, Message(f"extend.{rung.likelihood}"))
 
 
 def _searched(results: Results, best: Trial, name: str) -> Range | None:
@@ -218,18 +211,14 @@ def _half_to_double(value: Value, searched: Range) -> Range | None:
     return type(searched)(low, high) if high > low > 0 else None
 
 
-def _notes(found: Collection[Extended], old: int, new: int) -> list[str]:
+def _notes(found: Collection[Extended], old: int, new: int) -> list[Message]:
     notes = []
     if old < SHORT * new * 0.999:
-        notes.append(
-            f"{old} steps are {old / new:.0%} of {new}: what holds there may not hold here; a "
-            f"round at about {SHORT:.0%} in between is safer"
-        )
+        facts = {"old": old, "new": new, "share": old / new, "between": SHORT}
+        notes.append(Message("extend.far_apart", facts))
     guessed = [e.name for e in found if not e.transfer.known]
     if guessed:
-        notes.append(
-            f"taken for parts of the model, which are likely to transfer: {', '.join(guessed)}"
-        )
+        notes.append(Message("extend.taken_for_model", {"names": guessed}))
     return notes
 
 

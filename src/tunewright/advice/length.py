@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 
+from tunewright.actions import Extend
 from tunewright.advice.extend import extension, trained_steps
-from tunewright.advice.proposal import Proposal, proposal, successor
+from tunewright.advice.proposal import Proposal, proposal, reason, successor
+from tunewright.checks.saturated import SaturatedEvidence
 from tunewright.errors import TunewrightError
 from tunewright.finding import Finding
+from tunewright.messages import Message
 from tunewright.store.results import Results
 
 TIMES = 2  # as long, when nothing says how much longer
@@ -19,22 +21,23 @@ def longer(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
     own = [f for f in findings if f.check == "still_improving" and f.verdict == "warn"]
     if not own:
         return []
-    name = shlex.quote(results.round.name)
     try:
         steps = TIMES * trained_steps(results)
         made = extension(results, steps)
     except TunewrightError as error:
-        return [proposal("longer", f"{own[0].says}; {error}", own)]
-    reason = f"{own[0].says}; train the best for {steps} steps: {made.rule}"
-    command = f"tunewright extend {name} --max-train-steps {steps}"
-    return [proposal("longer", reason, own, made.round, (command,))]
+        return [
+            proposal("longer", reason("proposal.longer_impossible", own, problem=str(error)), own)
+        ]
+    why = reason("proposal.longer", own, steps=steps, rule=made.rule)
+    extend = (Extend(results.round.name, steps),)
+    return [proposal("longer", why, own, made.round, extend)]
 
 
 def shorter(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
     """The same round with fewer steps, where the second half of training changed nothing."""
     own = [f for f in findings if f.check == "saturated" and f.verdict == "warn"]
-    wanted = [f.evidence.get("proposed_max_train_steps") for f in own]
-    steps = [int(x) for x in wanted if x]
+    seen = [f.evidence for f in own if isinstance(f.evidence, SaturatedEvidence)]
+    steps = [one.proposed_max_train_steps for one in seen if one.proposed_max_train_steps]
     name = results.meaning.name("max_train_steps")
     if not steps or name not in results.round.fixed:
         return []
@@ -47,8 +50,8 @@ def shorter(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
         return []
     made = successor(
         results.round,
-        f"{long} steps instead of {now}",
+        Message("change.steps", {"steps": long, "before": now}),
         fixed={**results.round.fixed, name: long},
     )
-    reason = f"{own[0].says}; {long} steps instead of {now} leave more trials for the same compute"
-    return [proposal("shorter", reason, own, made)]
+    why = reason("proposal.shorter", own, steps=long, before=now)
+    return [proposal("shorter", why, own, made)]

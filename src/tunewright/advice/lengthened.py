@@ -15,6 +15,7 @@ from tunewright.design.names import Meaning
 from tunewright.design.ranges import Value, is_number
 from tunewright.design.schedule import Cosine, Linear, Schedule, Warmup, from_json
 from tunewright.errors import DesignError
+from tunewright.messages import Message
 
 TINY = 0.10  # of the extra steps may be spent below a tenth of the base learning rate
 ROUNDING = 0.005  # of that share: it is counted on a sample of the steps
@@ -29,8 +30,8 @@ class Lengthened:
     """What changes in the configuration, and the rule that says so."""
 
     values: Mapping[str, Value]  # name -> new value
-    rule: str  # one sentence
-    notes: tuple[str, ...] = ()  # what could not be kept
+    rule: Message
+    notes: tuple[Message, ...] = ()  # what could not be kept
     dropped: tuple[str, ...] = field(default=())  # names that mean nothing any more
 
 
@@ -40,33 +41,27 @@ def lengthened(
     """What a configuration tuned at `old` steps needs to be trained for `new` ones.
 
     >>> made = lengthened({"schedule": "linear", "decay_steps": 400}, Meaning(), 1000, 5000)
-    >>> dict(made.values), made.rule
+    >>> dict(made.values), made.rule.text
     ({}, 'the decay stays 400 steps, 4000 more come before it at the base rate')
     """
     name = meaning.name("schedule")
     declared = configuration.get(name)
     if declared is None:
-        rule = "no schedule is among the hyperparameters: the program's own is used"
-        note = (
-            f"check that its learning rate does not spend the {new - old} extra steps near zero; "
-            f'a hyperparameter that means it is named in means={{"schedule": "..."}}'
-        )
-        return Lengthened({}, rule, (note,))
+        note = Message("schedule.check_own", {"extra": new - old})
+        return Lengthened({}, Message("schedule.not_named"), (note,))
     known = _schedule(declared, configuration, meaning, old)
     if known is None:
-        rule = f"{name} = {declared!r} is kept as it is"
-        note = (
-            f"nothing is known of this schedule: see that it does not end {new - old} steps early"
-        )
-        return Lengthened({}, rule, (note,))
+        rule = Message("schedule.kept", {"name": name, "value": declared})
+        return Lengthened({}, rule, (Message("schedule.unknown", {"extra": new - old}),))
     made = stretched(known, old, new)
+    rule = Message("schedule.stretched", {"rule": made.rule})
     told = _told(configuration, _inside(made.schedule), new)
     if told is not None:
         if not made.changed_family:
-            return Lengthened(told, made.rule)
-        note = "the schedule's family has changed: tune it again"
+            return Lengthened(told, rule)
         gone = tuple(n for n in ("timescale",) if n in configuration)
-        return Lengthened({name: "linear", **told}, made.rule, (note,), gone)
+        changed = (Message("schedule.new_family"),)
+        return Lengthened({name: "linear", **told}, rule, changed, gone)
     # the program cannot be told the length of its decay: is what it will do by itself acceptable?
     wasted = share_at_tiny_rate(known, old, _unchanged(known), new)
     if wasted > TINY + ROUNDING and not isinstance(_inside(known), Cosine):
@@ -75,12 +70,9 @@ def lengthened(
             f"a tenth of the base learning rate: {made.rule}. Let the program take "
             f"{DECAY_STEPS[0]} (the steps of a linear decay at the end), or use a cosine."
         )
-    note = (
-        f"the program takes no {DECAY_STEPS[0]}, so its decay is stretched with the training "
-        f"instead of keeping its {old} steps"
-    )
-    rule = f"{name} = {declared!r} stretched to {new} steps"
-    return Lengthened({}, rule, (note,))
+    note = Message("schedule.no_decay_steps", {"decay_steps": DECAY_STEPS[0], "old": old})
+    facts = {"name": name, "value": declared, "new": new}
+    return Lengthened({}, Message("schedule.whole_stretched", facts), (note,))
 
 
 def _schedule(

@@ -1,7 +1,7 @@
 """More trials of the same round, where it is too small for what it wants to see.
 
-The sequence goes on, so nothing that was run is lost. After two doublings beyond what the number of
-hyperparameters pays for, narrower ranges serve better.
+The sequence continues, so nothing that was run is lost. After two doublings beyond what the number
+of hyperparameters pays for, narrower ranges serve better.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tunewright.advice.narrow import narrow
-from tunewright.advice.proposal import Proposal, continued, enough_for
+from tunewright.advice.proposal import Proposal, continued, enough_for, reason
 from tunewright.checks.density import DensityEvidence
 from tunewright.design.budget import budget
 from tunewright.finding import Finding
@@ -27,7 +27,7 @@ def more_trials(results: Results, findings: Sequence[Finding]) -> list[Proposal]
     own = [f for f in findings if f.check == "density" and f.verdict == "warn"]
     if not own:
         return []
-    doubled = _doubled(results, own[0].says, own)
+    doubled = _doubled(results, own)
     crowded = any(f.check == "boundary" and f.verdict == "warn" for f in findings)
     around = [] if crowded else narrow(results, own)  # not around an end that may be passed
     return [*around, doubled] if around and doubled_enough(results) else [doubled, *around]
@@ -38,14 +38,14 @@ def too_few(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
     own = [f for f in findings if f.check in NEEDED and f.verdict == "cannot_judge"]
     if not own or _adaptive(results):
         return []
-    return [_doubled(results, f"{own[0].check} cannot be judged: {own[0].says}", own)]
+    return [_doubled(results, own)]
 
 
 def undecided(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
     """More trials where the settings cannot be told apart; repeats of the best come cheaper."""
     own = [f for f in findings if f.check == "comparison" and f.verdict in ("note", "cannot_judge")]
-    own = [f for f in own if f.about.startswith("round ")]
-    return [_doubled(results, own[0].says, own)] if own else []
+    own = [f for f in own if f.scope == "round"]
+    return [_doubled(results, own)] if own else []
 
 
 def pressing(results: Results, findings: Sequence[Finding]) -> list[Finding]:
@@ -73,12 +73,12 @@ def doubled_enough(results: Results) -> bool:
     return all(trials >= 2**DOUBLINGS * budget(study).suggested for study in results.studies)
 
 
-def _doubled(results: Results, says: str, own: Sequence[Finding]) -> Proposal:
+def _doubled(results: Results, own: Sequence[Finding]) -> Proposal:
     before = results.round.trials_per_study
     after = max(2 * before, FEWEST, enough_for(results.round))
     made = replace(results.round, trials_per_study=after)
-    reason = f"{says}; {after} trials per study instead of {before}"
-    return continued("more_trials", reason, own, made)
+    why = reason("proposal.more_trials", own, trials=after, trials_before=before)
+    return continued("more_trials", why, own, made)
 
 
 def _adaptive(results: Results) -> bool:

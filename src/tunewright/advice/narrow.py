@@ -15,14 +15,16 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from tunewright.advice.proposal import Proposal, proposal, successor
+from tunewright.advice.proposal import Proposal, proposal, reason, successor
 from tunewright.advice.range_overlap import share
 from tunewright.advice.rewrite import names_of, searched_ranges, with_ranges
+from tunewright.checks.infeasible import InfeasibleEvidence, RegionEvidence
 from tunewright.checks.positions import Axis, axes, settled
 from tunewright.design.ranges import Choice, Integers, Linear, Log, LogFromOne, Range
 from tunewright.design.round import Round
 from tunewright.errors import DesignError
 from tunewright.finding import Finding
+from tunewright.messages import Message
 from tunewright.store.results import Results
 
 BEST = 0.2  # of the feasible trials
@@ -124,11 +126,8 @@ def narrow(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
     if made is None:
         return []
     dense = [f for f in findings if f.check == "density" and f.verdict == "warn"]
-    shown = "; ".join(f"{column} in {range}" for column, range in ranges.items())
-    left = size(results, ranges)
-    why = f"{dense[0].says}; " if dense else ""
-    reason = f"{why}around the best trials: {shown} ({left:.0%} of the space, as many trials)"
-    return [proposal("narrow", reason, dense, made)]
+    why = reason("proposal.narrow", dense, ranges=ranges, left=size(results, ranges))
+    return [proposal("narrow", why, dense, made)]
 
 
 def leave_out(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
@@ -137,18 +136,23 @@ def leave_out(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
     known, names = searched_ranges(results.round), names_of(results.round)
     ranges: dict[str, Range] = {}
     for finding in own:
-        for region in finding.evidence.get("regions", []):
-            column = next((c for c, n in names.items() if n == region["feature"]), None)
-            if column is None or not region["clear"]:
-                continue
-            kept = _kept(known[column], region["between"], region["words"])
-            if kept is not None:
+        for region in _clear(finding):
+            column = next((c for c, n in names.items() if n == region.feature), None)
+            kept = None if column is None else _kept(known[column], region)
+            if column is not None and kept is not None:
                 ranges[column] = kept
     made = narrowed(results, ranges) if ranges else None
     if made is None:
         return []
-    shown = "; ".join(f"{column} in {range}" for column, range in ranges.items())
-    return [proposal("narrow", f"{own[0].says}; search where it trains: {shown}", own, made)]
+    return [proposal("narrow", reason("proposal.leave_out", own, ranges=ranges), own, made)]
+
+
+def _clear(finding: Finding) -> list[RegionEvidence]:
+    """The regions in which nearly all trials are infeasible."""
+    seen = finding.evidence
+    if not isinstance(seen, InfeasibleEvidence):
+        return []
+    return [region for region in seen.regions if region.clear]
 
 
 def narrowed(results: Results, ranges: Mapping[str, Range]) -> Round | None:
@@ -157,7 +161,7 @@ def narrowed(results: Results, ranges: Mapping[str, Range]) -> Round | None:
     try:
         return successor(
             round,
-            f"narrower {', '.join(ranges)}",
+            Message("change.narrower", {"names": list(ranges)}),
             scientific=with_ranges(round.scientific, ranges),
             nuisance=with_ranges(round.nuisance, ranges),
         )
@@ -174,13 +178,13 @@ def size(results: Results, ranges: Mapping[str, Range]) -> float:
     return left
 
 
-def _kept(range: Range, between: Sequence[float], words: str) -> Range | None:
+def _kept(range: Range, region: RegionEvidence) -> Range | None:
     """The side of a threshold (between two values) where trials are feasible."""
     if isinstance(range, Choice):
         return None
-    ends = [min(max(float(x), range.low), range.high) for x in between]
+    ends = [min(max(float(x), range.low), range.high) for x in region.between]
     middle = sum(range.unit(int(x) if isinstance(range, Integers) else x) for x in ends) / 2
-    low, high = (0.0, middle) if " above " in f"{words} " else (middle, 1.0)
+    low, high = (0.0, middle) if region.rises else (middle, 1.0)
     return cut(range, low, high) if LEAST / 2 <= high - low <= 1 - 1e-9 else None
 
 

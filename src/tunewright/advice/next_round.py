@@ -70,5 +70,5 @@ def _distinct(proposals: Sequence[Proposal]) -> list[Proposal]:
 
 def _same(one: Proposal, other: Proposal) -> bool:
     if one.round is None or other.round is None:
-        return (one.kind, one.commands) == (other.kind, other.commands)
+        return (one.kind, one.actions) == (other.kind, other.actions)
     return one.round == other.round and one.search == other.search

@@ -1,21 +1,23 @@
-"""A proposal: what to do next, why, and the round or the commands that do it."""
+"""A proposal: what to do next, why, and the round or the actions that do it."""
 
 from __future__ import annotations
 
 import re
-import shlex
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from tunewright.actions import Action, RunRound, RunTrials, plain
 from tunewright.design.budget import budget
 from tunewright.design.round import Round
+from tunewright.design.round_data import as_data
 from tunewright.errors import DesignError
-from tunewright.finding import Finding
+from tunewright.finding import Finding, LegacyFinding
+from tunewright.messages import Message
 
 Kind = Literal[
     "finish",  # run what is left
-    "repair",  # instability or a bug comes before tuning
+    "repair",  # instability or a bug is fixed before tuning
     "widen",  # the best lies at an end of a range
     "narrow",  # around the best, or away from where trials diverge
     "regularise",  # the best overfit
@@ -24,28 +26,46 @@ Kind = Literal[
     "compare_again",  # the settings were not tuned alike
     "more_trials",  # the study is too small for what it wants to see
     "fix",  # what does not matter need not be searched
-    "repeat",  # luck has to be known first
+    "repeat",  # the seed variance has to be known first
     "exploit",  # exploration is done: Bayesian search around the best
     "stop",  # more tuning gains less than what matters
 ]
+DEFAULT_SEARCH = "halton"
+TRIALS = ("trials", "trials_before")  # facts of a reason
 MOST_GROWTH = 3.0  # times as many trials in one step, however much wider a space gets
 
 
 @dataclass(frozen=True)
 class Proposal:
-    """One way on, the reason for it, and how to go it.
+    """A suggested next step: why, and the round or the actions that carry it out.
 
     `round` can be run as it is. Under the name of the results' own round it continues that one
-    with more trials; otherwise it has a name of its own and, by `continues`, the old trials that
-    fit count too. Where it is None, `commands` say what to do.
+    with more trials; otherwise it has a new name and, by `continues`, the old trials that fit count
+    too. Where it is None, `actions` are what to do.
     """
 
     kind: Kind
-    reason: str  # one sentence with the numbers
+    reason: Message  # with the facts of the finding that asks for it
     round: Round | None = None
-    commands: tuple[str, ...] = ()  # in order; the first one runs the round, if there is one
-    search: str = "halton"  # which search the round is meant for
+    actions: tuple[Action, ...] = ()  # in order; the first one runs the round, if there is one
+    search: str = DEFAULT_SEARCH  # which search the round is meant for
     because: tuple[str, ...] = ()  # the checks whose findings ask for it
+
+    @property
+    def commands(self) -> tuple[str, ...]:
+        """The actions as a shell takes them, every argument quoted."""
+        return tuple(action.command for action in self.actions if action.argv)
+
+    def to_data(self) -> dict[str, Any]:
+        """The facts as plain data, without words."""
+        return {
+            "kind": self.kind,
+            "reason": plain(self.reason),
+            "round": None if self.round is None else as_data(self.round),
+            "actions": [action.to_data() for action in self.actions],
+            "search": self.search,
+            "because": list(self.because),
+        }
 
     def __str__(self) -> str:
         """The kind and the reason on one line."""
@@ -54,27 +74,60 @@ class Proposal:
 
 def proposal(
     kind: Kind,
-    reason: str,
+    reason: Message,
     findings: Collection[Finding] = (),
     round: Round | None = None,
-    commands: tuple[str, ...] = (),
-    search: str = "halton",
+    actions: tuple[Action, ...] = (),
+    search: str = DEFAULT_SEARCH,
 ) -> Proposal:
-    """A proposal whose first command runs its round."""
+    """A proposal whose first action runs its round."""
     if round is not None:
-        option = "" if search == "halton" else f" --search {search}"
-        commands = (f"tunewright run {shlex.quote(round.name)}{option}", *commands)
+        actions = (RunRound(round.name, _named(search)), *actions)
     because = tuple(dict.fromkeys(finding.check for finding in findings))
-    return Proposal(kind, reason, round, commands, search, because)
+    return Proposal(kind, reason, round, actions, search, because)
 
 
 def continued(
-    kind: Kind, reason: str, findings: Collection[Finding], round: Round, search: str = "halton"
+    kind: Kind,
+    reason: Message,
+    findings: Collection[Finding],
+    round: Round,
+    search: str = DEFAULT_SEARCH,
 ) -> Proposal:
-    """A proposal to go on with the round that was run, with as many trials as it has now."""
+    """A proposal to continue the round that was run, with as many trials as it has now."""
     made = proposal(kind, reason, findings, round, search=search)
-    trials = f"{made.commands[0]} --trials {round.trials_per_study}"
-    return replace(made, commands=(trials,))
+    run = RunTrials(round.name, round.trials_per_study, _named(search))
+    return replace(made, actions=(run,))
+
+
+def reason(code: str, findings: Sequence[Finding] = (), **facts: Any) -> Message:
+    """Why a step is proposed: the facts of the first finding that asks for it, and what changes.
+
+    >>> reason("proposal.no_trial_has_run").text
+    'no trial has run'
+    """
+    first = findings[0] if findings else None
+    asked = {} if first is None else {"finding": _facts(first), "findings": len(findings)}
+    return Message(code, {**asked, **plain(facts)})
+
+
+def without_trials(reason: Message) -> Message:
+    """The reason without the number of trials, for those who run another number of them."""
+    left = {name: fact for name, fact in reason.facts.items() if name not in TRIALS}
+    return Message(reason.code, left)
+
+
+def _facts(finding: Finding) -> dict[str, Any]:
+    """What a sentence about a finding is made of."""
+    if isinstance(finding, LegacyFinding):
+        return {"check": finding.check, "about": finding.about, "text": finding.says}
+    data = finding.to_data()
+    return {name: data[name] for name in ("check", "scope", "about", "verdict", "evidence")}
+
+
+def _named(search: str) -> str | None:
+    """The search as a command names it; None for the one that needs no name."""
+    return None if search == DEFAULT_SEARCH else search
 
 
 def next_name(name: str, taken: Collection[str] = ()) -> str:
@@ -91,15 +144,15 @@ def next_name(name: str, taken: Collection[str] = ()) -> str:
             return f"{stem}_{number}"
 
 
-def successor(round: Round, what: str, **changes: Any) -> Round:
-    """The round that follows: a name of its own, the same question, old trials counting.
+def successor(round: Round, change: Message, **changes: Any) -> Round:
+    """The round that follows: a new name, the same goal with the change, old trials counting.
 
     The seed stays, because the data split goes by it: trials on other splits do not compare.
     """
     goal = round.goal.partition(" [")[0]
     settings = {
         "name": next_name(round.name),
-        "goal": f"{goal} [{what}]",
+        "goal": f"{goal} [{change.text}]",
         "continues": round.name,
         **changes,
     }
@@ -110,9 +163,10 @@ def renamed(made: Proposal, name: str) -> Proposal:
     """The proposal with its round, and what runs it, under another name."""
     if made.round is None:
         raise DesignError(f"the proposal {made.kind!r} has no round that could be called {name!r}.")
-    old, new = shlex.quote(made.round.name), shlex.quote(name)
-    first = made.commands[0].replace(f"tunewright run {old}", f"tunewright run {new}", 1)
-    return replace(made, round=replace(made.round, name=name), commands=(first, *made.commands[1:]))
+    run, *others = made.actions
+    assert isinstance(run, RunRound | RunTrials)  # what has a round begins by running it
+    actions = (replace(run, round=name), *others)
+    return replace(made, round=replace(made.round, name=name), actions=actions)
 
 
 def grown(trials: int, times: float) -> int:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from typing import Any
-
 from tunewright.design.ranges import (
     Choice,
     Integers,
@@ -12,32 +9,7 @@ from tunewright.design.ranges import (
     Log,
     LogFromOne,
     Range,
-    integers,
-    linear,
-    log,
-    log_from_one,
 )
-
-_WRITTEN = re.compile(r"(\w+)\(([^,]+), ([^,]+?)(, log=True)?\)")
-
-
-def written_range(text: str) -> Range | None:
-    """A range as `str` writes it.
-
-    >>> str(written_range("integers(1, 64, log=True)")), written_range("choice(1, 2)")
-    ('integers(1, 64, log=True)', None)
-    """
-    read = _WRITTEN.fullmatch(text)
-    if read is None:
-        return None
-    kind, low, high, log_scale = read.groups()
-    try:
-        if kind == "integers":
-            return integers(int(low), int(high), log=bool(log_scale))
-        makes: dict[str, Any] = {"linear": linear, "log": log, "log_from_one": log_from_one}
-        return makes[kind](float(low), float(high)) if kind in makes else None
-    except ValueError:
-        return None
 
 
 def hull(one: Range, other: Range) -> Range:
@@ -50,7 +22,7 @@ def hull(one: Range, other: Range) -> Range:
 def share(old: Range, new: Range) -> float:
     """How much of a wider range the old one is.
 
-    >>> round(share(log(1e-4, 1e-1), log(1e-4, 1.0)), 3), share(integers(1, 4), integers(1, 6))
+    >>> round(share(Log(1e-4, 1e-1), Log(1e-4, 1.0)), 3), share(Integers(1, 4), Integers(1, 6))
     (0.75, 0.6666666666666666)
     """
     if isinstance(old, Choice) or isinstance(new, Choice):
@@ -64,7 +36,7 @@ def share(old: Range, new: Range) -> float:
 def reaching(old: Range, wide: Range, best: Range) -> Range:
     """The part of a widened range from where the best of the old one lie to the new end.
 
-    >>> str(reaching(log(1e-4, 0.1), log(1e-4, 1.0), log(0.01, 0.1)))
+    >>> str(reaching(Log(1e-4, 0.1), Log(1e-4, 1.0), Log(0.01, 0.1)))
     'log(0.01, 1)'
     """
     if isinstance(old, Choice) or isinstance(wide, Choice) or isinstance(best, Choice):

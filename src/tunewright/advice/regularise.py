@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tunewright.advice.proposal import Proposal, enough_for, proposal, successor
+from tunewright.advice.proposal import Proposal, enough_for, proposal, reason, successor
+from tunewright.checks.overfitting import OverfittingEvidence
 from tunewright.checks.wider import wider
 from tunewright.design._preset_ranges import SPACES
 from tunewright.design.names import Meaning
@@ -18,6 +19,7 @@ from tunewright.design.ranges import Linear, Log, Range, Value, is_number, linea
 from tunewright.design.round import Round
 from tunewright.errors import DesignError
 from tunewright.finding import Finding
+from tunewright.messages import Message
 from tunewright.store.results import Results
 
 # strengths worth searching where nothing is known but the name
@@ -31,13 +33,7 @@ DECADES = 100.0  # either way around a strength that is in use
 
 def regularise(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
     """A round that tunes the regularisers beside the rest, where the best trials overfit."""
-    own = [
-        f
-        for f in findings
-        if f.check == "overfitting"
-        and f.verdict == "warn"
-        and f.evidence.get("kind") != "training too"
-    ]
+    own = [f for f in findings if _overfits(f)]
     if not own:
         return []
     known = results.meaning.regularisers
@@ -58,9 +54,16 @@ def regularise(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
     if len(added) > 1:
         made.append(_with(round, added))
     return [
-        proposal("regularise", f"{own[0].says}; tune {_words(ranges)} beside the rest", own, next_)
+        proposal("regularise", reason("proposal.regularise", own, ranges=ranges), own, next_)
         for ranges, next_ in zip(({first: added[first]}, added), made, strict=False)
     ]
+
+
+def _overfits(finding: Finding) -> bool:
+    """Whether it warns of overfitting, rather than of training that got worse too."""
+    seen = finding.evidence
+    warned = finding.verdict == "warn" and isinstance(seen, OverfittingEvidence)
+    return warned and seen.kind != "training too"
 
 
 def strength(name: str, value: Value, meaning: Meaning, fixed: Mapping[str, Any]) -> Range | None:
@@ -90,7 +93,7 @@ def strength(name: str, value: Value, meaning: Meaning, fixed: Mapping[str, Any]
 def _with(round: Round, added: Mapping[str, Range]) -> Round:
     made = successor(
         round,
-        f"regularised by {', '.join(added)}",
+        Message("change.regularised", {"names": list(added)}),
         nuisance={**added, **round.nuisance},
         fixed={n: v for n, v in round.fixed.items() if n not in added},
     )
@@ -110,24 +113,17 @@ def _stronger(
     try:
         made_round = successor(
             results.round,
-            f"stronger {', '.join(found)}",
+            Message("change.stronger", {"names": list(found)}),
             nuisance={**results.round.nuisance, **found},
         )
     except DesignError:
         return []
-    return [proposal("regularise", f"{own[0].says}; try {_words(found)}", own, made_round)]
+    why = reason("proposal.stronger", own, ranges=found)
+    return [proposal("regularise", why, own, made_round)]
 
 
 def _none(own: Sequence[Finding], known: Sequence[str]) -> list[Proposal]:
-    reason = (
-        f"{own[0].says}; the round has none of {', '.join(known)}: let the training program take "
-        'one, or name what regularises it in means={"regularisers": [...]}'
-    )
-    return [proposal("regularise", reason, own)]
-
-
-def _words(ranges: Mapping[str, Range]) -> str:
-    return " and ".join(f"{name} in {range}" for name, range in ranges.items())
+    return [proposal("regularise", reason("proposal.no_regulariser", own, known=known), own)]
 
 
 def _digits(x: float) -> float:

@@ -5,14 +5,16 @@ The commands are the playbook's own order: see the instability closer, then warm
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 
-from tunewright.advice.proposal import Proposal, proposal
+from tunewright.actions import Action, Probe, RunTrials, ShowRound
+from tunewright.advice.proposal import Proposal, proposal, reason
+from tunewright.checks.infeasible import InfeasibleEvidence
+from tunewright.checks.overfitting import OverfittingEvidence
 from tunewright.finding import Finding
 from tunewright.store.results import Results
 
-BROKEN = ("baseline", "training_bug")  # nothing else means anything until these are mended
+BROKEN = ("baseline", "training_bug")  # nothing else means anything until these are fixed
 UNSTABLE = ("edge_of_divergence", "instability")
 PROBES = ("stability", "warmup", "clip")
 
@@ -24,9 +26,10 @@ def finish(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
     own = [t for t in results.trials if t.origin is None]
     if not left and own:
         return []
-    name = shlex.quote(results.round.name)
-    reason = f"{left} of {len(own)} trials have not been run yet" if own else "no trial has run"
-    return [proposal("finish", reason, commands=(f"tunewright run {name}",))]
+    why = reason("proposal.no_trial_has_run")
+    if own:
+        why = reason("proposal.unfinished", left=left, trials_in_all=len(own))
+    return [proposal("finish", why, actions=(RunTrials(results.round.name),))]
 
 
 def mend(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
@@ -35,28 +38,19 @@ def mend(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
     own += [f for f in findings if _all_diverge(f)]
     if not own:
         return []
-    name = shlex.quote(results.round.name)
-    commands = [line for f in own for line in f.advice if line.startswith("tunewright ")]
-    shown = own[0].evidence.get("flagged") or own[0].evidence.get("top") or []
-    if shown and "trial" in shown[0]:
-        commands.append(f"tunewright trial {name} {shown[0]['trial']}")
-    commands = commands or [f"tunewright show {name}"]
-    return [proposal("repair", own[0].says, own, commands=tuple(dict.fromkeys(commands)))]
+    name = results.round.name
+    actions = [action for f in own for action in f.actions if action.argv] or [ShowRound(name)]
+    why = reason("proposal.repair", own)
+    return [proposal("repair", why, own, actions=tuple(dict.fromkeys(actions)))]
 
 
 def stabilise(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
     """Instability that holds the learning rate down: probes that find its remedy."""
     own = [f for f in findings if f.check in UNSTABLE and f.verdict == "warn"]
-    own += [
-        f
-        for f in findings
-        if f.check == "overfitting"
-        and f.verdict == "warn"
-        and f.evidence.get("kind") == "training too"
-    ]
+    own += [f for f in findings if _trains_worse(f)]
     if not own:
         return []
-    return [proposal("repair", own[0].says, own, commands=probes(results))]
+    return [proposal("repair", reason("proposal.repair", own), own, actions=probes(results))]
 
 
 def calm(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
@@ -65,17 +59,22 @@ def calm(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
     own = [f for f in own if not _all_diverge(f)]
     if not own:
         return []
-    return [proposal("repair", own[0].says, own, commands=probes(results))]
+    return [proposal("repair", reason("proposal.repair", own), own, actions=probes(results))]
 
 
-def probes(results: Results) -> tuple[str, ...]:
+def probes(results: Results) -> tuple[Action, ...]:
     """The probes against instability, in the order to try them."""
-    name = shlex.quote(results.round.name)
-    return tuple(f"tunewright probe {probe} {name}" for probe in PROBES)
+    return tuple(Probe(probe, results.round.name) for probe in PROBES)
 
 
 def _all_diverge(finding: Finding) -> bool:
     """Whether so many trials are infeasible that the program itself is suspected."""
-    if finding.check != "infeasible" or finding.verdict != "warn":
-        return False
-    return bool(finding.advice) and "bug" in finding.advice[0]
+    seen = finding.evidence
+    return isinstance(seen, InfeasibleEvidence) and seen.nearly_all
+
+
+def _trains_worse(finding: Finding) -> bool:
+    """Whether it warns that validation got worse because training did."""
+    seen = finding.evidence
+    warned = finding.verdict == "warn" and isinstance(seen, OverfittingEvidence)
+    return warned and seen.kind == "training too"

@@ -27,15 +27,6 @@ class Saturation:
     matters: Reference | None  # None: neither detect= nor repeats tell
     saturated: bool | None  # None: cannot be told
 
-    @property
-    def says(self) -> str:
-        """The answer in words."""
-        gain = f"as many trials again may gain {self.gain:.2g}"
-        if self.matters is None:
-            return f"{gain}; whether that is much, only detect= or repeats can tell"
-        versus = f"{self.matters.size:.2g}, {self.matters.source}"
-        return f"{gain} against {versus}"
-
 
 def saturation(results: Results) -> Saturation | None:
     """Whether the best study has saturated; None with too few completed trials to say."""

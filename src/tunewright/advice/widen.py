@@ -1,4 +1,4 @@
-"""Widen a range whose end the best trials crowd at; the old trials go on counting.
+"""Widen a range whose end the best trials crowd at; the old trials still count.
 
 The new round covers the wider space as densely as the old one was covered, so it gets as many more
 trials as the space is wider, three times as many at most. A cheaper round, which starts where the
@@ -8,16 +8,17 @@ best lie and gives up the far side, is proposed beside it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from tunewright.advice.narrow import around_the_best
-from tunewright.advice.proposal import Proposal, grown, proposal, successor
-from tunewright.advice.range_overlap import hull, reaching, share, written_range
+from tunewright.advice.proposal import Proposal, grown, proposal, reason, successor
+from tunewright.advice.range_overlap import hull, reaching, share
 from tunewright.advice.rewrite import longer_list, searched_ranges, with_ranges
+from tunewright.checks.boundary import BoundaryEvidence, Edge
 from tunewright.design.ranges import Choice, Range
 from tunewright.design.round import Round
 from tunewright.errors import DesignError
 from tunewright.finding import Finding
+from tunewright.messages import Message
 from tunewright.store.results import Results
 
 FEWEST = 8  # trials: with fewer feasible ones the ends cannot be judged again
@@ -33,14 +34,15 @@ def widen(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
     made = widened(results.round, wider, lists)
     if made is None:
         return []
-    changes = [f"{column} in {text}" for column, text in _shown(wider, lists).items()]
-    says = own[0].says if len(own) == 1 else f"{own[0].about}: {own[0].says}"
-    reason = f"{says}; search {' and '.join(changes)}"
-    trials, before = made.trials_per_study, results.round.trials_per_study
-    if trials > before:
-        reason += f", {trials} trials per study instead of {before} to keep it as dense"
+    why = reason(
+        "proposal.widen",
+        own,
+        ranges={**wider, **lists},
+        trials=made.trials_per_study,
+        trials_before=results.round.trials_per_study,
+    )
     beyond = _beyond(results, own, wider)
-    return [proposal("widen", reason, own, made), *([beyond] if beyond and not lists else [])]
+    return [proposal("widen", why, own, made), *([beyond] if beyond and not lists else [])]
 
 
 def proposed_ranges(round: Round, findings: Sequence[Finding]) -> dict[str, Range]:
@@ -50,12 +52,9 @@ def proposed_ranges(round: Round, findings: Sequence[Finding]) -> dict[str, Rang
     """
     known = searched_ranges(round)
     found: dict[str, Range] = {}
-    for finding in findings:
-        warned = {e["hyperparameter"] for e in _edges(finding) if e["verdict"] == "warn"}
-        for column, text in finding.evidence.get("proposed", {}).items():
-            wide = written_range(text)
-            if wide is None or column not in known or column not in warned:
-                continue
+    for edge in _warned(findings):
+        wide, column = edge.proposed, edge.column
+        if wide is not None and column in known:
             found[column] = hull(found[column], wide) if column in found else wide
     return found
 
@@ -66,11 +65,11 @@ def widened(round: Round, wider: dict[str, Range], lists: dict[str, Choice]) -> 
     times = 1.0
     for column, range in wider.items():
         times *= 1 / max(share(known[column], range), 1e-3)
-    what = f"wider {', '.join([*wider, *lists])}"
+    change = Message("change.wider", {"names": [*wider, *lists]})
     try:
         return successor(
             round,
-            what,
+            change,
             scientific=with_ranges(round.scientific, {**wider, **lists}),
             nuisance=with_ranges(round.nuisance, {**wider, **lists}),
             trials_per_study=grown(round.trials_per_study, times),
@@ -99,35 +98,31 @@ def _beyond(results: Results, own: Sequence[Finding], wider: dict[str, Range]) -
     try:
         made = successor(
             results.round,
-            f"beyond {', '.join(ranges)}",
+            Message("change.beyond", {"names": list(ranges)}),
             scientific=with_ranges(results.round.scientific, ranges),
             nuisance=with_ranges(results.round.nuisance, ranges),
             trials_per_study=trials,
         )
     except DesignError:
         return None
-    shown = " and ".join(f"{column} in {range}" for column, range in ranges.items())
-    reason = f"or only from where the best lie: {shown}, {trials} trials per study"
-    return proposal("widen", reason, own, made)
+    why = reason("proposal.widen_beyond", own, ranges=ranges, trials=trials)
+    return proposal("widen", why, own, made)
 
 
 def _longer_lists(round: Round, findings: Sequence[Finding]) -> dict[str, Choice]:
     """Ordered lists with a value more at the end that a finding warns about."""
     found: dict[str, Choice] = {}
-    for finding in findings:
-        for edge in _edges(finding):
-            name = edge["hyperparameter"]
-            declared = round.scientific.get(name, round.nuisance.get(name))
-            if edge["verdict"] == "warn" and isinstance(declared, Choice):
-                longer = longer_list(found.get(name, declared), edge["side"])
-                if longer is not None and name not in found:
-                    found[name] = longer
+    for edge in _warned(findings):
+        name = edge.column
+        declared = round.scientific.get(name, round.nuisance.get(name))
+        if isinstance(declared, Choice) and name not in found:
+            longer = longer_list(declared, edge.seen.side)
+            if longer is not None:
+                found[name] = longer
     return found
 
 
-def _edges(finding: Finding) -> list[dict[str, Any]]:
-    return list(finding.evidence.get("hyperparameters", []))
-
-
-def _shown(wider: dict[str, Range], lists: dict[str, Choice]) -> dict[str, str]:
-    return {column: str(r) for column, r in {**wider, **lists}.items()}
+def _warned(findings: Sequence[Finding]) -> list[Edge]:
+    """The ends that findings warn about."""
+    seen = [f.evidence for f in findings if isinstance(f.evidence, BoundaryEvidence)]
+    return [edge for one in seen for edge in one.edges if edge.verdict == "warn"]

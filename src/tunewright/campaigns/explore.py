@@ -7,16 +7,16 @@ exploration is over.
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 from tunewright.advice.next_round import next_round
-from tunewright.advice.proposal import Proposal
+from tunewright.advice.proposal import Proposal, without_trials
 from tunewright.campaigns.campaign import Campaign, kind_of
 from tunewright.campaigns.repair import asks_for_remedy, remedy_step, repaired_step
 from tunewright.campaigns.round_names import named, together
 from tunewright.campaigns.shares import FEWEST
 from tunewright.campaigns.step import Step
+from tunewright.messages import Message
 from tunewright.store.results import Results
 
 # how often each may be done in one campaign
@@ -103,6 +103,6 @@ def _again(campaign: Campaign, results: Results, allowance: int) -> Step | None:
     return Step("explore", reason, more, made)
 
 
-def plain_reason(reason: str) -> str:
+def plain_reason(reason: Message) -> str:
     """A reason without the number of trials of the proposal, which the budget may have cut."""
-    return re.sub(r"[,;] \d+ trials per study instead of \d+( to keep it as dense)?", "", reason)
+    return str(without_trials(reason))

@@ -44,7 +44,7 @@ class Feature:
     of_one_minus: bool = False  # the values are decades of 1 - x
 
     def natural(self, value: float) -> float:
-        """A value as people write it."""
+        """A value on its natural scale."""
         natural = 10.0**value if self.logarithmic else value
         return 1 - natural if self.of_one_minus else natural
 
@@ -56,7 +56,7 @@ class Region:
     feature: Feature
     above: bool  # whether trials above the threshold are the infeasible ones
     threshold: float  # in the feature's own units
-    between: tuple[float, float]  # as people write it: the two trials it lies between
+    between: tuple[float, float]  # on the natural scale: the two trials it lies between
     purity: float  # share of infeasible trials beyond it
     recall: float  # share of the infeasible trials that lie beyond it
     p: float
@@ -70,15 +70,6 @@ class Region:
     def rises(self) -> bool:
         """Whether larger values of the named quantity are the infeasible ones."""
         return self.above != self.feature.of_one_minus
-
-    @property
-    def words(self) -> str:
-        """The region as people say it, or the tendency where there is none."""
-        if not self.clear:
-            return f"{'high' if self.rises else 'low'} {self.feature.name}"
-        low, high = self.between
-        side = "above" if self.rises else "below"
-        return f"{self.feature.name} {side} {low:.3g} to {high:.3g}"
 
 
 def region(features: Sequence[Feature], infeasible: Bools, singles: int) -> Region | None:

@@ -2,66 +2,78 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
+from tunewright.actions import Action, Advise, Declare, ShowRound, ShowTrial
 from tunewright.checks._better_half import have_learned
-from tunewright.finding import LegacyFinding as Finding
+from tunewright.finding import Evidence, Finding, NotJudged, Verdict
+from tunewright.messages import Message
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 
-SECTION = "Choosing the initial configuration"
 MARGIN = 0.02  # of chance: less better than that is not better
 TOP = 5
 
 
+@dataclass(frozen=True)
+class BaselineEvidence(Evidence):
+    """The best value of a metric beside chance, or beside where trials began without a chance."""
+
+    metric: str
+    best: float
+    chance: float | None = None
+    start: float | None = None
+
+
 def baseline(results: Results) -> list[Finding]:
     """Ask the round whether its best trials beat chance, or at least where they began."""
-    about = f"round {results.round.name}"
+    name = results.round.name
     top = results.top(TOP)
     if not top:
-        says = "no trial has completed"
-        advice = (f"tunewright show {results.round.name}",)
-        return [Finding("baseline", about, "cannot_judge", says, {}, advice, SECTION)]
+        why = NotJudged(Message("baseline.none_completed"))
+        return [Finding("baseline", "round", name, "cannot_judge", why, (ShowRound(name),))]
     chance = results.meaning.number("chance")
     metric = _loss(results, top)
     if chance is not None and metric is not None:
-        return [_against_chance(results, about, top, metric, chance)]
-    return [_against_start(results, about, top)]
+        return [_against_chance(results, top, metric, chance)]
+    return [_against_start(results, top)]
 
 
 def _against_chance(
-    results: Results, about: str, top: tuple[Trial, ...], metric: str, chance: float
+    results: Results, top: tuple[Trial, ...], metric: str, chance: float
 ) -> Finding:
     lowest = {t.number: low for t in top if (low := _lowest(t, metric)) is not None}
     best = min(lowest.values())
-    evidence: dict[str, Any] = {"metric": metric, "chance": chance, "best": best}
-    if best < chance - MARGIN * abs(chance):
-        says = f"{metric} reached {best:.4g}, chance is {chance:.4g}"
-        return Finding("baseline", about, "ok", says, evidence, (), SECTION)
-    says = f"{metric} of the best trials is {best:.4g}, no better than chance ({chance:.4g})"
-    return Finding("baseline", about, "warn", says, evidence, _simpler(results), SECTION)
+    beaten = best < chance - MARGIN * abs(chance)
+    return _finding(results, BaselineEvidence(metric, best, chance=chance), beaten)
 
 
-def _against_start(results: Results, about: str, top: tuple[Trial, ...]) -> Finding:
+def _against_start(results: Results, top: tuple[Trial, ...]) -> Finding:
     metric, sign = results.objective.metric, -results.objective.sign
     curves = [c for t in top if (c := t.curves.only(metric)) is not None and len(c) > 1]
     if not curves:
-        says = f"{metric} has one point a trial and no chance level is declared"
-        advice = ('Workload(..., means={"chance": ...}): the loss of a guess, log(classes)',)
-        return Finding("baseline", about, "cannot_judge", says, {}, advice, SECTION)
+        why = NotJudged(Message("baseline.one_point", {"metric": metric}))
+        declare = (Declare("chance"),)
+        return Finding("baseline", "round", results.round.name, "cannot_judge", why, declare)
     values = [sign * c.values[np.isfinite(c.values)] for c in curves]
     first, lowest = np.array([v[0] for v in values]), np.array([v.min() for v in values])
     start, best = float(np.median(first)), float(lowest.min())
-    evidence: dict[str, Any] = {"metric": metric, "start": sign * start, "best": sign * best}
-    undeclared = '; declare means={"chance": ...} to judge it against a guess'
-    if any(have_learned(first, lowest)) and start - best > MARGIN * abs(start):
-        says = f"{metric} went from {sign * start:.4g} at first to {sign * best:.4g}{undeclared}"
-        return Finding("baseline", about, "ok", says, evidence, (), SECTION)
-    says = f"{metric} of the best trials went from {sign * start:.4g} to {sign * best:.4g} only"
-    says += f": they hardly learned{undeclared}"
-    return Finding("baseline", about, "warn", says, evidence, _simpler(results), SECTION)
+    evidence = BaselineEvidence(metric, sign * best, start=sign * start)
+    learned = bool(any(have_learned(first, lowest))) and start - best > MARGIN * abs(start)
+    return _finding(results, evidence, learned)
+
+
+def _finding(results: Results, evidence: BaselineEvidence, learned: bool) -> Finding:
+    actions: list[Action] = []
+    if not learned:
+        shown = ShowTrial(results.round.name, results.top(1)[0].number or 0)
+        actions += [Advise("start_simpler"), Advise("overfit_one_batch"), shown]
+    if evidence.chance is None:
+        actions.append(Declare("chance"))
+    verdict: Verdict = "ok" if learned else "warn"
+    return Finding("baseline", "round", results.round.name, verdict, evidence, tuple(actions))
 
 
 def _loss(results: Results, top: tuple[Trial, ...]) -> str | None:
@@ -78,11 +90,3 @@ def _lowest(trial: Trial, metric: str) -> float | None:
     if curve is None or not np.isfinite(curve.values).any():
         return None
     return float(curve.values[np.isfinite(curve.values)].min())
-
-
-def _simpler(results: Results) -> tuple[str, ...]:
-    return (
-        "begin with a smaller, simpler configuration that learns something",
-        "check the labels, the loss and the learning rate on one batch that must be overfitted",
-        f"tunewright trial {results.round.name} {results.top(1)[0].number}",
-    )

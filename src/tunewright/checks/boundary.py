@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
+from tunewright.actions import Action, Advise, NextRound, RunTrials, SearchRange
 from tunewright.checks.positions import (
     Axis,
     Settled,
@@ -17,49 +18,73 @@ from tunewright.checks.positions import (
     losses_of,
     settled,
 )
-from tunewright.checks.wider import in_words, natural_bound, wider
-from tunewright.design.conditions import Hyperparameter
+from tunewright.checks.wider import NaturalBound, natural_bound, wider
 from tunewright.design.names import Meaning
-from tunewright.design.ranges import Choice, Integers, Linear, Range
-from tunewright.finding import LegacyFinding as Finding, Verdict, said_once
+from tunewright.design.ranges import Choice, Range
+from tunewright.finding import Evidence, Finding, NotJudged, Scope, Verdict, said_once
+from tunewright.messages import Message
 from tunewright.stats.crowding import FEWEST, FEWEST_LONE_WARNS, Look, look, pooled_look
 from tunewright.store.results import Results
 
-SECTION = "Identifying bad search space boundaries"
 FALSE_FLAGS = 0.03  # per hyperparameter that does not matter
 MOST_FOR_LONE = 2  # searched hyperparameters: with more, some outer 5 % holds the best by chance
 WALL = 0.8  # of the trials beyond the best ones are infeasible
+MOST_GROWTH = 3.0  # times as many trials, however much wider the space gets
 RANK: dict[Verdict, int] = {"ok": 0, "note": 1, "warn": 2}
+
+
+@dataclass(frozen=True)
+class Beyond:
+    """The trials between the best ones and the end of the range."""
+
+    trials: int
+    infeasible: int
 
 
 @dataclass(frozen=True)
 class Edge:
     """What is found at the ends of one range."""
 
-    hyperparameter: Hyperparameter
+    column: str
+    range: Range
     seen: Look
     verdict: Literal["ok", "note", "warn"] = "ok"
-    says: str = ""
-    advice: tuple[str, ...] = ()
-    proposed: Range | None = None
+    studies: int = 1  # how many of them were looked at together
+    wall: Beyond | None = None  # nearly all trials beyond the best ones are infeasible
+    bound: NaturalBound | None = None  # no value can pass this end
+    proposed: Range | None = None  # a wider range to search
     times: float = 1.0  # how much wider that is
 
-    def as_data(self) -> dict[str, Any]:
-        """The edge as plain data."""
-        return {
-            "hyperparameter": self.hyperparameter.column,
-            "range": str(self.hyperparameter.range),
-            "verdict": self.verdict,
-            "side": self.seen.side,
-            "rule": self.seen.rule,
-            "best": self.seen.best,
-            "median_of_best": self.seen.middle,
-            "best_few": self.seen.best_few,
-            "feasible": self.seen.feasible,
-            "p": self.seen.p,
-            "proposed": None if self.proposed is None else str(self.proposed),
-            "times_wider": self.times,
-        }
+    @property
+    def speaks(self) -> bool:
+        """Whether the best trials lie at an end."""
+        return self.verdict != "ok"
+
+    @property
+    def action(self) -> Action:
+        """What to do about it."""
+        if self.wall is not None:
+            return Advise("do_not_widen", {"column": self.column})
+        if self.bound is not None:
+            return Advise("compare_switched_off", {"column": self.column})
+        if self.proposed is None:
+            return Advise("add_values", {"column": self.column, "side": self.seen.side})
+        return SearchRange(self.column, self.proposed)
+
+
+@dataclass(frozen=True)
+class BoundaryEvidence(Evidence):
+    """The ends of each range that has some, those at which something is found first."""
+
+    edges: tuple[Edge, ...]
+    searched: bool = True  # whether anything is searched at all
+    expected_false_flags: float = 0.0
+    trials_per_study: int | None = None  # to search the wider ranges as densely
+
+    @property
+    def proposed(self) -> dict[str, Range]:
+        """The wider ranges to search, by column."""
+        return {e.column: e.proposed for e in self.edges if e.proposed is not None}
 
 
 def boundary(results: Results) -> list[Finding]:
@@ -81,38 +106,31 @@ def edge(meaning: Meaning, axis: Axis, searched: int) -> Edge:
     """What one axis of one study says; `searched` is how many axes with ends the study has."""
     h, feasible = axis.hyperparameter, axis.feasible
     seen = look(axis.units[feasible], axis.losses[feasible])
+    found = Edge(h.column, h.range, seen)
     if seen.side == "":
-        return Edge(h, seen)
-    where = f"the {seen.side} end of {in_words(h.range)}"
-    if seen.rule == "crowd":
-        says = f"the best {seen.best_few} trials crowd at {where} of {h.column} (p {seen.p:.3f})"
-        verdict: Literal["note", "warn"] = "warn"
-    else:
-        says = f"the best trial stands alone and far ahead at {where} of {h.column}"
+        return found
+    verdict: Literal["note", "warn"] = "warn"
+    if seen.rule != "crowd":
         few = searched <= MOST_FOR_LONE or meaning.of(h.name) == "learning_rate"
         verdict = "warn" if few and seen.feasible >= FEWEST_LONE_WARNS else "note"
     beyond = _beyond(axis, seen)
     if len(beyond) >= 3 and beyond.mean() >= WALL:
-        says += f", and {int(beyond.sum())} of the {len(beyond)} trials beyond it are infeasible"
-        advice = ("do not widen it: what lies beyond diverges; see the finding `instability`",)
-        return Edge(h, seen, "note", says, advice)
-    return _wider(h, seen, verdict, says, meaning)
+        wall = Beyond(len(beyond), int(beyond.sum()))
+        return replace(found, verdict="note", wall=wall)
+    return _wider(replace(found, verdict=verdict), h.name, meaning)
 
 
-def _wider(
-    h: Hyperparameter, seen: Look, verdict: Literal["note", "warn"], says: str, meaning: Meaning
-) -> Edge:
-    assert seen.side
-    bound = natural_bound(h.name, h.range, seen.side, meaning)
-    if bound:
-        advice = (f"compare with {h.name} switched off, in a round of its own",)
-        return Edge(h, seen, "note", f"{says}, a natural bound: {bound}", advice)
-    wide = wider(h.range, seen.side)
+def _wider(found: Edge, name: str, meaning: Meaning) -> Edge:
+    """The edge with the range to search next, or with the bound that forbids one."""
+    side = found.seen.side
+    assert side
+    bound = natural_bound(name, found.range, side, meaning)
+    if bound is not None:
+        return replace(found, verdict="note", bound=bound)
+    wide = wider(found.range, side)
     if wide is None:
-        word = "larger" if seen.side == "high" else "smaller"
-        return Edge(h, seen, verdict, says, (f"add {word} values to the list of {h.column}",))
-    advice = (f"search {h.column} in {wide.range}",)
-    return Edge(h, seen, verdict, says, advice, wide.range, wide.times)
+        return found
+    return replace(found, proposed=wide.range, times=wide.times)
 
 
 def _beyond(axis: Axis, seen: Look) -> np.ndarray:
@@ -129,59 +147,38 @@ def _of_study(
     about = study.study.label
     if not lines:
         searched = any(isinstance(h.range, Choice) for h in study.study.space)
-        says = "only lists without an order are searched" if searched else "nothing is searched"
-        return Finding(
-            "boundary", about, "ok", f"{says}, so there is no end to crowd at", {}, (), SECTION
-        )
+        return Finding("boundary", "study", about, "ok", BoundaryEvidence((), searched))
     if not edges:
         most = max(int(axis.feasible.sum()) for axis in lines)
-        says = f"{most} feasible trials with known positions; this question needs {FEWEST}"
-        if study.adaptive:
-            says += f" ({study.adaptive} of an adaptive search do not count: they crowd by design)"
-        return Finding("boundary", about, "cannot_judge", says, {}, _more(results), SECTION)
-    return _finding(results, about, edges)
+        facts = {"feasible": most, "needed": FEWEST, "adaptive": study.adaptive}
+        why = NotJudged(Message("boundary.few_trials", facts))
+        more = RunTrials(results.round.name, max(2 * results.round.trials_per_study, 16))
+        return Finding("boundary", "study", about, "cannot_judge", why, (more,))
+    return _finding(results, "study", about, edges)
 
 
-def _finding(results: Results, about: str, edges: Sequence[Edge]) -> Finding:
-    speaking = sorted((e for e in edges if e.says), key=lambda e: -RANK[e.verdict])
-    evidence: dict[str, Any] = {
-        "hyperparameters": [e.as_data() for e in edges],
-        "expected_false_flags": round(FALSE_FLAGS * len(edges), 3),
-    }
+def _finding(results: Results, scope: Scope, about: str, edges: Sequence[Edge]) -> Finding:
+    ordered = sorted(edges, key=lambda e: -RANK[e.verdict])
+    evidence = BoundaryEvidence(
+        tuple(ordered), expected_false_flags=round(FALSE_FLAGS * len(edges), 3)
+    )
+    speaking = [e for e in ordered if e.speaks]
     if not speaking:
-        shown = "; ".join(_inside(e) for e in edges[:3])
-        more = f" and {len(edges) - 3} more inside" if len(edges) > 3 else ""
-        return Finding("boundary", about, "ok", f"{shown}{more}", evidence, (), SECTION)
-    evidence["proposed"] = {
-        e.hyperparameter.column: str(e.proposed) for e in speaking if e.proposed is not None
-    }
+        return Finding("boundary", scope, about, "ok", evidence)
     times = float(np.prod([e.times for e in speaking if e.verdict == "warn"]))
-    evidence["trials_per_study"] = round(results.round.trials_per_study * min(times, 3.0))
-    advice = tuple(line for e in speaking for line in e.advice)
-    if evidence["proposed"]:
-        advice += (f"tunewright next {results.round.name} --write",)
-    says = "; ".join(e.says for e in speaking)
-    return Finding("boundary", about, speaking[0].verdict, says, evidence, advice, SECTION)
-
-
-def _inside(e: Edge) -> str:
-    scale = _scale(e.hyperparameter.range)
-    return f"best {e.hyperparameter.column} at {e.seen.best:.2f} of its {scale}"
-
-
-def _scale(searched: Range) -> str:
-    if isinstance(searched, Choice):
-        return "list"
-    if isinstance(searched, Integers):
-        return "log range" if searched.log else "range"
-    return "range" if isinstance(searched, Linear) else "log range"
+    trials = round(results.round.trials_per_study * min(times, MOST_GROWTH))
+    evidence = replace(evidence, trials_per_study=trials)
+    actions = tuple(e.action for e in speaking)
+    if evidence.proposed:
+        actions += (NextRound(results.round.name, write=True),)
+    return Finding("boundary", scope, about, speaking[0].verdict, evidence, actions)
 
 
 def _pooled(
     results: Results, lines: Sequence[Sequence[Axis]], looked: Sequence[Sequence[Edge]]
 ) -> list[Finding]:
     """What the studies say together about an axis that none of them could flag on its own."""
-    flagged = {e.hyperparameter.column for edges in looked for e in edges if e.says}
+    flagged = {e.column for edges in looked for e in edges if e.speaks}
     shared: dict[str, list[Axis]] = {}
     for own in lines:
         for axis in own:
@@ -197,12 +194,9 @@ def _pooled(
             )
         if seen is not None and seen.side:
             h = own_axes[0].hyperparameter
-            says = (
-                f"taken together, the best trials of {len(own_axes)} studies crowd at the "
-                f"{seen.side} end of {in_words(h.range)} of {h.column} (p {seen.p:.3f})"
-            )
-            edges.append(_wider(h, seen, "warn", says, results.meaning))
-    return [_finding(results, f"round {results.round.name}", edges)] if edges else []
+            found = Edge(h.column, h.range, seen, "warn", studies=len(own_axes))
+            edges.append(_wider(found, h.name, results.meaning))
+    return [_finding(results, "round", results.round.name, edges)] if edges else []
 
 
 def _shared_points(own_axes: Sequence[Axis]) -> list[list[int | None]] | None:
@@ -236,16 +230,8 @@ def _scientific(results: Results, studies: Sequence[Settled]) -> list[Finding]:
         seen = look(units, losses[feasible])
         if seen.rule != "crowd":
             continue
-        h = Hyperparameter(name, name, declared)
-        says = f"the best {seen.best_few} trials crowd at the {seen.side} end of {declared} "
-        says += f"of {name} (p {seen.p:.3f})"
-        edges.append(_wider(h, seen, "warn", says, results.meaning))
-    return [_finding(results, f"round {results.round.name}", edges)] if edges else []
-
-
-def _more(results: Results) -> tuple[str, ...]:
-    wanted = max(2 * results.round.trials_per_study, 16)
-    return (f"tunewright run {results.round.name} --trials {wanted}",)
+        edges.append(_wider(Edge(name, declared, seen, "warn"), name, results.meaning))
+    return [_finding(results, "round", results.round.name, edges)] if edges else []
 
 
 def edges_of(results: Results) -> Mapping[int, tuple[Edge, ...]]:

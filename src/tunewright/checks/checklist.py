@@ -29,7 +29,7 @@ from tunewright.checks.step_variance import step_variance
 from tunewright.checks.still_improving import still_improving
 from tunewright.checks.training_bug import training_bug
 from tunewright.checks.variance import variance
-from tunewright.finding import Finding, LegacyFinding
+from tunewright.finding import Finding, LegacyFinding, is_about_round
 from tunewright.store.results import Results
 
 QUESTIONS: tuple[Callable[[Results], list[Any]], ...] = (
@@ -69,20 +69,11 @@ def check(results: Results) -> list[Finding]:
 def by_chance(findings: Iterable[Any], best: str) -> list[Any]:
     """The answers to one question, where as many warnings as chance explains become notes."""
     kept = list(findings)
-    warned = [f for f in kept if f.verdict == "warn" and not _whole(f)]
+    warned = [f for f in kept if f.verdict == "warn" and not is_about_round(f)]
     asked = sum(f.verdict != "cannot_judge" for f in kept)
     if asked < MANY or len(warned) > expected_flags(asked):
         return kept
-    return [
-        _by_chance(f, asked) if f.verdict == "warn" and f.about != best and not _whole(f) else f
-        for f in kept
-    ]
-
-
-def _whole(finding: Any) -> bool:
-    if isinstance(finding, LegacyFinding):
-        return finding.about.startswith("round ")
-    return bool(finding.scope == "round")
+    return [_by_chance(f, asked) if f in warned and f.about != best else f for f in kept]
 
 
 def _by_chance(finding: Any, asked: int) -> Any:

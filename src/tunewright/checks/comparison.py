@@ -7,15 +7,17 @@ trials when it is half as sensitive again): the claim is always "with n trials e
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Literal
 
 import numpy as np
 
+from tunewright.actions import Action, Advise, Repeat, RunTrials
 from tunewright.checks.positions import Settled, axes, losses_of, settled
 from tunewright.design.ranges import Choice
 from tunewright.design.study import Study
-from tunewright.finding import LegacyFinding as Finding, Verdict
-from tunewright.stats.buckets import Contrast, contrast
+from tunewright.finding import Evidence, Finding, NotJudged, Verdict
+from tunewright.messages import Message
+from tunewright.stats.buckets import FEWEST_TO_JUDGE, PER_BUCKET, Bucket, contrast
 from tunewright.stats.half_sampling import (
     FEWEST,
     SIDE,
@@ -30,7 +32,6 @@ from tunewright.stats.half_sampling import (
 from tunewright.stats.noise import Floats
 from tunewright.store.results import Results
 
-SECTION = "Detecting whether a change is useful with isolation plots"
 WEAK = 12  # trials each: below it equal settings are called different in up to 12 %
 MOST_ARMS = 50  # compared with the best one; the worst of more settings are left out
 
@@ -44,11 +45,49 @@ class Pair:
     halves: Halves | None
     region: SharedRegion | None  # b minus a, over points where both do well
     same_place: bool | None  # whether both are best at about the same nuisance values
-    reason: str = ""  # why they cannot be compared
+    why: Message | None = None  # why they cannot be compared
 
     def worse(self, side: float) -> bool:
         """Whether the other is surely worse, with these trials."""
         return self.halves is not None and self.halves.says(side) == "a is better"
+
+
+@dataclass(frozen=True)
+class PairEvidence:
+    """How another setting compares with the best one; a positive difference: it is worse."""
+
+    other: str
+    verdict: Literal["worse", "not_distinguishable", "not_judged"]
+    why: Message | None = None  # why it is not judged
+    trials: int | None = None  # of each of the two
+    shared_points: bool | None = None
+    best_wins: float | None = None  # in this share of all halves of the trials
+    difference: float | None = None
+    interval: tuple[float, float] | None = None
+    may_close: bool | None = None  # whether more tuning may close the gap
+    same_place: bool | None = None
+    shared_region: SharedRegion | None = None
+
+
+@dataclass(frozen=True)
+class ComparisonEvidence(Evidence):
+    """The best setting of a scientific list beside each other one, the better ones first."""
+
+    best: str
+    trials: int  # of each setting
+    weak: bool  # so few trials that equal settings are often called different
+    pairs: tuple[PairEvidence, ...]
+
+
+@dataclass(frozen=True)
+class TrendEvidence(Evidence):
+    """Whether the best value depends on a scientific range: the best of buckets along it."""
+
+    name: str
+    feasible: int
+    needed: int  # feasible trials
+    p: float | None = None  # None with too few buckets to judge
+    buckets: tuple[Bucket, ...] = ()
 
 
 def pairs(results: Results) -> list[Pair]:
@@ -72,17 +111,18 @@ def _pair(best: Settled, a: Floats, other: Settled, b: Floats) -> Pair:
     for arm, losses in ((best, a), (other, b)):
         feasible = int(np.isfinite(losses).sum())
         if feasible < FEWEST:
-            reason = f"{arm.study.label} has {feasible} feasible trials; {FEWEST} are needed"
-            return Pair(best.study, other.study, None, None, None, reason)
+            facts = {"setting": arm.study.label, "feasible": feasible, "needed": FEWEST}
+            why = Message("comparison.few_trials", facts)
+            return Pair(best.study, other.study, None, None, None, why)
     aligned = _aligned(best, a, other, b)
+    many = Message("comparison.many_infeasible")
     if aligned is None:
         halves = separate_halves(a, b)
-        reason = "" if halves else "too many trials are infeasible"
-        return Pair(best.study, other.study, halves, None, None, reason)
+        return Pair(best.study, other.study, halves, None, None, None if halves else many)
     a, b = aligned
     halves = shared_halves(a, b)
-    reason = "" if halves else "too many trials are infeasible"
-    return Pair(best.study, other.study, halves, shared_region(a, b), same_place(a, b), reason)
+    why_not = None if halves else many
+    return Pair(best.study, other.study, halves, shared_region(a, b), same_place(a, b), why_not)
 
 
 def _aligned(best: Settled, a: Floats, other: Settled, b: Floats) -> tuple[Floats, Floats] | None:
@@ -104,82 +144,51 @@ def _aligned(best: Settled, a: Floats, other: Settled, b: Floats) -> tuple[Float
 
 
 def _of_lists(results: Results) -> Finding:
-    about, name = f"round {results.round.name}", results.round.name
+    name = results.round.name
     found = pairs(results)
     judged = [pair for pair in found if pair.halves is not None]
-    more = f"tunewright run {name} --trials {2 * results.round.trials_per_study}"
+    more = RunTrials(name, 2 * results.round.trials_per_study)
     if not judged:
-        says = found[0].reason if found else "no trial has completed"
-        return Finding("comparison", about, "cannot_judge", says, {}, (more,), SECTION)
-    evidence: dict[str, Any] = {
-        "best": judged[0].best.label,
-        "pairs": [_as_data(pair, len(found)) for pair in found],
-    }
-    worse = [p for p in judged if p.worse(_side(p, len(found)))]
-    open_pairs = [p for p in found if p not in worse]
-    first = judged[0].halves
-    assert first is not None
-    trials = f"with {first.trials} trials each"
-    if not open_pairs:
-        second = worse[0]
-        says = (
-            f"{second.best.label} is best {trials}: ahead of {second.other.label} by "
-            f"{_gap(second)}" + (f", and of {len(worse) - 1} more" if len(worse) > 1 else "")
-        )
-        advice: tuple[str, ...] = (f"tunewright repeat {name} --times 5",)
-        if first.trials < WEAK:
-            says += "; so few trials make this weak"
-        return Finding("comparison", about, "ok", says + _moved(second), evidence, advice, SECTION)
-    second = open_pairs[0]
-    says = f"{second.best.label} and {second.other.label} cannot be told apart {trials}"
-    says += f": {_gap(second)}" if second.halves else f": {second.reason}"
-    if len(open_pairs) > 1:
-        says += f"; nor {len(open_pairs) - 1} more"
-    advice = (f"tunewright repeat {name} --times 5", more)
-    return Finding("comparison", about, "note", says + _moved(second), evidence, advice, SECTION)
+        first = found[0].why if found else None
+        why = NotJudged(first or Message("comparison.none_completed"))
+        return Finding("comparison", "round", name, "cannot_judge", why, (more,))
+    compared = tuple(_compared(pair, len(found)) for pair in found)
+    halves = judged[0].halves
+    assert halves is not None
+    evidence = ComparisonEvidence(
+        best=judged[0].best.label,
+        trials=halves.trials,
+        weak=halves.trials < WEAK,
+        pairs=compared,
+    )
+    told = all(pair.verdict == "worse" for pair in compared)
+    verdict: Verdict = "ok" if told else "note"
+    actions: tuple[Action, ...] = (Repeat(name),) if told else (Repeat(name), more)
+    return Finding("comparison", "round", name, verdict, evidence, actions)
 
 
-def _side(pair: Pair, others: int) -> float:
+def side_of(pair: Pair, others: int) -> float:
+    """The error allowed per side when the best is compared with so many others."""
     shared = pair.halves is None or pair.halves.shared
     return (SIDE if shared else SIDE_APART) / others
 
 
-def _gap(pair: Pair) -> str:
-    assert pair.halves is not None
-    low, high = pair.halves.interval
-    words = f"{pair.halves.difference:.3g} (tuning luck: {low:.3g} to {high:.3g})"
-    if not pair.halves.shared:
-        words += ", each on points of its own"
-    return words
-
-
-def _moved(pair: Pair) -> str:
-    if pair.same_place is not False:
-        return ""
-    return "; the best nuisance values differ between them, so narrow the ranges around each"
-
-
-def _as_data(pair: Pair, others: int) -> dict[str, Any]:
-    data: dict[str, Any] = {"other": pair.other.label, "reason": pair.reason}
-    if pair.halves is not None:
-        half = pair.halves
-        data |= {
-            "says": half.says(_side(pair, others)),
-            "trials": half.trials,
-            "shared_points": half.shared,
-            "best_wins": half.a_wins,
-            "difference": half.difference,
-            "interval": list(half.interval),
-            "may_close_with_more_tuning": half.may_close,
-            "same_place": pair.same_place,
-        }
-    if pair.region is not None:
-        data["shared_region"] = {
-            "difference": pair.region.difference,
-            "interval": list(pair.region.interval),
-            "points": pair.region.points,
-        }
-    return data
+def _compared(pair: Pair, others: int) -> PairEvidence:
+    halves = pair.halves
+    if halves is None:
+        return PairEvidence(pair.other.label, "not_judged", why=pair.why, shared_region=pair.region)
+    return PairEvidence(
+        other=pair.other.label,
+        verdict="worse" if pair.worse(side_of(pair, others)) else "not_distinguishable",
+        trials=halves.trials,
+        shared_points=halves.shared,
+        best_wins=halves.a_wins,
+        difference=halves.difference,
+        interval=halves.interval,
+        may_close=halves.may_close,
+        same_place=pair.same_place,
+        shared_region=pair.region,
+    )
 
 
 def _of_ranges(results: Results) -> list[Finding]:
@@ -189,29 +198,19 @@ def _of_ranges(results: Results) -> list[Finding]:
 
 
 def _of_range(results: Results, own: Settled, name: str) -> Finding:
-    advice = (f"compare three values of {name} as a list: 16 shared points each see far more",)
     axis = next(axis for axis in axes(results, own) if axis.name == name)
     found = contrast(axis.units[axis.feasible], axis.losses[axis.feasible])
-    if found is None or found.p is None:
-        says = f"{int(axis.feasible.sum())} feasible trials along {name}; buckets need 48"
-        return Finding(
-            "comparison", own.study.label, "cannot_judge", says, _buckets(found), advice, SECTION
-        )
-    words = "the best value depends on" if found.speaks else "no effect is visible of"
-    says = f"{words} {name} over {len(found.buckets)} buckets (p {found.p:.2g})"
-    verdict: Verdict = "ok" if found.speaks else "note"
-    return Finding(
-        "comparison",
-        own.study.label,
-        verdict,
-        says,
-        _buckets(found),
-        () if found.speaks else advice,
-        SECTION,
+    evidence = TrendEvidence(
+        name=name,
+        feasible=int(axis.feasible.sum()),
+        needed=FEWEST_TO_JUDGE * PER_BUCKET,
+        p=None if found is None else found.p,
+        buckets=() if found is None else found.buckets,
     )
-
-
-def _buckets(found: Contrast | None) -> dict[str, Any]:
-    if found is None:
-        return {}
-    return {"p": found.p, "buckets": [vars(bucket) for bucket in found.buckets]}
+    verdict: Verdict = "note"
+    if found is None or found.p is None:
+        verdict = "cannot_judge"
+    elif found.speaks:
+        verdict = "ok"
+    actions = () if verdict == "ok" else (Advise("compare_as_list", {"name": name}),)
+    return Finding("comparison", "study", own.study.label, verdict, evidence, actions)

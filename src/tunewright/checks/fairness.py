@@ -3,86 +3,122 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from tunewright.actions import Advise, NextRound, RunTrials
 from tunewright.checks.boundary import Edge, edges_of
 from tunewright.checks.positions import Settled, losses_of, settled
-from tunewright.finding import LegacyFinding as Finding, Verdict
+from tunewright.finding import Evidence, Finding, NotJudged, Verdict
+from tunewright.messages import Message
+from tunewright.stats.crowding import Side
 from tunewright.store.results import Results
 
-SECTION = "Striking a balance between informative and affordable experiments"
 LARGE = 2.0  # times as many trials: the best of more is better without being better
 P = 0.01  # of a difference in feasible trials
+SHOWN = 3  # settings of one kind
+
+
+@dataclass(frozen=True)
+class SettingTuned:
+    """How well one scientific setting was tuned."""
+
+    setting: str
+    trials: int
+    feasible: int
+    searched: int  # hyperparameters
+
+
+@dataclass(frozen=True)
+class AtEnd:
+    """A setting whose best trials crowd at an end of a range, where those of the best do not."""
+
+    setting: str
+    column: str
+    side: Side
+
+
+@dataclass(frozen=True)
+class Uneven:
+    """Two settings that differ: the one that has most of something, and the one that has least."""
+
+    most: SettingTuned
+    least: SettingTuned
+
+
+@dataclass(frozen=True)
+class FairnessEvidence(Evidence):
+    """How each setting was tuned, and in what they are not alike."""
+
+    settings: tuple[SettingTuned, ...]
+    best: str
+    budgets: Uneven | None = None  # so many more trials for one than for another
+    feasible: tuple[Uneven, ...] = ()  # far fewer feasible trials
+    ends: tuple[AtEnd, ...] = ()
+    spaces: Uneven | None = None  # many more hyperparameters with as many trials
+
+    @property
+    def warns(self) -> bool:
+        """Whether the comparison is one of tuning effort."""
+        return self.budgets is not None or bool(self.feasible)
+
+    @property
+    def notes(self) -> bool:
+        """Whether it may be one: an end that is crowded is warned about by `boundary` already."""
+        return bool(self.ends) or self.spaces is not None
 
 
 def fairness(results: Results) -> list[Finding]:
     """Ask whether budgets, feasible trials, search spaces and their ends are alike."""
     if len(results.studies) < 2:
         return []
-    about, name = f"round {results.round.name}", results.round.name
-    studies = settled(results)
+    name, studies = results.round.name, settled(results)
     losses = {own.study.number: losses_of(results, own.trials) for own in studies}
     feasible = {number: int(np.isfinite(own).sum()) for number, own in losses.items()}
     if sum(count > 0 for count in feasible.values()) < 2:
-        says = "fewer than two settings have a completed trial"
-        more = (f"tunewright run {name}",)
-        return [Finding("fairness", about, "cannot_judge", says, {}, more, SECTION)]
+        why = NotJudged(Message("fairness.one_setting"))
+        return [Finding("fairness", "round", name, "cannot_judge", why, (RunTrials(name),))]
     best = min(losses, key=lambda number: float(losses[number].min(initial=np.inf)))
-    evidence: dict[str, Any] = {
-        "settings": {
-            own.study.label: {
-                "trials": len(own.trials),
-                "feasible": feasible[own.study.number],
-                "searched": len(own.study.space),
-            }
-            for own in studies
-        }
-    }
-    warns = [*_budgets(studies), *_infeasible(studies, feasible)]
-    # an end that is crowded is warned about by `boundary` already
-    notes = [*_ends(results, best), *_spaces(studies)]
-    says = "; ".join([*warns, *notes])
-    if not says:
-        counts = {len(own.trials) for own in studies}
-        each = f"{min(counts)}" if len(counts) == 1 else f"{min(counts)} to {max(counts)}"
-        says = f"{len(studies)} settings had {each} trials each in spaces of the same size"
-        return [Finding("fairness", about, "ok", says, evidence, (), SECTION)]
-    advice = (
-        "compare settings only when each is tuned as well as the others",
-        f"tunewright run {name}" if _unfinished(results) else f"tunewright next {name}",
+    tuned = [_tuned(own, feasible) for own in studies]
+    evidence = FairnessEvidence(
+        settings=tuple(tuned),
+        best=results.studies[best].label,
+        budgets=_budgets(tuned),
+        feasible=_infeasible(tuned),
+        ends=_ends(results, best),
+        spaces=_spaces(studies, tuned),
     )
-    verdict: Verdict = "warn" if warns else "note"
-    return [Finding("fairness", about, verdict, says, evidence, advice, SECTION)]
+    if not evidence.warns and not evidence.notes:
+        return [Finding("fairness", "round", name, "ok", evidence)]
+    finish = RunTrials(name) if _unfinished(results) else NextRound(name)
+    verdict: Verdict = "warn" if evidence.warns else "note"
+    actions = (Advise("tune_equally"), finish)
+    return [Finding("fairness", "round", name, verdict, evidence, actions)]
 
 
-def _budgets(studies: Sequence[Settled]) -> list[str]:
-    most = max(studies, key=lambda own: len(own.trials))
-    fewest = min(studies, key=lambda own: len(own.trials))
-    if len(most.trials) < LARGE * len(fewest.trials):
-        return []
-    return [
-        f"{most.study.label} had {len(most.trials)} trials, "
-        f"{fewest.study.label} only {len(fewest.trials)}"
-    ]
+def _tuned(own: Settled, feasible: Mapping[int, int]) -> SettingTuned:
+    study = own.study
+    return SettingTuned(study.label, len(own.trials), feasible[study.number], len(study.space))
 
 
-def _infeasible(studies: Sequence[Settled], feasible: Mapping[int, int]) -> list[str]:
+def _budgets(tuned: Sequence[SettingTuned]) -> Uneven | None:
+    most = max(tuned, key=lambda own: own.trials)
+    fewest = min(tuned, key=lambda own: own.trials)
+    return Uneven(most, fewest) if most.trials >= LARGE * fewest.trials else None
+
+
+def _infeasible(tuned: Sequence[SettingTuned]) -> tuple[Uneven, ...]:
     """Settings left with far fewer feasible trials than the one that has most."""
-    said = []
-    most = max(studies, key=lambda own: feasible[own.study.number])
-    for own in studies:
-        left, full = feasible[own.study.number], feasible[most.study.number]
-        if own is most or 2 * left > full:
-            continue
-        p = _fewer(left, len(own.trials), full, len(most.trials))
-        if p < P / (len(studies) - 1):
-            said.append(
-                f"{own.study.label} has {left} feasible of {len(own.trials)} trials, "
-                f"{most.study.label} {full} of {len(most.trials)}"
-            )
-    return said[:3]
+    most = max(tuned, key=lambda own: own.feasible)
+    found = [
+        Uneven(most, own)
+        for own in tuned
+        if own is not most
+        and 2 * own.feasible <= most.feasible
+        and _fewer(own.feasible, own.trials, most.feasible, most.trials) < P / (len(tuned) - 1)
+    ]
+    return tuple(found[:SHOWN])
 
 
 def _fewer(left: int, of: int, full: int, of_full: int) -> float:
@@ -92,11 +128,11 @@ def _fewer(left: int, of: int, full: int, of_full: int) -> float:
     return float(hypergeom.cdf(left, of + of_full, left + full, of))
 
 
-def _ends(results: Results, best: int) -> list[str]:
+def _ends(results: Results, best: int) -> tuple[AtEnd, ...]:
     """Settings behind the best one whose own best trials crowd at an end of a range."""
     found = edges_of(results)
     winner = {_place(e) for e in found.get(best, ()) if e.verdict == "warn"}
-    said = []
+    behind = []
     for study in results.studies:
         crowded = [
             e
@@ -104,27 +140,21 @@ def _ends(results: Results, best: int) -> list[str]:
             if e.verdict == "warn" and _place(e) not in winner
         ]
         if study.number != best and crowded:
-            e = crowded[0]
-            said.append(
-                f"{study.label} is best at the {e.seen.side} end of {e.hyperparameter.column}, "
-                f"{results.studies[best].label} is not: it may get better beyond"
-            )
-    return said[:3]
+            behind.append(AtEnd(study.label, crowded[0].column, crowded[0].seen.side))
+    return tuple(behind[:SHOWN])
 
 
 def _place(e: Edge) -> tuple[str, str]:
-    return e.hyperparameter.column, e.seen.side
+    return e.column, e.seen.side
 
 
-def _spaces(studies: Sequence[Settled]) -> list[str]:
-    sizes = {own.study.label: _dimensions(own) for own in studies}
-    most, fewest = max(sizes, key=lambda k: sizes[k]), min(sizes, key=lambda k: sizes[k])
+def _spaces(studies: Sequence[Settled], tuned: Sequence[SettingTuned]) -> Uneven | None:
+    sizes = [_dimensions(own) for own in studies]
+    most, fewest = int(np.argmax(sizes)), int(np.argmin(sizes))
     if sizes[most] < max(2 * sizes[fewest], sizes[fewest] + 2):
-        return []
-    return [
-        f"{most} searches {sizes[most]} hyperparameters and {fewest} {sizes[fewest]} with as many "
-        "trials: the larger space is covered more thinly"
-    ]
+        return None
+    wide, small = (replace(tuned[at], searched=sizes[at]) for at in (most, fewest))
+    return Uneven(wide, small)
 
 
 def _dimensions(own: Settled) -> int:

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from tunewright.actions import Action, Advise, NextRound, Probe, RunTrials, ShowTrial
 from tunewright.checks._far_above import far_above
 from tunewright.checks._region import LARGEST, Region, features_of, region
 from tunewright.checks.positions import Settled, settled
-from tunewright.finding import LegacyFinding as Finding, Verdict, said_once
+from tunewright.design.ranges import Value
+from tunewright.finding import Evidence, Finding, NotJudged, Verdict, said_once
+from tunewright.messages import Message
 from tunewright.store.results import Results
 
-SECTION = "Identifying bad search space boundaries"
 FEWEST = 3  # ended trials
+MOST_REASONS = 10
 USUAL, MANY, NEARLY_ALL = 0.25, 0.5, 0.8  # 16 to 62 % in published studies of wide ranges
 
 
@@ -27,7 +31,52 @@ class Found:
     study: Settled
     bad: frozenset[int | None]  # their numbers, those far above the others included
     far: tuple[int | None, ...]  # finite, but far above
-    regions: tuple[tuple[str, Region, tuple[int, ...]], ...]  # branch, region, rows of its trials
+    # of each branch: the values it has in common, its region, the rows of its trials
+    regions: tuple[tuple[tuple[Shared, ...], Region, tuple[int, ...]], ...]
+
+
+@dataclass(frozen=True)
+class Shared:
+    """A value that all trials of a conditional branch have."""
+
+    name: str
+    value: Value
+
+
+@dataclass(frozen=True)
+class RegionEvidence:
+    """Where infeasible trials lie: beyond a threshold of one quantity, or likelier towards it."""
+
+    feature: str
+    rises: bool  # whether larger values are the infeasible ones
+    between: tuple[float, float]  # the two trials the threshold lies between
+    purity: float
+    recall: float
+    p: float
+    clear: bool  # a region rather than a tendency
+    branch: tuple[Shared, ...] = ()
+
+
+@dataclass(frozen=True)
+class ReasonCount:
+    """How many trials are infeasible for the same reason."""
+
+    reason: str  # its code
+    trials: int
+
+
+@dataclass(frozen=True)
+class InfeasibleEvidence(Evidence):
+    """How many trials of a study are infeasible, and where they lie."""
+
+    infeasible: int
+    trials: int
+    share: float
+    interval: tuple[float, float]
+    far_above: tuple[int, ...]  # numbers of finite ones far above the others and their start
+    reasons: tuple[ReasonCount, ...] = ()  # the commonest first
+    regions: tuple[RegionEvidence, ...] = ()
+    nearly_all: bool = False  # so many that the training program itself is suspected
 
 
 def wilson(bad: int, count: int, z: float = 1.96) -> tuple[float, float]:
@@ -70,87 +119,78 @@ def infeasible(results: Results) -> list[Finding]:
 def _ask(results: Results, study: Settled) -> Finding:
     about, count = study.study.label, len(study.trials)
     if count < FEWEST:
-        says = f"{count} trials have ended; a share of infeasible ones needs {FEWEST}"
-        more = (f"tunewright run {results.round.name}",)
-        return Finding("infeasible", about, "cannot_judge", says, {}, more, SECTION)
+        why = NotJudged(Message("infeasible.few_trials", {"ended": count, "needed": FEWEST}))
+        run = (RunTrials(results.round.name),)
+        return Finding("infeasible", "study", about, "cannot_judge", why, run)
     found = find_infeasible(results, study)
-    low, high = wilson(len(found.bad), count)
-    share = len(found.bad) / count
-    clear = [(branch, own) for branch, own, _ in found.regions if own.clear]
-    says = f"{len(found.bad)} of {count} trials ({share:.0%}; {low:.0%} to {high:.0%})"
-    if found.far:
-        says += f", {len(found.far)} of them finite but far above the others and their start"
-    for branch, own, _ in found.regions:
-        word = "nearly all with" if own.clear else "likelier with"
-        says += f"; {branch}{word} {own.words}"
-    evidence: dict[str, Any] = {
-        "infeasible": len(found.bad),
-        "trials": count,
-        "share": share,
-        "interval": [low, high],
-        "far_above": list(found.far),
-        "reasons": _reasons(results, study),
-        "regions": [
-            {
-                "branch": branch.strip(),
-                "feature": own.feature.name,
-                "words": own.words,
-                "between": list(own.between),
-                "purity": own.purity,
-                "recall": own.recall,
-                "p": own.p,
-                "clear": own.clear,
-            }
-            for branch, own, _ in found.regions
-        ],
-    }
-    verdict, advice = _verdict(results, len(found.bad), count, low, [r for _, r in clear])
-    return Finding("infeasible", about, verdict, says, evidence, advice, SECTION)
-
-
-def _verdict(
-    results: Results, bad: int, count: int, low: float, clear: Sequence[Region]
-) -> tuple[Verdict, tuple[str, ...]]:
-    name = results.round.name
-    if bad == count or (bad / count > NEARLY_ALL and low > MANY):
-        return "warn", (
-            "suspect a bug in the training program first: does one trial learn with a small "
-            "learning rate and no schedule?",
-            f"tunewright trial {name} {_first(results)}",
-        )
-    narrower = tuple(f"search only where it trains: leave out {own.words}" for own in clear)
-    stable = (
-        "or make that region trainable, by warm-up: tunewright probe warmup",
-        "or by clipping gradients: tunewright probe clip",
+    bad = len(found.bad)
+    low, high = wilson(bad, count)
+    evidence = InfeasibleEvidence(
+        infeasible=bad,
+        trials=count,
+        share=bad / count,
+        interval=(low, high),
+        far_above=tuple(number for number in found.far if number is not None),
+        reasons=_reasons(study),
+        regions=tuple(_evidence(branch, own) for branch, own, _ in found.regions),
+        nearly_all=bad == count or (bad / count > NEARLY_ALL and low > MANY),
     )
-    if low > MANY:
-        return "warn", (*narrower, *stable, f"tunewright next {name}")
-    if bad / count >= USUAL:
-        advice = narrower + stable if clear else (f"tunewright trial {name} {_first(results)}",)
-        return "note", advice
-    return "ok", narrower + stable if clear else ()
+    verdict, actions = _judged(results, evidence)
+    return Finding("infeasible", "study", about, verdict, evidence, actions)
+
+
+def _evidence(branch: tuple[Shared, ...], own: Region) -> RegionEvidence:
+    return RegionEvidence(
+        feature=own.feature.name,
+        rises=own.rises,
+        between=own.between,
+        purity=own.purity,
+        recall=own.recall,
+        p=own.p,
+        clear=own.clear,
+        branch=branch,
+    )
+
+
+def _judged(results: Results, seen: InfeasibleEvidence) -> tuple[Verdict, tuple[Action, ...]]:
+    name = results.round.name
+    look = ShowTrial(name, _first(results))
+    if seen.nearly_all:
+        return "warn", (Advise("suspect_bug"), look)
+    clear = [own for own in seen.regions if own.clear]
+    narrower = tuple(Advise("leave_out_region", _facts(own)) for own in clear)
+    # or make that region trainable
+    remedies: tuple[Action, ...] = (*narrower, Probe("warmup", name), Probe("clip", name))
+    if seen.interval[0] > MANY:
+        return "warn", (*remedies, NextRound(name))
+    if seen.share >= USUAL:
+        return "note", remedies if clear else (look,)
+    return "ok", remedies if clear else ()
+
+
+def _facts(own: RegionEvidence) -> dict[str, Any]:
+    low, high = own.between
+    return {"feature": own.feature, "rises": own.rises, "low": low, "high": high}
 
 
 def _first(results: Results) -> int:
     return next((t.number or 0 for t in results.trials if t.status == "infeasible"), 0)
 
 
-def _reasons(results: Results, study: Settled) -> dict[str, int]:
-    """Why trials are infeasible: how many for each code."""
-    counts: dict[str, int] = {}
-    for trial in study.trials:
-        if trial.status == "infeasible":
-            code = trial.reason.code if trial.reason else ""
-            counts[code] = counts.get(code, 0) + 1
-    return dict(sorted(counts.items(), key=lambda item: -item[1])[:10])
+def _reasons(study: Settled) -> tuple[ReasonCount, ...]:
+    found = Counter(
+        trial.reason.code if trial.reason else ""
+        for trial in study.trials
+        if trial.status == "infeasible"
+    )
+    return tuple(ReasonCount(*counted) for counted in found.most_common(MOST_REASONS))
 
 
-def _branch(study: Settled, rows: Sequence[int], groups: int) -> str:
+def _branch(study: Settled, rows: Sequence[int], groups: int) -> tuple[Shared, ...]:
     """The values of the conditional parents these trials share, when there are several groups."""
     if groups == 1:
-        return ""
+        return ()
     configuration = study.trials[rows[0]].configuration
     parents = {column for h in study.study.space for column, _ in h.when}
     parents -= set(study.study.scientific)
-    shared = [f"{p}={configuration[p]}" for p in sorted(parents) if p in configuration]
-    return f"{', '.join(shared)}: " if shared else ""
+    return tuple(Shared(p, configuration[p]) for p in sorted(parents) if p in configuration)

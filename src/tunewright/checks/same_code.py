@@ -7,62 +7,101 @@ is compared here is the rest: commit, uncommitted changes, package versions, Pyt
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Literal
 
-from tunewright.finding import LegacyFinding as Finding
+from tunewright.actions import Advise, Note, ShowTrial
+from tunewright.finding import Evidence, Finding, NotJudged, Verdict
+from tunewright.messages import Message
 from tunewright.store.provenance import Provenance
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 
-SECTION = "Extracting insight from experimental results"
 SHOWN = 20  # trials listed as evidence
+Part = Literal["commit", "uncommitted changes", "package versions", "python", "device"]
+Known = Sequence[tuple[Trial, Provenance]]
+
+
+@dataclass(frozen=True)
+class SameOrigin:
+    """The trials that ran the same commit, or the same versions."""
+
+    value: str
+    runs: int  # trials and repeats
+    trials: tuple[int, ...]  # numbers of the first of them
+    repeats_of: tuple[int, ...] = ()  # and which trials the first repeats among them repeat
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Something that must not differ between trials, and does."""
+
+    part: Part
+    groups: tuple[SameOrigin, ...]  # the largest first
+    goes_with_setting: bool  # every study has one kind, so that neither can be blamed
+
+
+@dataclass(frozen=True)
+class SameCodeEvidence(Evidence):
+    """Where the trials come from, and in what they differ."""
+
+    runs: int  # trials and repeats whose origin is recorded
+    unknown: int  # and those without
+    commit: str  # of the first; empty without a git repository
+    uncommitted: bool  # whether the first ran with uncommitted changes
+    differences: tuple[Difference, ...] = ()
 
 
 def same_code(results: Results) -> list[Finding]:
     """Ask whether trials and repeats of the round differ in code, packages or device."""
-    about, name = f"round {results.round.name}", results.round.name
+    name = results.round.name
     ended = [t for t in (*results.trials, *results.recorded_repeats) if t.ended]
     known = [(t, results.origins[t.identity]) for t in ended if t.identity in results.origins]
     if not known:
-        says = "the record does not say which code the trials ran (imported, or told by hand)"
-        write = (f'note the commit: tunewright note {name} "..."',)
-        return [Finding("same_code", about, "cannot_judge", says, {}, write, SECTION)]
+        why = NotJudged(Message("same_code.not_recorded"))
+        return [Finding("same_code", "round", name, "cannot_judge", why, (Note(name),))]
     facts = _facts([origin for _, origin in known])
-    differing = {
-        what: groups for what, values in facts.items() if len(groups := _groups(known, values)) > 1
-    }
-    evidence: dict[str, Any] = {
-        "trials": len(known),
-        "unknown": len(ended) - len(known),
-        "differs": {
-            what: {value: _numbers(group)[:SHOWN] for value, group in groups.items()}
-            for what, groups in differing.items()
-        },
-    }
-    if differing:
-        says = "; ".join(_sentence(what, groups) for what, groups in differing.items())
-        apart = [what for what, groups in differing.items() if _by_study(groups, known)]
-        if apart:
-            says += f". {apart[0].capitalize()} and setting cannot be told apart"
-        remedies = (
-            "compare only trials of the same code: run the older ones again in a new round",
-            f"tunewright trial {name} N shows where a trial comes from",
+    differences = tuple(
+        _difference(part, groups, known)
+        for part, values in facts.items()
+        if len(groups := _groups(known, values)) > 1
+    )
+    first = known[0][1]
+    evidence = SameCodeEvidence(
+        runs=len(known),
+        unknown=len(ended) - len(known),
+        commit=first.commit[:10],
+        uncommitted=bool(first.diff_sha256),
+        differences=differences,
+    )
+    verdict, actions = _judged(name, evidence)
+    return [Finding("same_code", "round", name, verdict, evidence, actions)]
+
+
+def _judged(
+    name: str, evidence: SameCodeEvidence
+) -> tuple[Verdict, tuple[Advise | ShowTrial, ...]]:
+    if evidence.differences:
+        smallest = evidence.differences[0].groups[-1]
+        odd = (*smallest.trials, *smallest.repeats_of)[:1]
+        return "warn", (Advise("rerun_same_code"), *(ShowTrial(name, number) for number in odd))
+    return ("ok", ()) if evidence.commit else ("note", (Advise("use_git"),))
+
+
+def _difference(part: Part, groups: Mapping[str, Sequence[Trial]], known: Known) -> Difference:
+    origins = tuple(
+        SameOrigin(
+            value,
+            len(group),
+            tuple(t.number for t in group if t.number is not None)[:SHOWN],
+            tuple(t.parent for t in group if t.number is None and t.parent is not None)[:SHOWN],
         )
-        return [Finding("same_code", about, "warn", says, evidence, remedies, SECTION)]
-    origin = known[0][1]
-    if not origin.commit:
-        says = f"{len(known)} trials had the same packages and devices, but without a git "
-        says += "repository nothing tells whether their code changed"
-        advice = ("keep the training program in git: git init, git commit",)
-        return [Finding("same_code", about, "note", says, evidence, advice, SECTION)]
-    where = f"commit {origin.commit[:10]}"
-    if origin.diff_sha256:
-        where += " with the same uncommitted changes"
-    says = f"{len(known)} trials ran the same code ({where}), packages and devices"
-    return [Finding("same_code", about, "ok", says, evidence, (), SECTION)]
+        for value, group in groups.items()
+    )
+    return Difference(part, origins, _by_study(groups, known))
 
 
-def _facts(origins: Sequence[Provenance]) -> dict[str, list[str]]:
+def _facts(origins: Sequence[Provenance]) -> dict[Part, list[str]]:
     """What must not differ, one value for each trial."""
     return {
         "commit": [o.commit[:10] or "none" for o in origins],
@@ -85,28 +124,14 @@ def _kinds(devices: Sequence[str]) -> str:
     return ", ".join(sorted(set(devices))) or "none"
 
 
-def _groups(
-    known: Sequence[tuple[Trial, Provenance]], values: Sequence[str]
-) -> dict[str, list[Trial]]:
+def _groups(known: Known, values: Sequence[str]) -> dict[str, list[Trial]]:
     groups: dict[str, list[Trial]] = {}
     for (trial, _), value in zip(known, values, strict=True):
         groups.setdefault(value, []).append(trial)
     return dict(sorted(groups.items(), key=lambda item: -len(item[1])))
 
 
-def _numbers(group: Sequence[Trial]) -> list[str]:
-    return [str(t.number) if t.number is not None else f"repeat of {t.parent}" for t in group]
-
-
-def _sentence(what: str, groups: Mapping[str, Sequence[Trial]]) -> str:
-    shown = [f"{len(group)} trials: {value}" for value, group in list(groups.items())[:3]]
-    more = f", and {len(groups) - 3} more" if len(groups) > 3 else ""
-    return f"trials differ in {what} ({'; '.join(shown)}{more})"
-
-
-def _by_study(
-    groups: Mapping[str, Sequence[Trial]], known: Sequence[tuple[Trial, Provenance]]
-) -> bool:
+def _by_study(groups: Mapping[str, Sequence[Trial]], known: Known) -> bool:
     """Whether the code goes with the setting: every study has one kind, and they differ."""
     studies = {trial.study for trial, _ in known}
     if len(studies) < 2:

@@ -22,19 +22,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tunewright.actions import Action, Advise, RunTrials
 from tunewright.checks.positions import Axis, Settled, axes, settled
 from tunewright.design.ranges import Choice
-from tunewright.finding import LegacyFinding as Finding, said_once
+from tunewright.finding import Evidence, Finding, NotJudged, said_once
+from tunewright.messages import Message
 from tunewright.stats.noise import Floats
 from tunewright.store.results import Results
 
-SECTION = "Extracting insight from experimental results"
 FEWEST = 10  # feasible trials
 SPARE = 4  # degrees of freedom the fit must leave
 FEWEST_PER_TERM = 2  # feasible trials for each term of the fit, to look for interactions
 LARGEST = 2000  # trials: more change nothing but the work
 MOST_VALUES = 8  # of a list without order
 MOST_AXES = 40
+MOST_NAMED = 4  # hyperparameters named as candidates to fix
 RESAMPLES = 200
 LEVEL = 0.05  # of false discoveries among those said to matter
 UNSEEN = 0.2  # a p above it: no sign of an effect
@@ -60,6 +62,34 @@ class Interaction:
     names: tuple[str, str]
     t: float
     p: float
+
+
+@dataclass(frozen=True)
+class SensitivityEvidence(Evidence):
+    """How much each hyperparameter of a study decides, the most important first."""
+
+    feasible: int
+    importances: tuple[Importance, ...]
+    interactions: tuple[Interaction, ...] | None  # None: too few trials to look for them
+
+    @property
+    def matter(self) -> tuple[str, ...]:
+        """The names of those that decide."""
+        return tuple(one.name for one in self.importances if one.matters)
+
+    @property
+    def unseen(self) -> tuple[str, ...]:
+        """The names of those without a sign of an effect."""
+        return tuple(one.name for one in self.importances if one.p > UNSEEN)
+
+    @property
+    def together(self) -> tuple[str, ...]:
+        """The names of those that act together with another."""
+        return tuple(name for pair in self.interactions or () for name in pair.names)
+
+    def to_data(self) -> dict[str, Any]:
+        """The evidence as plain data, with the names without a sign of an effect."""
+        return {**super().to_data(), "unseen": list(self.unseen)}
 
 
 def importances(lines: Sequence[Axis]) -> list[Importance]:
@@ -168,37 +198,23 @@ def _ask(results: Results, study: Settled) -> Finding:
     lines = [a for a in lines if _usable(a)][:MOST_AXES]
     feasible = int(lines[0].feasible.sum()) if lines else 0
     if not lines:
-        says = "no hyperparameter was searched in all of its trials"
-        return Finding("sensitivity", about, "cannot_judge", says, {}, (), SECTION)
+        why = NotJudged(Message("sensitivity.nothing_searched"))
+        return Finding("sensitivity", "study", about, "cannot_judge", why)
     if feasible < FEWEST:
-        says = f"{feasible} feasible trials; this question needs {FEWEST}"
-        wanted = max(16, 2 * results.round.trials_per_study)
-        more = (f"tunewright run {name} --trials {wanted}",)
-        return Finding("sensitivity", about, "cannot_judge", says, {}, more, SECTION)
-    found = sorted(importances(lines), key=lambda one: -one.share)
+        facts = {"feasible": feasible, "needed": FEWEST}
+        why = NotJudged(Message("judge.feasible_trials", facts))
+        more = RunTrials(name, max(16, 2 * results.round.trials_per_study))
+        return Finding("sensitivity", "study", about, "cannot_judge", why, (more,))
     pairs = interactions(lines)
-    evidence: dict[str, Any] = {
-        "feasible": feasible,
-        "importances": [vars(one) for one in found],
-        "interactions": None if pairs is None else [vars(pair) for pair in pairs],
-    }
-    matter = [one for one in found if one.matters]
-    unseen = [one.name for one in found if one.p > UNSEEN]
-    if not matter:
-        says = f"none of {len(found)} hyperparameters is seen to matter in {feasible} trials"
-    else:
-        shown = ", ".join(
-            f"{one.name} ({one.share:.0%}; {one.interval[0]:.0%} to {one.interval[1]:.0%})"
-            for one in matter[:4]
-        )
-        says = f"what decides: {shown}"
-    if pairs:
-        says += f"; {pairs[0].names[0]} and {pairs[0].names[1]} act together"
-    advice: tuple[str, ...] = ()
-    if unseen and matter:
-        says += f"; no sign of {', '.join(unseen[:4])}"
-        advice = (f"candidates to fix in the next round: {', '.join(unseen[:4])}",)
-    return Finding("sensitivity", about, "ok", says, evidence, advice, SECTION)
+    evidence = SensitivityEvidence(
+        feasible=feasible,
+        importances=tuple(sorted(importances(lines), key=lambda one: -one.share)),
+        interactions=None if pairs is None else tuple(pairs),
+    )
+    actions: tuple[Action, ...] = ()
+    if evidence.unseen and evidence.matter:
+        actions = (Advise("fix_candidates", {"names": evidence.unseen[:MOST_NAMED]}),)
+    return Finding("sensitivity", "study", about, "ok", evidence, actions)
 
 
 def _feasible(lines: Sequence[Axis]) -> npt.NDArray[np.int64]:

@@ -1,21 +1,20 @@
-"""How much of the best value is luck? Trial variance from repeats, study variance from halves."""
+"""How much of the best value is noise? Trial variance from repeats, study variance from halves."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from tunewright.actions import Repeat
 from tunewright.checks.positions import losses_of, settled
 from tunewright.checks.trial_sd import FEWEST_REPEATS
-from tunewright.finding import LegacyFinding as Finding
+from tunewright.finding import Evidence, Finding
 from tunewright.stats.best_of_k import best_of
 from tunewright.stats.noise import Floats
 from tunewright.store.results import Results
 
-SECTION = "Determining whether to adopt a training pipeline change or hyperparameter configuration"
 FEWEST_FOR_STUDY = 8  # feasible trials
 DRAWS = 200
 
@@ -29,6 +28,26 @@ class Spread:
     high: float
     repeats: int
     groups: int
+
+
+@dataclass(frozen=True)
+class StudySd:
+    """About how far the best of a study would move if it were run again, within a factor 2."""
+
+    study: str  # its label
+    sd: float
+
+
+@dataclass(frozen=True)
+class VarianceEvidence(Evidence):
+    """How far repeats of one configuration differ, and what that does to the best value."""
+
+    study_sd: tuple[StudySd, ...]
+    most_repeats: int  # of one trial
+    needed: int  # repeats of one trial for a spread
+    spread: Spread | None = None  # None: too few repeats
+    picked_among: int | None = None  # feasible trials of the study with the best one
+    optimism: float | None = None  # by so much, at least, the best looks better than it is
 
 
 def spread(groups: list[list[float]]) -> Spread | None:
@@ -70,43 +89,29 @@ def variance(results: Results) -> list[Finding]:
     for parent in dict.fromkeys(r.parent for r in results.recorded_repeats if r.parent is not None):
         groups[parent] = [own.value for own in results.repeats(parent) if own.value is not None]
     found = spread(list(groups.values()))
-    about = f"round {results.round.name}"
-    evidence: dict[str, Any] = {"study_sd": _study_sds(results)}
-    if found is None:
-        most = max((len(group) for group in groups.values()), default=0)
-        says = "trial variance not measured"
-        if most:
-            says = f"{most} repeats of one trial; a spread needs {FEWEST_REPEATS}"
-        advice = (f"tunewright repeat {results.round.name} --times 5",)
-        return [Finding("variance", about, "cannot_judge", says, evidence, advice, SECTION)]
-    says = (
-        f"{found.repeats} repeats differ by a standard deviation of {found.sd:.3g} "
-        f"({found.low:.2g} to {found.high:.2g})"
+    name = results.round.name
+    evidence = VarianceEvidence(
+        study_sd=_study_sds(results),
+        most_repeats=max((len(group) for group in groups.values()), default=0),
+        needed=FEWEST_REPEATS,
+        spread=found,
     )
-    evidence |= {
-        "trial_sd": found.sd,
-        "interval": [found.low, found.high],
-        "repeats": found.repeats,
-        "groups": found.groups,
-    }
+    if found is None:
+        return [Finding("variance", "round", name, "cannot_judge", evidence, (Repeat(name),))]
     best = results.top(1)
     losses = losses_of(results, results.of(best[0].study)) if best else np.empty(0)
     losses = losses[np.isfinite(losses)]
     if len(losses) >= 4 and found.sd > 0:
-        evidence["optimism"] = optimism(losses, found.sd)
-        says += (
-            f"; the best value, picked among {len(losses)}, is probably optimistic by at least "
-            f"{evidence['optimism']:.2g}"
-        )
-    return [Finding("variance", about, "ok", says, evidence, (), SECTION)]
+        gained = optimism(losses, found.sd)
+        evidence = replace(evidence, picked_among=len(losses), optimism=gained)
+    return [Finding("variance", "round", name, "ok", evidence)]
 
 
-def _study_sds(results: Results) -> dict[str, float]:
-    """About how far the best of a study would move if it were run again, within a factor 2."""
-    found = {}
+def _study_sds(results: Results) -> tuple[StudySd, ...]:
+    found = []
     for own in settled(results):
         losses = losses_of(results, own.trials)
         losses = losses[np.isfinite(losses)]
         if len(losses) >= FEWEST_FOR_STUDY:
-            found[own.study.label] = best_of(losses, len(losses) // 2).sd
-    return found
+            found.append(StudySd(own.study.label, best_of(losses, len(losses) // 2).sd))
+    return tuple(found)

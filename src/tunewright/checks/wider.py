@@ -15,7 +15,6 @@ from tunewright.design.ranges import (
     LogFromOne,
     Range,
     is_number,
-    short,
 )
 
 # meanings whose values cannot pass 1
@@ -59,18 +58,6 @@ def wider(searched: Range, side: Literal["low", "high"]) -> Wider | None:
     return Wider(made, 1.5)
 
 
-def in_words(searched: Range) -> str:
-    """A range as a sentence says it: four digits are enough.
-
-    >>> in_words(Log(1.0062094353842928e-08, 9.314682827219622)), in_words(Choice((1, 2)))
-    ('log(1.006e-08, 9.315)', 'choice(1, 2)')
-    """
-    if isinstance(searched, Choice):
-        return str(searched)
-    kind = str(searched).partition("(")[0]
-    return f"{kind}({searched.low:.4g}, {searched.high:.4g})"
-
-
 def _wider_integers(searched: Integers, side: Literal["low", "high"]) -> Integers:
     low, high = searched.low, searched.high
     if searched.log:
@@ -83,24 +70,32 @@ def _wider_integers(searched: Integers, side: Literal["low", "high"]) -> Integer
     return Integers(low - step, high) if side == "low" else Integers(low, high + step)
 
 
+@dataclass(frozen=True)
+class NaturalBound:
+    """A value that no other can pass."""
+
+    value: float
+    off: bool = False  # whether the hyperparameter is switched off there
+
+
 def natural_bound(
     name: str, searched: Range, side: Literal["low", "high"], meaning: Meaning
-) -> str:
-    """The bound no value can pass, in words, when this end of the range lies at it; else nothing.
+) -> NaturalBound | None:
+    """The bound no value can pass, when this end of the range lies at it.
 
     >>> natural_bound("dropout", Linear(0.0, 0.5), "low", Meaning())
-    '0, where dropout is off'
+    NaturalBound(value=0.0, off=True)
     """
     at = (min if side == "low" else max)(_ends(searched), default=math.nan)
     off = meaning.off.get(name)
     if is_number(off) and float(off) == at:  # type: ignore[arg-type]
-        return f"{short(off)}, where {name} is off"
+        return NaturalBound(at, off=True)
     if side == "low" and at == 0:
-        return f"0, where {name} is off" if name in meaning.regularisers else "0"
+        return NaturalBound(0.0, off=name in meaning.regularisers)
     unit_like = meaning.of(name) in BELOW_ONE or name in meaning.regularisers
     if side == "high" and at == 1 and unit_like:
-        return "1"
-    return ""
+        return NaturalBound(1.0)
+    return None
 
 
 def _ends(searched: Range) -> list[float]:

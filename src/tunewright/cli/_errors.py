@@ -26,8 +26,7 @@ from tunewright.errors import (
     TunewrightError,
     WorkloadError,
 )
-from tunewright.messages import words
-from tunewright.present.terminal.toml_words import as_toml
+from tunewright.messages import declarations, words
 
 FINE = 0  # infeasible and failed trials included
 WARNED = 1  # from `check` alone: something of the checklist warns
@@ -75,7 +74,7 @@ def explain(error: BaseException) -> Problem:
 def tell(error: BaseException, console: Console) -> int:
     """Print the problem behind an exception, and return the exit code."""
     problem = explain(error)
-    what = as_toml(problem.what)
+    what = declarations.in_project_file(problem.what)
     first, *more = [line for line in what.splitlines() if line.strip()] or ["no reason"]
     lines = [Text.assemble(("error: ", "bold red"), words.printable(first))]
     lines += [Text(f"       {words.printable(line.strip())}") for line in more]

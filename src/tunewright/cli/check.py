@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
-
 import typer
 
 from tunewright.checks.checklist import check as check_results
@@ -12,10 +9,8 @@ from tunewright.cli._earlier import read_joined
 from tunewright.cli._errors import WARNED
 from tunewright.cli._objective_options import AtOption, MaximizeOption, MinimizeOption, judged_by
 from tunewright.cli._options import JsonOption, RoundName, StoreOption
-from tunewright.finding import Finding, LegacyFinding
 from tunewright.present.terminal.checklist_page import print_checklist
 from tunewright.present.terminal.screen import screen, show_json
-from tunewright.present.terminal.toml_words import as_toml
 
 
 def check(
@@ -28,17 +23,10 @@ def check(
 ) -> None:
     """Ask whether a round can be trusted: the playbook's checklist. Exits with 1 on a warning."""
     results = judged_by(read_joined(round, store), minimize, maximize, at)
-    findings: list[Any] = check_results(results)
+    findings = check_results(results)
     if json:
         show_json(findings)
     else:
-        print_checklist(results, [_for_a_shell(f) for f in findings], screen())
+        print_checklist(results, findings, screen())
     if any(finding.verdict == "warn" for finding in findings):
         raise typer.Exit(WARNED)
-
-
-def _for_a_shell(finding: Finding | LegacyFinding) -> Finding | LegacyFinding:
-    if isinstance(finding, Finding):
-        return finding
-    advice = tuple(as_toml(line) for line in finding.advice)
-    return replace(finding, says=as_toml(finding.says), advice=advice)

@@ -147,7 +147,7 @@ def _write(results: Results, proposals: Sequence[Proposal], take: int) -> Path:
         others = [n for n, one in enumerate(proposals, start=1) if one.round is not None]
         raise Misuse(
             f"{chosen.kind}: no round is to be written, but something to be done first",
-            cause=words.printable(chosen.reason),
+            cause=words.printable(chosen.reason.text),
             remedy=chosen.commands[0] if chosen.commands else _take(results, others),
         )
     path = project.round_file(chosen.round.name)

@@ -152,7 +152,7 @@ def run_round(
     print_outcome(results, watch.summary)
     if advise:
         for step in next_steps(results)[:2]:
-            say(f"next: {step.command}  ({step.why})")
+            say(f"next: {words.printable(step.action.command)}  ({step.why})")
     return exit_code(results, watch.summary)
 
 

@@ -46,7 +46,10 @@ def plain_problems(
             '"Does weight decay lower the validation error?"'
         )
     if not _whole(trials_per_study) or not 1 <= trials_per_study <= MOST_TRIALS:
-        yield f"trials_per_study: {trials_per_study!r} is not a whole number of at least 1."
+        yield (
+            f"trials_per_study: {trials_per_study!r} is not a whole number from 1 to "
+            f"{MOST_TRIALS:,}."
+        )
     if not _whole(seed) or not 0 <= seed <= LARGEST_SEED:
         yield f"seed: {seed!r} is not a whole number from 0 to 2**63 - 1."
     if detect is not None and not (is_number(detect) and detect > 0):

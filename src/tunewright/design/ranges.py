@@ -38,6 +38,10 @@ class Linear:
         x = _number(self, value)
         return _invert(self.value, (x - self.low) / (self.high - self.low), x)
 
+    def to_data(self) -> dict[str, Any]:
+        """Plain data, as a round file writes it."""
+        return {"linear": [self.low, self.high]}
+
     def __str__(self) -> str:
         return f"linear({short(self.low)}, {short(self.high)})"
 
@@ -70,6 +74,10 @@ class Log:
         span = math.log(self.high) - math.log(self.low)
         return _invert(self.value, (math.log(x) - math.log(self.low)) / span, x)
 
+    def to_data(self) -> dict[str, Any]:
+        """Plain data, as a round file writes it."""
+        return {"log": [self.low, self.high]}
+
     def __str__(self) -> str:
         return f"log({short(self.low)}, {short(self.high)})"
 
@@ -99,6 +107,10 @@ class LogFromOne:
         x = _number(self, value)
         far, near = math.log1p(-self.low), math.log1p(-self.high)
         return _invert(self.value, (math.log1p(-x) - far) / (near - far), x)
+
+    def to_data(self) -> dict[str, Any]:
+        """Plain data, as a round file writes it."""
+        return {"log_from_one": [self.low, self.high]}
 
     def __str__(self) -> str:
         return f"log_from_one({short(self.low)}, {short(self.high)})"
@@ -160,6 +172,10 @@ class Integers:
             middle = (x - self.low + 0.5) / (self.high - self.low + 1)
         return _invert(self.value, middle, x)  # bins of a wide range are narrower than rounding
 
+    def to_data(self) -> dict[str, Any]:
+        """Plain data, as a round file writes it."""
+        return {"integers": [self.low, self.high], **({"log": True} if self.log else {})}
+
     def __str__(self) -> str:
         return f"integers({self.low}, {self.high}{', log=True' if self.log else ''})"
 
@@ -194,6 +210,10 @@ class Choice:
             return False
         pairs = list(itertools.pairwise(numbers))
         return all(a < b for a, b in pairs) or all(a > b for a, b in pairs)
+
+    def to_data(self) -> list[Value]:
+        """Plain data, as a round file writes it: the values."""
+        return list(self.values)
 
     def __str__(self) -> str:
         return f"choice({', '.join(map(short, self.values))})"

@@ -59,16 +59,8 @@ def as_data(round: Round) -> dict[str, Any]:
 def declaration_data(declared: Any) -> Any:
     """One hyperparameter's declaration as plain data."""
     match declared:
-        case Linear(low, high):
-            return {"linear": [low, high]}
-        case Log(low, high):
-            return {"log": [low, high]}
-        case LogFromOne(low, high):
-            return {"log_from_one": [low, high]}
-        case Integers(low, high, log_scale):
-            return {"integers": [low, high], **({"log": True} if log_scale else {})}
-        case Choice(values):
-            return list(values)
+        case Linear() | Log() | LogFromOne() | Integers() | Choice():
+            return declared.to_data()
         case Given(branches):
             children = [
                 (value, {name: declaration_data(d) for name, d in under.items()})

@@ -13,12 +13,22 @@ from typing import Any
 from tunewright.errors import DesignError, NotFound
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
+LARGEST = 1_000_000  # bytes of a round or workload file
+DEEPEST = 32  # parts of a dotted key: the parser takes gigabytes for thousands of them
+_DEEP_KEY = re.compile(rf"^[\s\[]*(?:[^\s.=#]+\s*\.\s*){{{DEEPEST},}}", re.MULTILINE)
 
 
 def read_toml(path: Path, remedy: str) -> dict[str, Any]:
     """The tables of a file; `remedy` says how a missing one is made."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        if path.stat().st_size > LARGEST:
+            raise DesignError(
+                f"{path}: larger than {LARGEST} bytes, which no round or workload needs."
+            )
+        text = path.read_text(encoding="utf-8-sig")  # editors on Windows write a byte-order mark
+        if _DEEP_KEY.search(text):
+            raise DesignError(f"{path}: a key of more than {DEEPEST} parts; quote it if it is one.")
+        return tomllib.loads(text)
     except FileNotFoundError:
         there = sorted(other.stem for other in path.parent.glob(f"*{path.suffix}"))
         near = difflib.get_close_matches(path.stem, there, n=1)
@@ -26,9 +36,11 @@ def read_toml(path: Path, remedy: str) -> dict[str, Any]:
         raise NotFound(f"{path}: no such file. {hint}{remedy}") from None
     except OSError as error:
         raise NotFound(f"{path}: cannot be read: {error.strerror}.") from None
+    except DesignError:
+        raise
     except UnicodeDecodeError as error:
         raise DesignError(f"{path}: byte {error.start} is not UTF-8 text.") from None
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:  # of TOML, or a number with thousands of digits
         raise DesignError(f"{path}: not valid TOML: {error}.") from None
     except RecursionError:
         raise DesignError(f"{path}: nested too deeply to be a round or a workload.") from None

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from tunewright.design.ranges import same_value
-from tunewright.finding import Finding
+from tunewright.finding import Finding, is_about_round
 from tunewright.launches.arm import Arm
 from tunewright.launches.plan import Claim
 
@@ -71,9 +71,10 @@ def objections(
     for finding in findings:
         if finding.verdict != "warn":
             continue
-        if finding.about not in about and not finding.about.startswith("round "):
+        whole = is_about_round(finding)
+        if finding.about not in about and not whole:
             continue
-        of = "" if finding.about.startswith("round ") else f" ({finding.about})"
+        of = "" if whole else f" ({finding.about})"
         if finding.check in FATAL:
             forbidding.append(f"{FATAL[finding.check]}{of}: {finding.says}")
         elif finding.check in UNFAIR:

@@ -50,6 +50,21 @@ def value(x: Any) -> str:
     return printable(str(x))
 
 
+def range_of(data: Any) -> str:
+    """A range, given as a round file writes it; four digits are enough.
+
+    >>> range_of({"log": [1.0062094353842928e-08, 9.314682827219622]}), range_of(["adam", 2])
+    ('log(1.006e-08, 9.315)', '[adam, 2]')
+    >>> range_of({"integers": [1, 64], "log": True})
+    'integers(1, 64, log=True)'
+    """
+    if not isinstance(data, Mapping):
+        return f"[{', '.join(value(one) for one in data)}]"
+    (kind, (low, high)), *flags = data.items()
+    ends = ", ".join(str(x) if isinstance(x, int) else f"{x:.4g}" for x in (low, high))
+    return f"{kind}({ends}{''.join(f', {name}={flag}' for name, flag in flags)})"
+
+
 def configuration(settings: Mapping[str, Any], without: Sequence[str] = ()) -> str:
     """A configuration on one line, leaving out what need not be said.
 
@@ -58,6 +73,15 @@ def configuration(settings: Mapping[str, Any], without: Sequence[str] = ()) -> s
     """
     shown = (f"{printable(k)} {value(v)}" for k, v in settings.items() if k not in without)
     return "  ".join(shown)
+
+
+def settings(configuration: Mapping[str, Any]) -> str:
+    """A configuration inside a sentence or a cell.
+
+    >>> settings({"optimizer": "adam", "learning_rate": 0.0130001})
+    'optimizer=adam, learning_rate=0.013'
+    """
+    return ", ".join(f"{printable(k)}={value(v)}" for k, v in configuration.items())
 
 
 def duration(seconds: float) -> str:
@@ -123,6 +147,15 @@ def printable_lines(text: str) -> str:
     r"""As `printable`, keeping line breaks and tabs: for log tails and tracebacks."""
     lines = text.expandtabs(4).splitlines()
     return "\n".join(printable(line) for line in lines)
+
+
+def one_line(text: str) -> str:
+    r"""Text on one line, harmless to a terminal.
+
+    >>> one_line("two\n  lines")
+    'two lines'
+    """
+    return printable(" ".join(text.split()))
 
 
 def shell_word(text: str) -> str:

@@ -7,6 +7,7 @@ little worse. `check_start` and `check_parameters` compare bits, at the start an
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -91,6 +92,42 @@ def check_batch(ids: Tensor, expected: Tensor, host: Host | None = None) -> None
         f"The examples of this batch are not shared out: {found}. Take hosts.batch_ids() with the "
         "same seed (seeds.order) on every rank."
     )
+
+
+def checked_items(items: Iterator[Any], host: Host) -> Iterator[Any]:
+    """The batches of a loader; refuses one that gives all ranks the same batches.
+
+    A plain DataLoader does so: every rank then computes the same gradient, and several processes
+    train as one. Batches that never change (a benchmark's) say nothing, so two are compared.
+    """
+    if host.world == 1:
+        yield from items
+        return
+    first = None
+    for number, item in enumerate(items):
+        if number < 2:
+            own = _gathered([_digest_of(item)], host)[:, 0]
+            alike = bool((own == own[0]).all())
+            if number == 1 and first is not None and alike and int(own[0]) != first:
+                raise PipelineError(
+                    f"all {host.world} processes get the same batches from this loader, so they "
+                    "train as one. Give fit the dataset itself (it shares the examples out), or "
+                    "a DataLoader with sampler=DistributedSampler(dataset), or shard the stream "
+                    "by rank."
+                )
+            first = int(own[0]) if alike else None
+        yield item
+
+
+def _digest_of(item: Any) -> int:
+    """One number for all tensors of a batch, in their order."""
+    if isinstance(item, Tensor):
+        return digest(item)
+    parts = item.values() if isinstance(item, dict) else item
+    if not isinstance(item, dict | tuple | list):
+        parts = ()
+    hashed = hashlib.sha256(repr([_digest_of(part) for part in parts]).encode())
+    return int.from_bytes(hashed.digest()[:8], "big") >> 1
 
 
 def digest(tensor: Tensor) -> int:

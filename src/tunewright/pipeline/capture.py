@@ -164,8 +164,10 @@ def _end_capture(random_state: Tensor, pool: Any) -> None:
 
 def _first_line(error: BaseException) -> str:
     """The first cause: what the step did, not what ending the capture said about it."""
-    while error.__context__ is not None:
+    seen = {id(error)}
+    while error.__context__ is not None and id(error.__context__) not in seen:  # it may be a cycle
         error = error.__context__
+        seen.add(id(error))
     return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
 
 

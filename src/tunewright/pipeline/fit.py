@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +101,11 @@ def fit(
     total_steps = config.schedule.total_steps(config.max_train_steps)
     if keep is not None and valid is None:
         raise PipelineError(f"keep={keep.metric!r} needs valid=, which evaluates that metric.")
+    if keep is not None and run is None and folder is None:
+        raise PipelineError(
+            f"keep={keep.metric!r} needs folder=, where the checkpoints are written: "
+            'fit(..., keep=..., folder="checkpoints").'
+        )
     run = Alone(folder, seed=seed, host=host, say=say) if run is None else run
     saved, notes = run.restored, list(config.notes)
 
@@ -117,6 +122,8 @@ def fit(
         workers=config.workers,
     )
     _check_ranks(model, source, run, config, host)
+    if source.size is None:  # nobody knows which examples a loader gives to which rank
+        source = replace(source, items=agreement.checked_items(source.items, host))
     seed_all(run.seeds.data)
     state = training_state.start(model, config, device, host)
     if saved is not None:

@@ -84,11 +84,7 @@ def kept(
         "random": random_rows(state.device, host),
         "data": _position(config, seeds),
         "schedule": config.schedule.as_json(),
-        "config": {
-            "base_learning_rate": config.base_learning_rate,
-            "max_train_steps": config.max_train_steps,
-            "precision": config.precision,
-        },
+        "config": _settings(config),
     }
 
 
@@ -106,6 +102,16 @@ def restore(
             f"after step {saved['step']} the checkpoint stands at {saved['data']}, but this "
             f"training would stand at {_position(config, seeds)}: examples would be repeated or "
             "left out. Resume with the same batch size and seed, or start in another folder."
+        )
+    changed = [
+        f"{name} was {saved['config'][name]!r} and is {value!r}"
+        for name, value in _settings(config).items()
+        if name in saved.get("config", {}) and saved["config"][name] != value
+    ]
+    if changed:
+        raise PipelineError(
+            f"the checkpoint of step {saved['step']} was written by another training: "
+            f"{'; '.join(changed)}. Resume with the same settings, or start in another folder."
         )
     for name, mine in (("scaler", state.scaler), ("averages", state.averages)):
         if (saved[name] is None) != (mine is None):
@@ -128,6 +134,15 @@ def restore(
     if saved["schedule"] != config.schedule.as_json():
         notes.append("resumed under another learning-rate schedule than it was started with.")
     return tuple(notes)
+
+
+def _settings(config: FitConfig) -> dict[str, Any]:
+    """What must not change between two attempts at one training."""
+    return {
+        "base_learning_rate": config.base_learning_rate,
+        "max_train_steps": config.max_train_steps,
+        "precision": config.precision,
+    }
 
 
 def _position(config: FitConfig, seeds: Any) -> dict[str, Any]:

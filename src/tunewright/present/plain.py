@@ -20,6 +20,8 @@ def plain(thing: Any) -> Any:
     >>> plain({"value": float("nan"), "steps": (1, 2)})
     {'value': None, 'steps': [1, 2]}
     """
+    if hasattr(thing, "to_data") and not isinstance(thing, type):
+        return plain(thing.to_data())  # facts, without words
     if isinstance(thing, Round):
         return plain(as_data(thing))  # the words of a round file, rather than ranges as classes
     if dataclasses.is_dataclass(thing) and not isinstance(thing, type):

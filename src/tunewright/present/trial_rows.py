@@ -57,7 +57,7 @@ def _row(results: Results, trial: Trial, hidden: tuple[str, ...]) -> Row:
         trial.status,
         words.number(trial.value),
         "-" if trial.best_step is None else str(trial.best_step),
-        settings(trial.configuration, hidden),
+        words.settings(settings(trial.configuration, hidden)),
         str(trial.reason or ""),
         trial.command,
     )

@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from tunewright import messages
+from tunewright.actions import plain
 from tunewright.checks.boundary import edge
 from tunewright.checks.positions import axes, has_edges, settled
 from tunewright.design.objective import Objective
@@ -138,8 +140,8 @@ def _at_edge(results: Results, found: Mapping[int | None, tuple[float, float] | 
                     "whether the fastest lies inside the ranges: more trials"]  # fmt: skip
         seen = edge(results.meaning, replace(axis, losses=losses), len(lines))
         if seen.verdict == "warn":
-            says = seen.says.replace("the best", "the fastest", 1)
-            said.append("; ".join((says, *seen.advice)))
+            says = messages.text("boundary.fastest", plain(seen))
+            said.append(f"{says}; {seen.action.text}")
     return said
 
 

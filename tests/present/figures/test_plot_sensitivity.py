@@ -34,5 +34,7 @@ def test_findings_already_made_are_not_asked_for_again() -> None:
 def test_too_few_trials_say_so() -> None:
     figure = sensitivity(one_study([{"valid_error": [0.5]}] * 3))
     assert figure.data.studies == ()
-    assert "cannot be judged: 3 feasible trials" in figure.says
+    why = figure.data.reason
+    assert why is not None and why.facts == {"feasible": 3, "needed": 10}
+    assert why.text in figure.says
     assert figure.png().startswith(b"\x89PNG")

@@ -10,10 +10,40 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from tunewright.messages import Facts, Template
-from tunewright.messages.en import actions, errors, findings, judging, reasons
+from tunewright.messages.en import (
+    actions,
+    errors,
+    findings_curves,
+    findings_space,
+    judging,
+    proposals,
+    reasons,
+    report,
+)
 
-SENTENCES: Mapping[str, Template] = {**judging.SENTENCES, **reasons.SENTENCES}
-FINDINGS: Mapping[str, Callable[[str, Facts], list[str]]] = findings.FINDINGS
-CANNOT_JUDGE: Mapping[str, str] = findings.CANNOT_JUDGE
-SECTIONS: Mapping[str, str] = findings.SECTIONS
-ACTIONS: Mapping[str, Template] = {**actions.ACTIONS, **errors.REMEDIES}
+SENTENCES: Mapping[str, Template] = {
+    **judging.SENTENCES,
+    **reasons.SENTENCES,
+    **findings_space.SENTENCES,
+    **findings_curves.SENTENCES,
+    **proposals.SENTENCES,
+    **report.SENTENCES,
+}
+FINDINGS: Mapping[str, Callable[[str, Facts], list[str]]] = {
+    **findings_space.FINDINGS,
+    **findings_curves.FINDINGS,
+}
+CANNOT_JUDGE: Mapping[str, str] = {
+    **findings_space.CANNOT_JUDGE,
+    **findings_curves.CANNOT_JUDGE,
+}
+SECTIONS: Mapping[str, str] = {
+    **findings_space.SECTIONS,
+    **findings_curves.SECTIONS,
+}
+ACTIONS: Mapping[str, Template] = {
+    **actions.ACTIONS,
+    **errors.REMEDIES,
+    **findings_space.ACTIONS,
+    **findings_curves.ACTIONS,
+}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tunewright.messages import Facts, Template, words
+from tunewright.messages import Facts, Template, declarations, words
 
 
 def _run_trials(facts: Facts) -> str:
@@ -17,20 +17,51 @@ def _repeat(facts: Facts) -> str:
     return f"train {which} again with {words.count(facts['times'], 'new seed')}"
 
 
+def _next_round(facts: Facts) -> str:
+    if facts["write"]:
+        return "write the proposed round"
+    return "see what to ask in the next round"
+
+
+PROBES = {
+    "warmup": "find a learning rate warm-up, best against early instability",
+    "clip": "find a threshold to clip gradients at, against early and mid-training instability",
+    "stability": "look closer at the instability",
+}
+# what declaring something is good for, where it is not another name
+PURPOSES = {
+    "steps_per_epoch": ", to compare the period with an epoch",
+    "chance": ", the loss of a guess such as log(classes)",
+}
+
+
+def _probe(facts: Facts) -> str:
+    return PROBES.get(facts["name"], f"probe {facts['name']}")
+
+
+def _declare(facts: Facts) -> str:
+    return f"declare {facts['name']}{PURPOSES.get(facts['name'], ', if it has another name')}"
+
+
+def _declare_in_project(facts: Facts) -> str:
+    setting = declarations.as_setting(facts["table"], facts["name"], facts["value"])
+    return f"{_declare(facts)}: {setting}"
+
+
 ACTIONS: dict[str, Template] = {
     "run_trials": _run_trials,
     "repeat": _repeat,
-    "next_round": "see what to ask in the next round",
+    "run_round": "run the proposed round",
+    "next_round": _next_round,
     "launch": "decide whether it becomes the baseline",
     "extend": "train longer: {max_train_steps} steps",
     "show_trial": "look at trial {number}",
     "show_round": "look at the round",
     "check": "read the checklist",
-    "probe": "probe {name}",
-    "note": "write a note",
-    "search_range": "search {column} in {range}",
-    "advise": "{text}",
-    # advice without a command, by code
-    "declare_detect": "give the round detect=, the smallest difference that matters",
-    "narrow_after_doublings": "after two doublings narrow the ranges instead",
+    "probe": _probe,
+    "report": "write the report",
+    "export": "write every trial to {path}",
+    "declare": {"python": _declare, "shell": _declare_in_project},
+    "note": "write down which commit the trials ran",
+    "search_range": "search {column} in {range:range}",
 }

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from tunewright.checks.comparison import Pair, pairs
+from tunewright.checks.comparison import Pair, pairs, side_of
 from tunewright.checks.positions import LAID_OUT
 from tunewright.checks.trial_sd import trial_sd
 from tunewright.design.ranges import Choice, Range, Value, as_range, same_value
@@ -23,7 +23,6 @@ from tunewright.present.figures.palette import BEST, FAINT, GRID, INFEASIBLE, co
 from tunewright.present.figures.scale import set_scale
 from tunewright.present.figures.ticks import label, label_of, number, on_axis
 from tunewright.stats.best_of_k import best_of
-from tunewright.stats.half_sampling import SIDE, SIDE_APART
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 
@@ -145,10 +144,9 @@ def _beside(results: Results) -> dict[int, tuple[Beside, str]]:
 
 def _compared(pair: Pair, others: int) -> tuple[Beside, str]:
     if pair.halves is None:
-        return "cannot judge", pair.reason
-    side = (SIDE if pair.halves.shared else SIDE_APART) / others
+        return "cannot judge", "" if pair.why is None else str(pair.why)
     gap = number(float(f"{pair.halves.difference:.3g}"))
-    if pair.halves.says(side) == "a is better":
+    if pair.worse(side_of(pair, others)):
         return "worse", f"worse by {gap} with {pair.halves.trials} trials each"
     return "no clear gap", f"cannot be told from the best: a gap of {gap}"
 

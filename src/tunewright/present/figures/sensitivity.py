@@ -6,8 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tunewright.checks.sensitivity import Importance, sensitivity as ask_sensitivity
-from tunewright.finding import Finding
+from tunewright.checks.sensitivity import (
+    Importance,
+    SensitivityEvidence,
+    sensitivity as ask_sensitivity,
+)
+from tunewright.finding import Finding, NotJudged
+from tunewright.messages import Message
 from tunewright.present.figures.figure import Figure, nothing
 from tunewright.present.figures.palette import FAINT, GRID, colour
 from tunewright.present.figures.ticks import label_of
@@ -35,7 +40,7 @@ class SensitivityData:
     """Every study that has enough trials, or why none has."""
 
     studies: tuple[StudySensitivity, ...]
-    reason: str = ""  # why nothing can be shown
+    reason: Message | None = None  # why nothing can be shown
 
 
 def sensitivity(
@@ -58,15 +63,15 @@ def sensitivity_data(
     studies = tuple(
         StudySensitivity(
             finding.about,
-            finding.evidence["feasible"],
-            tuple(Importance(**one) for one in finding.evidence["importances"]),
-            tuple(tuple(p["names"]) for p in finding.evidence["interactions"] or ()),
+            seen.feasible,
+            seen.importances,
+            tuple(pair.names for pair in seen.interactions or ()),
         )
         for finding in own
-        if "importances" in finding.evidence
+        if isinstance(seen := finding.evidence, SensitivityEvidence)
     )
-    reason = "" if studies or not own else own[0].says
-    return SensitivityData(studies, reason)
+    unjudged = [f.evidence.why for f in own if isinstance(f.evidence, NotJudged)]
+    return SensitivityData(studies, None if studies or not unjudged else unjudged[0])
 
 
 def _says(data: SensitivityData) -> str:

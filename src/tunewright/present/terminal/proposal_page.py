@@ -12,7 +12,7 @@ from tunewright.advice.extend import Extension
 from tunewright.advice.proposal import Proposal
 from tunewright.design.ranges import Range
 from tunewright.design.round import Round
-from tunewright.design.round_changes import differences
+from tunewright.design.round_changes import changes
 from tunewright.messages import words
 from tunewright.present.earlier_trials import earlier_line
 from tunewright.present.terminal.plain_table import cell, table
@@ -20,7 +20,7 @@ from tunewright.store.results import Results
 
 INDENT = 4  # the number of a proposal and the space after it
 MOST_CHANGES = 6
-UNSAID = ("seed:",)  # changes nobody has to be told of
+UNSAID = ("seed",)  # changes that need no line
 
 
 def print_proposals(results: Results, proposals: Sequence[Proposal], console: Console) -> None:
@@ -36,13 +36,14 @@ def print_proposals(results: Results, proposals: Sequence[Proposal], console: Co
     for number, one in enumerate(proposals, start=1):
         text = Text(f"{number}".ljust(INDENT))
         text.append(f"{one.kind.ljust(width)}  ", style="bold" if number == 1 else "")
-        text.append(words.printable(one.reason))
+        text.append(words.printable(one.reason.text))
         console.print(text, soft_wrap=True)
         arrow = " " * (INDENT + width) + "  "
         for change in _changes(results.round, one):
             console.print(Text(f"{arrow}{words.printable(change)}", style="dim"), soft_wrap=True)
-        for command in one.commands if one.round is None else ():
-            console.print(Text(f"{arrow}-> {words.printable(command)}"), soft_wrap=True)
+        for action in one.actions if one.round is None else ():
+            shown = action.command or action.text
+            console.print(Text(f"{arrow}-> {words.printable(shown)}"), soft_wrap=True)
 
 
 def _changes(old: Round, one: Proposal) -> list[str]:
@@ -50,10 +51,12 @@ def _changes(old: Round, one: Proposal) -> list[str]:
     new = one.round
     if new is None:
         return []
+    said = one.reason.facts
+    named = {*UNSAID, *said.get("ranges", ()), *said.get("values", ())}
     found = [
-        line
-        for line in differences(old, new)
-        if not line.startswith(UNSAID) and line.rpartition(", is ")[2] not in one.reason
+        change.text
+        for change in changes(old, new)
+        if change.what not in named and change.now != str(said.get("steps", ""))
     ]
     if new.trials != old.trials:
         found.append(f"{words.count(new.trials, 'trial')}, after {old.trials}")
@@ -78,12 +81,12 @@ def print_extension(results: Results, made: Extension, console: Console) -> None
             cell(likely),
             cell(one.role, "bold" if one.role == "nuisance" else ""),
             cell(value),
-            cell(one.why),
+            cell(one.why.text),
         )
     console.print(rows)
-    console.print(Text(f"schedule: {words.printable(made.rule)}"), soft_wrap=True)
+    console.print(Text(f"schedule: {words.printable(made.rule.text)}"), soft_wrap=True)
     for note in made.notes:
-        console.print(Text(f"note: {words.printable(note)}", style="yellow"), soft_wrap=True)
+        console.print(Text(f"note: {words.printable(note.text)}", style="yellow"), soft_wrap=True)
     steps = made.round.trials * made.new_steps
     before = sum(t.ended for t in results.trials if t.origin is None) * made.old_steps
     times = f", {steps / before:.2g} times those of {name}" if before else ""

@@ -363,7 +363,7 @@ def test_the_command_line(
 
 
 def test_the_driver_killed_and_started_again(cluster: Any, tmp_path: Path, events: Path) -> None:
-    script, store = Path(__file__).with_name("cluster_driver.py"), tmp_path / "tuning.db"
+    script, store = Path(__file__).parents[2] / "cluster_driver.py", tmp_path / "tuning.db"
     words = [sys.executable, str(script), cluster.address, str(store), str(events)]
 
     def finished() -> Counter:

@@ -1,0 +1,138 @@
+"""Measures of the source tree, for the table in docs/design.md: `python bench/house.py [folder]`.
+
+Counted with `ast`: files, lines of code (without blank lines, comments and docstrings), the share
+of import lines, string operations on prose, untyped uses of evidence, public names, and calls with
+seven or more positional arguments.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+# attributes that hold sentences for readers
+PROSE = {"reason", "says", "advice", "headline", "message", "why", "cause", "remedy"}
+STRING_METHODS = {
+    *("startswith", "endswith", "partition", "rpartition", "split", "rsplit", "splitlines"),
+    *("replace", "removeprefix", "removesuffix", "strip", "lower", "find", "index", "format"),
+}
+REGEX = {"match", "search", "sub", "findall", "fullmatch", "split"}
+RANGE_KINDS = {"Log", "Linear", "LogFromOne", "Integers", "Choice"}
+
+
+def docstrings(tree: ast.Module) -> set[int]:
+    """The lines that docstrings take."""
+    taken: set[int] = set()
+    kinds = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+    for node in ast.walk(tree):
+        if isinstance(node, kinds) and ast.get_docstring(node, clean=False) is not None:
+            first = node.body[0]
+            taken.update(range(first.lineno, (first.end_lineno or first.lineno) + 1))
+    return taken
+
+
+def code_lines(text: str, tree: ast.Module) -> int:
+    """Lines that are neither blank nor a comment nor part of a docstring."""
+    skipped = docstrings(tree)
+    return sum(
+        number not in skipped and bool(line.strip()) and not line.strip().startswith("#")
+        for number, line in enumerate(text.splitlines(), 1)
+    )
+
+
+def import_lines(tree: ast.Module) -> int:
+    """Lines of import statements."""
+    return sum(
+        (node.end_lineno or node.lineno) - node.lineno + 1
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    )
+
+
+def is_prose(node: ast.expr) -> bool:
+    """Whether an expression is a sentence: an attribute that holds one, or `str(error)`."""
+    if isinstance(node, ast.Attribute):
+        return node.attr in PROSE
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "str":
+        return any(isinstance(a, ast.Name) and a.id in ("error", "problem") for a in node.args)
+    return isinstance(node, ast.Name) and node.id in {"reason", "says", "advice"}
+
+
+def operations_on_prose(tree: ast.Module) -> int:
+    """How often code looks inside a sentence: string methods, `in`, regular expressions."""
+    found = 0
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            own = node.func
+            if own.attr in STRING_METHODS and is_prose(own.value):
+                found += 1
+            of_re = isinstance(own.value, ast.Name) and own.value.id == "re" and own.attr in REGEX
+            found += of_re and any(is_prose(a) for a in node.args)
+        elif isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In | ast.NotIn):
+            found += any(is_prose(side) for side in node.comparators)
+    return found
+
+
+def untyped_evidence(tree: ast.Module) -> int:
+    """Uses of a finding's evidence by a string key."""
+    found = 0
+    for node in ast.walk(tree):
+        value: ast.expr | None = None
+        if isinstance(node, ast.Subscript):
+            value = node.value
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            value = node.func.value if node.func.attr == "get" else None
+        elif isinstance(node, ast.Compare):
+            value = node.comparators[0]
+        found += isinstance(value, ast.Attribute) and value.attr == "evidence"
+    return found
+
+
+def range_tests(tree: ast.Module) -> int:
+    """`isinstance` tests on kinds of ranges."""
+    return sum(
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == "isinstance"
+        and bool({n.id for n in ast.walk(node) if isinstance(n, ast.Name)} & RANGE_KINDS)
+        for node in ast.walk(tree)
+    )
+
+
+def long_calls(tree: ast.Module) -> int:
+    """Calls with seven or more positional arguments."""
+    return sum(isinstance(node, ast.Call) and len(node.args) >= 7 for node in ast.walk(tree))
+
+
+def sources(folder: Path) -> Iterator[tuple[Path, str, ast.Module]]:
+    """Every source file with its text and syntax tree."""
+    for path in sorted(folder.rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        yield path, text, ast.parse(text)
+
+
+def main() -> None:
+    """Print the measures of one tree."""
+    root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parents[1])
+    found = list(sources(root / "src" / "tunewright"))
+    code = sum(code_lines(text, tree) for _, text, tree in found)
+    imports = sum(import_lines(tree) for _, _, tree in found)
+    init = (root / "src" / "tunewright" / "__init__.py").read_text(encoding="utf-8")
+    public = len(re.findall(r" as (\w+)[,\n)]", init)) + 1  # and __version__
+    outside = [(p, t) for p, _, t in found if "messages" not in p.parts]
+    print(f"files                              {len(found)}")
+    print(f"lines of code                      {code}")
+    print(f"import lines, share                {imports / code:.1%}")
+    print(f"string operations on prose         {sum(operations_on_prose(t) for _, t in outside)}")
+    print(f"untyped evidence uses              {sum(untyped_evidence(t) for _, _, t in found)}")
+    design = [t for p, _, t in found if "design" not in p.parts]
+    print(f"isinstance on range kinds outside design/  {sum(map(range_tests, design))}")
+    print(f"calls with 7 or more positional arguments  {sum(long_calls(t) for _, _, t in found)}")
+    print(f"top-level names                    {public}")
+
+
+if __name__ == "__main__":
+    main()

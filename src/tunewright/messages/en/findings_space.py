@@ -1,0 +1,428 @@
+"""Findings about the search space and the round: headline first, then the numbers.
+
+One function per check of the facts of its evidence; `SENTENCES` are the reasons why a check cannot
+judge, `ACTIONS` the advice that no command carries out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from tunewright.messages import Facts, Template, fill, text, words
+
+REFERENCES = {
+    "detect": "the difference to detect",
+    "between_settings": "the gap between the two best settings",
+    "trial_sd": "the seed-to-seed spread",
+}
+SHOWN = 3  # of several alike
+LONGEST_NAME = 40  # characters of a name in a headline
+
+
+def baseline(verdict: str, facts: Facts) -> list[str]:
+    """Is the best trial better than chance?"""
+    best, chance, start = facts["best"], facts["chance"], facts["start"]
+    if chance is not None:
+        numbers = f"{facts['metric']} reached {best:.4g}; chance is {chance:.4g}"
+        if verdict == "ok":
+            return ["The best trials beat chance", numbers]
+        return ["The best trials are no better than chance", numbers]
+    numbers = f"{facts['metric']} of the best trials went from {start:.4g} to {best:.4g}"
+    unknown = "chance, the loss of a guess, is not declared"
+    if verdict == "ok":
+        return ["The best trials learned", numbers, unknown]
+    return ["The best trials hardly learned", numbers, unknown]
+
+
+def same_code(verdict: str, facts: Facts) -> list[str]:
+    """Did all trials run the same code?"""
+    runs = words.count(facts["runs"], "trial")
+    if verdict == "warn":
+        parts = [one["part"] for one in facts["differences"]]
+        headline = f"Trials differ in {parts[0]}"
+        if len(parts) > 1:
+            headline += f" and {words.count(len(parts) - 1, 'more part')} of their origin"
+        evidence = [_difference(one) for one in facts["differences"]]
+        together = [one["part"] for one in facts["differences"] if one["goes_with_setting"]]
+        if together:
+            evidence.append(f"an effect of {together[0]} looks like an effect of the setting")
+        return [headline, *evidence]
+    if verdict == "note":
+        return [
+            "Nothing records whether the code changed",
+            f"{runs} had the same packages and devices, but no git repository",
+        ]
+    changes = " with the same uncommitted changes" if facts["uncommitted"] else ""
+    return [
+        "All trials ran the same code",
+        f"{runs}: commit {facts['commit']}{changes}, the same packages and devices",
+    ]
+
+
+def _difference(one: Facts) -> str:
+    groups = one["groups"]
+    shown = [f"{words.count(g['runs'], 'trial')}: {g['value']}" for g in groups[:SHOWN]]
+    more = f"; and {len(groups) - SHOWN} more" if len(groups) > SHOWN else ""
+    return f"{one['part']}: {'; '.join(shown)}{more}"
+
+
+def boundary(verdict: str, facts: Facts) -> list[str]:
+    """Is the search space large enough?"""
+    edges = facts["edges"]
+    if not edges:
+        what = "only lists without an order are searched"
+        return [
+            "No range has an end to crowd at",
+            what if facts["searched"] else "nothing is searched",
+        ]
+    if verdict == "ok":
+        shown = [f"best {e['column']} at {e['seen']['best']:.2f} of its range" for e in edges]
+        more = f"and {len(edges) - SHOWN} more inside"
+        return [
+            "The best trials lie inside their ranges",
+            *shown[:SHOWN],
+            *([more] if len(edges) > SHOWN else []),
+        ]
+    speaking = [e for e in edges if e["verdict"] != "ok"]
+    return [_at_end(speaking[0]), *(_edge(e) for e in speaking)]
+
+
+def _at_end(e: Facts) -> str:
+    """The headline about one end of a range."""
+    where = f"the {e['seen']['side']} end of {_short(e['column'])}"
+    if e["wall"] is not None:
+        return f"Best trials lie at {where}, next to divergence"
+    if e["bound"] is not None:
+        return f"Best trials lie at {where}, a natural bound"
+    if e["seen"]["rule"] == "lone":
+        return f"One far better trial lies at {where}"
+    return f"Best trials crowd at {where}"
+
+
+def _edge(e: Facts, best: str = "best") -> str:
+    """The numbers about one end of a range."""
+    seen = e["seen"]
+    end = f"the {seen['side']} end of {words.range_of(e['range'])} of {e['column']}"
+    if seen["rule"] == "lone":
+        said = f"the {best} of {seen['feasible']} trials lies alone and far ahead at {end}"
+    elif seen["rule"] == "pooled":
+        said = f"the {best} trials of {e['studies']} studies together crowd at {end}"
+        said += f" (p {seen['p']:.3f})"
+    else:
+        said = f"the {best} {seen['best_few']} of {seen['feasible']} trials crowd at {end}"
+        said += f" (p {seen['p']:.3f})"
+    if e["wall"] is not None:
+        beyond = e["wall"]
+        said += f"; {beyond['infeasible']} of the {beyond['trials']} trials beyond are infeasible"
+    if e["bound"] is not None:
+        off = f", where {e['column']} is off" if e["bound"]["off"] else ""
+        said += f"; no value can pass {words.number(e['bound']['value'])}{off}"
+    return said
+
+
+def density(verdict: str, facts: Facts) -> list[str]:
+    """Have we sampled enough?"""
+    gains = (
+        f"{facts['feasible']} feasible trials; the second half improved the best by "
+        f"{facts['last_gain']:.2g}, the quarter before by {facts['gain_before']:.2g}"
+    )
+    if facts["reference"] is None:
+        return ["Whether more trials would help is unknown", gains]
+    size, source = facts["reference"]["size"], REFERENCES[facts["reference"]["source"]]
+    gains += f" ({source}: {size:.2g})"
+    if verdict == "ok":
+        return ["Enough trials for the difference that matters", gains]
+    evidence = [gains, f"a repeat of this study would differ by about {facts['repeat_sd']:.2g}"]
+    if facts["good_region"] < 3:
+        near = "one trial" if facts["good_region"] == 1 else f"{facts['good_region']} trials"
+        evidence.append(f"{near} came close to the best")
+    headline = f"Too few trials: doubling may still gain about {facts['expected_gain']:.1g}"
+    return [headline, *evidence]
+
+
+def infeasible(verdict: str, facts: Facts) -> list[str]:
+    """How many trials are infeasible, and where?"""
+    low, high = facts["interval"]
+    share = f"{facts['share']:.0%} ({low:.0%} to {high:.0%})"
+    counted = f"{facts['infeasible']} of {facts['trials']} trials are infeasible: {share}"
+    evidence = [counted]
+    if facts["far_above"]:
+        far = words.count(len(facts["far_above"]), "trial")
+        evidence.append(f"{far} finite, but far above the others and where they began")
+    evidence += [_region(one) for one in facts["regions"]]
+    return [_infeasible_headline(verdict, facts), *evidence]
+
+
+def _infeasible_headline(verdict: str, facts: Facts) -> str:
+    if facts["nearly_all"]:
+        return "Nearly all trials are infeasible: suspect a bug first"
+    clear = [one for one in facts["regions"] if one["clear"]]
+    if clear:
+        where = f"{'high' if clear[0]['rises'] else 'low'} {_short(clear[0]['feature'])}"
+        return f"{facts['share']:.0%} of trials are infeasible, nearly all at {where}"
+    if verdict == "warn":
+        return "Most trials are infeasible"
+    if not facts["infeasible"]:
+        return "No trial is infeasible"
+    return f"{facts['share']:.0%} of trials are infeasible"
+
+
+def _region(one: Facts) -> str:
+    shared = ", ".join(f"{own['name']}={words.value(own['value'])}" for own in one["branch"])
+    where = f"{shared}: " if shared else ""
+    if not one["clear"]:
+        return f"{where}likelier with {'high' if one['rises'] else 'low'} {one['feature']}"
+    return f"{where}nearly all with {_threshold(one)}"
+
+
+def _threshold(one: Facts) -> str:
+    low, high = one["between"]
+    return f"{one['feature']} {'above' if one['rises'] else 'below'} {low:.3g} to {high:.3g}"
+
+
+def fairness(verdict: str, facts: Facts) -> list[str]:
+    """Were the scientific settings tuned equally well?"""
+    settings = facts["settings"]
+    if verdict == "ok":
+        counts = [own["trials"] for own in settings]
+        each = f"{min(counts)}"
+        if max(counts) > min(counts):
+            each += f" to {max(counts)}"
+        numbers = f"{len(settings)} settings, {each} trials each, in spaces of the same size"
+        return ["The settings were tuned equally well", numbers]
+    return [_unfair(facts), *_differences(facts)]
+
+
+def _unfair(facts: Facts) -> str:
+    if facts["budgets"] is not None:
+        return "The settings had unequal numbers of trials"
+    if facts["feasible"]:
+        return "Some settings have far fewer feasible trials"
+    if facts["ends"]:
+        return "A setting may improve beyond the end of its range"
+    return "Search spaces differ in size, with as many trials"
+
+
+def _differences(facts: Facts) -> Iterator[str]:
+    """The settings that are not alike, one sentence each."""
+    if facts["budgets"] is not None:
+        most, least = facts["budgets"]["most"], facts["budgets"]["least"]
+        yield (
+            f"{most['setting']} had {most['trials']} trials, {least['setting']} {least['trials']}"
+        )
+    for pair in facts["feasible"]:
+        most, least = pair["most"], pair["least"]
+        yield (
+            f"{least['setting']} has {least['feasible']} feasible of {least['trials']} trials, "
+            f"{most['setting']} {most['feasible']} of {most['trials']}"
+        )
+    for own in facts["ends"]:
+        yield (
+            f"{own['setting']} is best at the {own['side']} end of {own['column']}, "
+            f"{facts['best']} is not"
+        )
+    if facts["spaces"] is not None:
+        most, least = facts["spaces"]["most"], facts["spaces"]["least"]
+        yield (
+            f"{most['setting']} searches {most['searched']} hyperparameters and "
+            f"{least['setting']} {least['searched']} with as many trials: the larger space is "
+            "covered more thinly"
+        )
+
+
+def comparison(verdict: str, facts: Facts) -> list[str]:
+    """Which scientific setting is better, with so many trials each?"""
+    if "buckets" in facts:
+        return _trend(verdict, facts)
+    if verdict == "ok":
+        worse = facts["pairs"]
+        headline = f"{_short(facts['best'])} is best, with {facts['trials']} trials each"
+        evidence = [f"ahead of {worse[0]['other']} by {_gap(worse[0])}"]
+        if len(worse) > 1:
+            evidence.append(f"and ahead of {len(worse) - 1} more")
+        if facts["weak"]:
+            evidence.append("so few trials make this weak")
+        return [headline, *evidence, *_moved(worse[0])]
+    unclear = [pair for pair in facts["pairs"] if pair["verdict"] != "worse"]
+    first = unclear[0]
+    headline = f"{_short(facts['best'])} and {_short(first['other'])} cannot be told apart"
+    if first["why"] is None:
+        evidence = [f"with {facts['trials']} trials each, a gap of {_gap(first)}"]
+    else:
+        evidence = [_why(first["why"])]
+    if len(unclear) > 1:
+        evidence.append(f"nor can {len(unclear) - 1} more")
+    return [headline, *evidence, *_moved(first)]
+
+
+def _gap(pair: Facts) -> str:
+    low, high = pair["interval"]
+    said = f"{pair['difference']:.3g} (90 % of half-size studies: {low:.3g} to {high:.3g})"
+    return said if pair["shared_points"] else f"{said}, each at its own points"
+
+
+def _moved(pair: Facts) -> list[str]:
+    if pair["same_place"] is not False:
+        return []
+    return ["the best nuisance values differ between them: narrow the ranges around each"]
+
+
+def _trend(verdict: str, facts: Facts) -> list[str]:
+    name = _short(facts["name"])
+    if verdict == "cannot_judge":
+        numbers = f"{facts['feasible']} feasible trials along {facts['name']}"
+        needed = f"{numbers}; this check needs {facts['needed']}"
+        return [f"Too few trials to see an effect of {name}", needed]
+    numbers = f"{len(facts['buckets'])} buckets along {facts['name']} (p {facts['p']:.2g})"
+    if verdict == "ok":
+        return [f"The best value depends on {name}", numbers]
+    return [f"No effect of {name} is visible", numbers]
+
+
+def sensitivity(verdict: str, facts: Facts) -> list[str]:
+    """Which hyperparameters matter?"""
+    del verdict
+    matter = [one for one in facts["importances"] if one["matters"]]
+    pairs = facts["interactions"] or []
+    together = [f"{' and '.join(pair['names'])} act together" for pair in pairs[:1]]
+    if not matter:
+        numbers = f"{len(facts['importances'])} hyperparameters in {facts['feasible']} trials"
+        return ["No hyperparameter is seen to matter", numbers, *together]
+    names = [_short(one["name"]) for one in matter[:SHOWN]]
+    shares = [
+        f"{one['name']} explains {one['share']:.0%} "
+        f"({one['interval'][0]:.0%} to {one['interval'][1]:.0%})"
+        for one in matter[: SHOWN + 1]
+    ]
+    unseen = facts["unseen"][: SHOWN + 1]
+    silent = [f"no sign of an effect of {', '.join(unseen)}"] if unseen else []
+    verb = "decides" if len(names) == 1 else "decide"
+    return [f"{_listed(names)} {verb} most", *shares, *together, *silent]
+
+
+def variance(verdict: str, facts: Facts) -> list[str]:
+    """How much of the best value is noise?"""
+    del verdict
+    spread = facts["spread"]
+    if spread is None:
+        repeated = words.count(facts["most_repeats"], "repeat")
+        return [
+            "The seed-to-seed spread is not measured",
+            f"{repeated} of one trial; a spread needs {facts['needed']}",
+        ]
+    numbers = (
+        f"standard deviation of {spread['repeats']} repeats: {spread['sd']:.3g} "
+        f"({spread['low']:.2g} to {spread['high']:.2g})"
+    )
+    evidence = [numbers]
+    if facts["optimism"] is not None:
+        evidence.append(
+            f"the best value, picked among {facts['picked_among']}, is probably optimistic by at "
+            f"least {facts['optimism']:.2g}"
+        )
+    return [f"Repeats of one configuration differ by about {spread['sd']:.2g}", *evidence]
+
+
+def _why(data: Facts) -> str:
+    return text(data["code"], {name: fact for name, fact in data.items() if name != "code"})
+
+
+def _short(name: str) -> str:
+    """A name that fits a headline: one word, and not too long."""
+    joined = "_".join(name.replace(", ", ",").split())
+    return joined if len(joined) <= LONGEST_NAME else f"{joined[:LONGEST_NAME]}..."
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _few_positions(facts: Facts) -> str:
+    said = fill(
+        "{feasible:count feasible trial} with known positions; this check needs {needed}", facts
+    )
+    if not facts["adaptive"]:
+        return said
+    return said + fill(
+        " ({adaptive} of an adaptive search do not count: it crowds its trials by design)", facts
+    )
+
+
+def _add_values(facts: Facts) -> str:
+    word = "larger" if facts["side"] == "high" else "smaller"
+    return f"add {word} values to the list of {facts['column']}"
+
+
+FINDINGS: dict[str, Callable[[str, Facts], list[str]]] = {
+    "baseline": baseline,
+    "same_code": same_code,
+    "boundary": boundary,
+    "density": density,
+    "infeasible": infeasible,
+    "fairness": fairness,
+    "comparison": comparison,
+    "sensitivity": sensitivity,
+    "variance": variance,
+}
+# the headline where a check has nothing to judge by; the reason follows as evidence
+CANNOT_JUDGE: dict[str, str] = {
+    "baseline": "Nothing shows yet whether the trials learn",
+    "same_code": "Which code the trials ran is not recorded",
+    "boundary": "Too few trials to judge the ends of ranges",
+    "density": "Too few trials to tell whether more would help",
+    "infeasible": "Too few trials have ended to judge divergence",
+    "fairness": "Too few settings have completed trials to compare",
+    "comparison": "Too few trials to compare the settings",
+    "sensitivity": "Too few trials to tell which hyperparameters matter",
+    "variance": "The seed-to-seed spread is not measured",
+}
+SECTIONS: dict[str, str] = {
+    "baseline": "Choosing the initial configuration",
+    "same_code": "Extracting insight from experimental results",
+    "boundary": "Identifying bad search space boundaries",
+    "density": "Not sampling enough points in the search space",
+    "infeasible": "Identifying bad search space boundaries",
+    "fairness": "Striking a balance between informative and affordable experiments",
+    "comparison": "Detecting whether a change is useful with isolation plots",
+    "sensitivity": "Extracting insight from experimental results",
+    "variance": "Determining whether to adopt a training pipeline change or hyperparameter "
+    "configuration",
+}
+SENTENCES: dict[str, Template] = {
+    "baseline.none_completed": "no trial has completed",
+    "baseline.one_point": "{metric} has one point per trial and chance, the loss of a guess such "
+    "as log(classes), is not declared",
+    "same_code.not_recorded": "the trials were imported or reported by hand, without their commit",
+    "boundary.few_trials": _few_positions,
+    "boundary.fastest": lambda facts: _edge(facts, best="fastest"),
+    "infeasible.few_trials": "{ended:count trial} ended; this check needs {needed}",
+    "fairness.one_setting": "fewer than two settings have a completed trial",
+    "comparison.none_completed": "no trial has completed",
+    "comparison.few_trials": "{setting} has {feasible:count feasible trial}; this check needs "
+    "{needed}",
+    "comparison.many_infeasible": "too many trials are infeasible",
+    "sensitivity.nothing_searched": "no hyperparameter was searched in all of its trials",
+}
+ACTIONS: dict[str, Template] = {
+    "declare_detect": "give the round detect=, the smallest difference that matters",
+    "narrow_after_doublings": "after two doublings narrow the ranges instead",
+    "start_simpler": "start from a smaller, simpler configuration that learns something",
+    "overfit_one_batch": "check the labels, the loss and the learning rate on one batch, which "
+    "training must overfit",
+    "do_not_widen": "do not widen {column}: what lies beyond diverges; see the check instability",
+    "compare_switched_off": "compare with {column} switched off, in a separate round",
+    "add_values": _add_values,
+    "compare_as_list": "compare three values of {name} as a list: 16 shared points each show far "
+    "more",
+    "tune_equally": "compare settings only when each is tuned as well as the others",
+    "suspect_bug": "suspect a bug in the training program first: does one trial learn with a small "
+    "learning rate and no schedule?",
+    "leave_out_region": lambda facts: (
+        "search only where it trains: leave out "
+        + _threshold({**facts, "between": (facts["low"], facts["high"])})
+    ),
+    "rerun_same_code": "compare only trials of the same code: run the older ones again in a new "
+    "round",
+    "use_git": "keep the training program in git: git init, git commit",
+    "fix_candidates": "candidates to fix in the next round: {names:list}",
+}

@@ -1,0 +1,164 @@
+"""Why a next step is proposed, what a proposed round changes, and what longer training needs."""
+
+from __future__ import annotations
+
+from tunewright import messages
+from tunewright.messages import Facts, Template, fill, words
+from tunewright.messages.en.findings_space import REFERENCES
+
+
+def _asked(facts: Facts) -> str:
+    """The headline of the finding that asks for the step; of several, with whose it is."""
+    finding = facts["finding"]
+    if "text" in finding:
+        return str(finding["text"])
+    headline = messages.finding(finding["check"], finding["verdict"], finding["evidence"]).headline
+    several = facts["findings"] > 1 and finding["scope"] == "study"
+    return f"{finding['about']}: {headline}" if several else headline
+
+
+def _because(then: str) -> Template:
+    """A sentence that begins with the finding's headline."""
+    return lambda facts: f"{_asked(facts)}; {fill(then, facts)}"
+
+
+def _widen(facts: Facts) -> str:
+    said = f"{_asked(facts)}; {fill('search {ranges:ranges}', facts)}"
+    if "trials" not in facts or facts["trials"] <= facts["trials_before"]:
+        return said
+    return said + fill(
+        ", {trials} trials per study instead of {trials_before} to keep it as dense", facts
+    )
+
+
+def _narrow(facts: Facts) -> str:
+    why = f"{_asked(facts)}; " if "finding" in facts else ""
+    return why + fill(
+        "search around the best trials: {ranges:ranges} ({left:percent} of the space, as many "
+        "trials)",
+        facts,
+    )
+
+
+def _more_trials(facts: Facts) -> str:
+    if "trials" not in facts:
+        return _asked(facts)
+    more = "{trials} trials per study instead of {trials_before}"
+    return f"{_asked(facts)}; {fill(more, facts)}"
+
+
+def _gain(facts: Facts) -> str:
+    gain = f"as many trials again may gain {facts['gain']:.2g}"
+    if facts["matters"] is None:
+        return f"{gain}; whether that is much, only detect= or repeats can tell"
+    size, source = facts["matters"]["size"], REFERENCES[facts["matters"]["source"]]
+    return f"{gain} ({source}: {size:.2g})"
+
+
+def _exploit(facts: Facts) -> str:
+    names = facts["fixed"]
+    fixed = f", {', '.join(names)} as in the best trial" if names else ""
+    return f"nothing warns: exploration is done; Bayesian search around the best trials{fixed}"
+
+
+def _agreement(facts: Facts) -> str:
+    both = f"{facts['ranked']} {facts['of']} in both rounds"
+    if facts["correlation"] is None or facts["interval"] is None:
+        return f"{both}: too few to compare rankings"
+    low, high = facts["interval"]
+    return (
+        f"{both}: rank correlation {facts['correlation']:.2f} ({low:.2f} to {high:.2f}), "
+        f"{facts['overlap']} of the best {facts['top']} the same (chance "
+        f"{facts['by_chance']:.1f}), the best by the shorter is {facts['regret']:.3g} behind the "
+        "best"
+    )
+
+
+def _fix(facts: Facts) -> str:
+    shown = " and ".join(f"{name} = {words.value(one)}" for name, one in facts["values"].items())
+    names = ", ".join(facts["values"])
+    return f"no sign of {names} in any study: fix {shown}, as in the best trial"
+
+
+SENTENCES: dict[str, Template] = {
+    # why
+    "proposal.no_trial_has_run": "no trial has run",
+    "proposal.unfinished": "{left} of {trials_in_all} trials have not been run yet",
+    "proposal.repair": lambda facts: _asked(facts),
+    "proposal.widen": _widen,
+    "proposal.widen_beyond": lambda facts: fill(
+        "or only from where the best lie: {ranges:ranges}"
+        + (", {trials} trials per study" if "trials" in facts else ""),
+        facts,
+    ),
+    "proposal.narrow": _narrow,
+    "proposal.leave_out": _because("search where it trains: {ranges:ranges}"),
+    "proposal.regularise": _because("tune {ranges:ranges} as well"),
+    "proposal.stronger": _because("try {ranges:ranges}"),
+    "proposal.no_regulariser": _because(
+        "the round has none of {known:list}: let the training program take one, or declare "
+        "regularisers under [workload.means], in Python Workload(means=...)"
+    ),
+    "proposal.longer": _because("train the best for {steps} steps: {rule}"),
+    "proposal.longer_impossible": _because("{problem}"),
+    "proposal.shorter": _because(
+        "{steps} steps instead of {before} leave more trials for the same compute"
+    ),
+    "proposal.own_ranges": _because(
+        "search every setting around its own best, with the same number of trials"
+    ),
+    "proposal.one_code": _because("the same question again, all of it with one code"),
+    "proposal.equal_trials": _because(
+        "the same question again, the same number of trials for each setting"
+    ),
+    "proposal.more_trials": _more_trials,
+    "proposal.fix": _fix,
+    "proposal.saturated": lambda facts: f"tuning has likely saturated: {_gain(facts)}",
+    "proposal.repeat": _gain,
+    "proposal.exploit": _exploit,
+    "proposal.exploit_more": "the search still gains: {trials} trials instead of {trials_before}",
+    # what a round changes in the one before, as its goal says
+    "change.wider": "wider {names:list}",
+    "change.beyond": "beyond {names:list}",
+    "change.narrower": "narrower {names:list}",
+    "change.own_ranges": "{names:list} in separate ranges for each {by}",
+    "change.compared_again": "compared again",
+    "change.fixed": "{names:list} fixed",
+    "change.exploitation": "exploitation",
+    "change.steps": "{steps} steps instead of {before}",
+    "change.regularised": "regularised by {names:list}",
+    "change.stronger": "stronger {names:list}",
+    # short training and long
+    "agreement": _agreement,
+    "length.only": "the warm-up leaves no shorter one",
+    "length.first": "find good model and optimizer hyperparameters",
+    "length.last": "train the best few at full length",
+    # what becomes of a hyperparameter in longer training
+    "extend.new_length": "the new length",
+    "extend.unused": "the new schedule has no use for it",
+    "extend.schedule": "a schedule is tuned again",
+    "extend.asked_for": "asked for",
+    "extend.decides": "might transfer, and decides most",
+    "extend.fixed_before": "fixed before",
+    "extend.very likely": "very likely to transfer",
+    "extend.likely": "likely to transfer",
+    "extend.might": "might transfer; few long trials cannot pay for it",
+    "extend.unlikely": "unlikely to transfer, but nothing says where else to look",
+    "extend.far_apart": "{old} steps are {share:percent} of {new}: what holds there may not hold "
+    "here; a round at about {between:percent} in between is safer",
+    "extend.taken_for_model": "taken for parts of the model, which are likely to transfer: "
+    "{names:list}",
+    # the schedule of longer training
+    "schedule.stretched": "{rule}",
+    "schedule.not_named": "no schedule is among the hyperparameters: the program's own is used",
+    "schedule.check_own": "check that its learning rate does not spend the {extra} extra steps "
+    "near zero; declare the hyperparameter that sets it as schedule under [workload.means], in "
+    "Python Workload(means=...)",
+    "schedule.kept": "{name} = {value!r} is kept as it is",
+    "schedule.unknown": "nothing is known of this schedule: check that it does not end {extra} "
+    "steps early",
+    "schedule.new_family": "the schedule's family has changed: tune it again",
+    "schedule.whole_stretched": "{name} = {value!r} stretched to {new} steps",
+    "schedule.no_decay_steps": "the program takes no {decay_steps}, so its decay is stretched with "
+    "the training instead of keeping its {old} steps",
+}
