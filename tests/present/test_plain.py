@@ -18,7 +18,7 @@ def test_a_round_speaks_the_words_of_its_file() -> None:
 
 
 def test_a_trial_keeps_every_digit_and_its_curves() -> None:
-    data = json.loads(as_json(results().trial(2)))
+    data = json.loads(as_json(plain(results().trial(2), curves=True)))
     assert data["value"] == 0.202377
     assert data["configuration"]["learning_rate"] == 0.0130001
     assert data["curves"]["valid_error"] == {"steps": [10, 20, 30], "values": [0.8, 0.202377, 0.21]}

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from sqlalchemy import Table, select
+
 from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective, minimize
 from tunewright.design.ranges import log
@@ -79,6 +81,13 @@ def curve(*values: float, metric: str = "valid_error", first: int = 1) -> bytes:
 
 def complete(store: Store, claim: Claim, *values: float) -> None:
     store.finish(claim, "completed", last=[curve(*(values or (0.5,)))], seconds=1.0)
+
+
+def rows(store: Store, table: Table) -> list[dict[str, Any]]:
+    """Every row of a table, as the database has it."""
+    with store._database.reading() as connection:
+        found = connection.execute(select(table).order_by(table.c.id))
+        return [dict(row) for row in found.mappings()]
 
 
 def run_python(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:

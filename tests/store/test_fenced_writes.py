@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from tests.store.record_parts import KILLED, STOPPED, begun, complete, curve
+from tests.store.record_parts import KILLED, STOPPED, begun, complete, curve, rows
 
 from tunewright.errors import OutOfDate, StoreError
 from tunewright.store.leases import LeaseWatch
+from tunewright.store.schema import attempt, curve as curve_table, trial as trial_table
 from tunewright.store.store import Claim, Store
 
+TABLES = (trial_table, attempt, curve_table)
 Write = Callable[[Store, Claim], None]
 WRITES: dict[str, Write] = {
     "fill": lambda store, claim: store.fill(claim, {"layers": 9}, {}),
@@ -32,10 +34,10 @@ def test_an_owner_that_lost_its_lease_changes_nothing(store_url: str, write: Wri
         store.reclaim(record.id, LeaseWatch())
         (claim,) = store.claim(record.id, new, 1)
         assert (claim.number, claim.attempt) == (0, 2)
-        before = store.changes(0)
+        before = [rows(store, table) for table in TABLES]
         with pytest.raises(OutOfDate, match="attempt 1 of trial 0 is no longer"):
             write(store, stale)
-        assert store.changes(0).trials == before.trials
+        assert [rows(store, table) for table in TABLES] == before
         complete(store, claim, 0.25)
         with pytest.raises(OutOfDate):
             write(store, stale)

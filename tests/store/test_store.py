@@ -147,23 +147,7 @@ def test_failed_trials_are_reopened_when_asked(store_url: str) -> None:
         assert (again.number, again.attempt, again.attempts_died) == (0, 2, 0)
 
 
-def test_changes_are_told_once_and_none_is_skipped(store_url: str) -> None:
-    with Store.open(store_url) as store:
-        record, worker = begun(store)
-        start = store.changes(0)
-        assert len(start.trials) == 6
-        (claim,) = store.claim(record.id, worker, 1)
-        store.log(claim, [curve(0.5)])
-        news = store.changes(start.revision)
-        assert [t["number"] for t in news.trials] == [0]
-        assert [a["n"] for a in news.attempts] == [1]
-        assert [key for key, _ in news.batches] == [claim.trial]
-        nothing = store.changes(news.revision)
-        assert (nothing.trials, nothing.attempts, nothing.batches) == ((), (), ())
-        assert len(store.changes(10**15).trials) == 6, "a restored store counts anew"
-
-
-def test_notes_stops_and_documents(store_url: str) -> None:
+def test_notes_and_requests_to_stop(store_url: str) -> None:
     with Store.open(store_url) as store:
         record, _ = begun(store)
         store.note("depth", "warm-up was too short")
@@ -179,10 +163,6 @@ def test_notes_stops_and_documents(store_url: str) -> None:
         assert store.stops(record.id).numbers == frozenset()
         store.clear_stops(record.id)
         assert not store.stops(record.id).everything
-        key = store.add_document("finding", record.id, {"verdict": "ok", "p": float("nan")})
-        (document,) = store.documents("finding", record.id)
-        assert document.id == key and document.payload == {"verdict": "ok", "p": None}
-        assert store.documents("launch") == []
 
 
 def test_a_wish_to_stop_ends_with_those_it_was_meant_for(store_url: str) -> None:
@@ -266,3 +246,24 @@ def test_threads_share_a_store(store_url: str) -> None:
             thread.join()
         assert sorted(n for n in told if n is not None) == list(range(40))
         assert store.round("depth").counts == {"completed": 40}
+
+
+def test_one_trial_is_read_by_its_key(store_url: str) -> None:
+    with Store.open(store_url) as store:
+        record, worker = begun(store)
+        claims = store.claim(record.id, worker, 2)
+        for claim, value in zip(claims, (0.5, 0.25), strict=True):
+            complete(store, claim, value)
+        store.add_repeats(record.id, 1, 1)
+        (again,) = store.claim_repeats(record.id, worker, 1, 1)
+        store.log(again, [curve(0.3)])
+        results = store.results("depth")
+        for whole in (*results.trials, *results.recorded_repeats):
+            alone = store.trial(whole.identity)
+            assert alone == whole
+            assert {n: c.values.tolist() for n, c in alone.curves.items()} == {
+                n: c.values.tolist() for n, c in whole.curves.items()
+            }
+        assert store.trial(claims[1].trial).value == 0.25
+        with pytest.raises(NotFound, match="no trial with the key 999"):
+            store.trial(999)

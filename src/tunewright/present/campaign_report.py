@@ -9,8 +9,9 @@ from typing import Any
 
 from tunewright.advice.range_overlap import hull
 from tunewright.advice.rewrite import searched_ranges, with_ranges
-from tunewright.campaigns.campaign import Campaign, kind_of
+from tunewright.campaigns.campaign import Campaign
 from tunewright.campaigns.probe import skipped
+from tunewright.campaigns.probe_answers import message_of
 from tunewright.campaigns.train_longer import ranks_alike
 from tunewright.launches.lineage import Launched
 from tunewright.messages import Message, Text
@@ -35,7 +36,7 @@ class StepRow:
 def whole(campaign: Campaign) -> Results:
     """Its trials together, in a space as wide as any of its rounds searched."""
     rounds = campaign.searched
-    wide = [r for r in rounds if kind_of(r.round.name) in ("explore", "widen")]
+    wide = campaign.of_kind("explore", "widen")
     base = wide[-1] if wide else rounds[0]
     ranges = searched_ranges(base.round)
     for other in rounds:
@@ -44,7 +45,7 @@ def whole(campaign: Campaign) -> Results:
     # the step's own reason stands in the table above
     asked = replace(
         base.round,
-        goal=base.round.goal.partition(" [")[0],
+        goal=campaign.definition.space.goal,
         nuisance=with_ranges(base.round.nuisance, ranges),
     )
     placed = (replace(t, unit=asked.studies[t.study].unit(t.configuration)) for t in base.recorded)
@@ -88,9 +89,8 @@ def _found(campaign: Campaign) -> Iterator[Message]:
         yield Message("campaign.tested", {"look": look.look, "metrics": dict(look.metrics)})
     yield Message("campaign.spent", _spent(campaign))
     for probe in campaign.probes:
-        if probe.get("says"):  # single rows of a probe say nothing
-            facts = {"probe": probe.get("probe", ""), "says": probe["says"]}
-            yield Message("campaign.probe", facts)
+        if (answer := message_of(probe)) is not None:  # single rows of a probe have none
+            yield Message("campaign.probe", {"probe": probe.get("probe", ""), "answer": answer})
     alike = ranks_alike(campaign)
     if alike is not None:
         yield Message("campaign.lengths", {"says": str(alike.says)})
@@ -100,7 +100,7 @@ def _found(campaign: Campaign) -> Iterator[Message]:
 
 def rows(campaign: Campaign) -> list[StepRow]:
     """The campaign's log."""
-    return [StepRow(s.number, s.kind, s.reason, s.round) for s in campaign.log]
+    return [StepRow(s.number, s.kind, str(s.reason), s.round) for s in campaign.log]
 
 
 def lead(campaign: Campaign) -> Iterator[str]:

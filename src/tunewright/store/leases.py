@@ -160,17 +160,14 @@ def take_back(database: Database, round_id: int, dead: Mapping[int, int]) -> lis
         owners = {row.id: row for row in _owners(database, connection, round_id)}
         certain = [key for key, beat in dead.items() if key in owners and owners[key].beat == beat]
         _retire(connection, certain)
-        return _put_back(database, connection, round_id, {key: owners[key] for key in certain})
+        return _put_back(connection, round_id, {key: owners[key] for key in certain})
 
 
-def _put_back(
-    database: Database, connection: Connection, round_id: int, owners: Mapping[int, Any]
-) -> list[Reclaimed]:
-    now = database.revision()
+def _put_back(connection: Connection, round_id: int, owners: Mapping[int, Any]) -> list[Reclaimed]:
     rows = connection.execute(
         update(trial)
         .where(trial.c.round == round_id, trial.c.status == "running", trial.c.worker.in_(owners))
-        .values(status="pending", reason=encode(Message("owner.lost")), revision=now)
+        .values(status="pending", reason=encode(Message("owner.lost")))
         .returning(trial.c.id, trial.c.number, trial.c.attempt, trial.c.worker)
     ).all()
     taken = []
@@ -181,11 +178,7 @@ def _put_back(
         connection.execute(
             update(attempt)
             .where(attempt.c.trial == row.id, attempt.c.n == row.attempt)
-            .values(
-                outcome="lost",
-                cause=encode(Message("owner.lost", {"owner": named})),
-                revision=now,
-            )
+            .values(outcome="lost", cause=encode(Message("owner.lost", {"owner": named})))
         )
     return sorted(taken, key=lambda one: one.trial)
 

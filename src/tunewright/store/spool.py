@@ -107,6 +107,8 @@ class SpooledRound:
     search: str
     command: str
     created: float = 0.0  # 0: not known
+    campaign: str | None = None  # by its name; empty: of none; None: a file of version 1
+    purpose: str = ""  # in that campaign
 
 
 def write_result(folder: Path, result: SpooledResult) -> Path:
@@ -190,6 +192,8 @@ def write_round(folder: Path, record: RoundRecord) -> Path:
         "search": record.search,
         "command": record.command,
         "created": record.created.timestamp(),
+        "campaign": record.campaign,
+        "purpose": record.purpose,
     }
     return write_checked(folder / ROUND_FILE, data)
 
@@ -205,6 +209,8 @@ def read_round(path: Path) -> SpooledRound:
             str(data["search"]),
             str(data["command"]),
             float(data.get("created", 0.0)),
+            data.get("campaign"),
+            str(data.get("purpose", "")),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise Damaged(f"{path}: not a round ({error}).") from None

@@ -198,7 +198,7 @@ SENTENCES: dict[str, Template] = {
     "campaign.launched": _launched,
     "campaign.tested": _tested,
     "campaign.spent": _spent,
-    "campaign.probe": "Probe {probe}: {says}",
+    "campaign.probe": "Probe {probe}: {answer:message}",
     "campaign.lengths": "Short against long training: {says}.",
     "campaign.left_out": "Left out: {what}.",
     "campaign.budget": _budget,

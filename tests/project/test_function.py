@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tunewright.cli._errors import Misuse
-from tunewright.cli._training_function import find_function
+from tunewright.errors import Misuse
+from tunewright.project._function import find_function
 
 
 @pytest.fixture(autouse=True)
@@ -59,7 +59,7 @@ def test_what_is_wrong_is_said(
     with pytest.raises(Misuse) as caught:
         find_function(named, tmp_path)
     assert what in str(caught.value)
-    assert remedy in (caught.value.remedy or "")
+    assert remedy in caught.value.remedy
 
 
 def test_the_line_that_broke_is_named(tmp_path: Path) -> None:
