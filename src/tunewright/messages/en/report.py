@@ -129,6 +129,7 @@ SENTENCES: dict[str, Template] = {
     ),
     "round.none_completed": lambda facts: f"{_counts(facts)}. No trial completed yet.",
     "round.why_not_completed": _why_not_completed,
+    "round.other_reasons": "other reasons",
     "round.earlier_trials": _earlier,
     "checklist.tally": _tally,
     "checklist.all_failed": "{failed:count trial}, all failed: {reason}",
