@@ -27,8 +27,8 @@ GROUPS = {
     "What happened": ("Results", "Trial", "joined", "rounds", "campaign", "believe"),
     "What can be trusted": ("check", "Finding", "report", "plots"),
     "What to do about it": (
-        *("launch", "LaunchTerms", "history", "decide", "Launch", "variance", "final_test"),
-        *("next_round", "extend", "tune", "Campaign"),
+        *("launch", "LaunchTerms", "decide", "Launch", "history", "variance", "final_test"),
+        *("next_round", "Proposal", "extend", "tune", "Campaign"),
     ),
     "Short experiments": ("probes",),
     "Projects and stores": ("project", "stores"),

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 from tests.told import ROUND
 
 from tunewright.design.objective import minimize
+from tunewright.messages import Message
 from tunewright.store.curves import Batch, Curves, pack
+from tunewright.store.judge import not_finite
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 
@@ -36,7 +40,7 @@ def results(failed: bool = False, pending: bool = False, notes: tuple[str, ...] 
                 },
                 unit={"learning_rate": 0.5},
                 status="completed" if errors else "infeasible",
-                reason="" if errors else f"train_loss is nan at step {number + 3}",
+                reason=None if errors else not_finite("train_loss", math.nan, number + 3),
                 curves=curves if errors else Curves(()),
                 seed=17,
                 attempts=1,
@@ -47,7 +51,7 @@ def results(failed: bool = False, pending: bool = False, notes: tuple[str, ...] 
             )
         )
     if failed:
-        error = "ValueError: no such file"
+        error = Message("trial.raised", {"type": "ValueError", "text": "no such file"})
         trials.append(
             Trial(6, 0, 3, {}, {}, "failed", error, attempts=1, detail=f"Traceback\n{error}\n")
         )

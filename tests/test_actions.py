@@ -20,12 +20,14 @@ from tunewright.actions import (
     Advise,
     CheckRound,
     Declare,
+    Export,
     Extend,
     Launch,
     NextRound,
     Note,
     Probe,
     Repeat,
+    ReportRound,
     RunRound,
     RunTrials,
     SearchRange,
@@ -58,6 +60,8 @@ def about(round: str) -> list[Action]:
         Note(round, "--help"),
         Launch(round),
         Extend(round, 2000),
+        ReportRound(round),
+        Export(round, "trials.csv"),
     ]
 
 
@@ -149,7 +153,11 @@ def test_every_call_fits_the_function_it_names() -> None:
     round = tw.Round("r", goal="?", nuisance={"a": linear(0, 1)}, trials_per_study=4)
     trial = SimpleNamespace(number=7)
     results = SimpleNamespace(
-        round=round, trials=(trial,), top=lambda k: [trial][:k], trial=lambda number: trial
+        round=round,
+        trials=(trial,),
+        top=lambda k: [trial][:k],
+        trial=lambda number: trial,
+        export=lambda path: path,
     )
     names = {
         "tw": Recorder(tw),

@@ -131,7 +131,8 @@ def test_a_loss_that_is_not_finite_ends_the_trial_as_infeasible(tmp_path: Path) 
             run.log(step, train_loss=jnp.float32(jnp.nan if step == 7 else 1.0))
 
     trial = trained(train, "train_loss", tmp_path)
-    assert (trial.status, trial.reason) == ("infeasible", "train_loss is nan at step 7")
+    assert (trial.status, trial.reason.code) == ("infeasible", "metric.not_finite")
+    assert trial.reason.facts["step"] == 7
 
 
 def test_what_is_not_one_number_is_refused(tmp_path: Path) -> None:
@@ -141,7 +142,7 @@ def test_what_is_not_one_number_is_refused(tmp_path: Path) -> None:
 
     trial = trained(train, "train_loss", tmp_path)
     assert trial.status == "failed"
-    assert trial.reason.startswith("train_loss: an array of shape (3,) is not one number")
+    assert (trial.reason.code, trial.reason.facts["shape"]) == ("value.array", [3])
 
 
 def test_a_stopped_trial_goes_on_from_its_tree(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from tunewright.design.objective import Objective, minimize
 from tunewright.design.ranges import log
 from tunewright.design.round import Round
 from tunewright.execution.watcher import Concluded, Started
+from tunewright.messages import Message
 from tunewright.store.trial import Status
 
 ROUND = Round(
@@ -42,7 +43,7 @@ def concluded(
     number: int | None,
     status: Status = "completed",
     value: float | None = None,
-    reason: str = "",
+    reason: Message | None = None,
     rate: float = 0.0130001,
     seconds: float = 10.0,
 ) -> Concluded:

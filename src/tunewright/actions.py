@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from tunewright import messages
-from tunewright.messages import Text
+from tunewright.facts import plain
+from tunewright.messages import Reader, Text
 
 Argv = tuple[str, ...]  # the words of a command line, unquoted
 
@@ -46,8 +47,25 @@ class Action:
 
     @property
     def text(self) -> Text:
-        """What it does, in a few words."""
-        return messages.action(self.kind, self._fields())
+        """What it does, in a few words, for a reader of Python."""
+        return self.text_for("python")
+
+    @property
+    def shell_text(self) -> Text:
+        """The same for a reader at a shell."""
+        return self.text_for("shell")
+
+    def text_for(self, reader: Reader) -> Text:
+        """What it does, as this reader can use it."""
+        return messages.action(self.kind, self._fields(), reader)
+
+    def code_for(self, reader: Reader) -> str:
+        """What this reader types: the call, or the quoted command; empty where there is none."""
+        return self.call if reader == "python" else self.command
+
+    def __str__(self) -> str:
+        """The call and what it does, on one line."""
+        return f"{self.call}  ({self.text})" if self.call else self.text
 
     def to_data(self) -> dict[str, Any]:
         """Plain data: the kind, its facts, and the words of the command."""
@@ -55,23 +73,6 @@ class Action:
 
     def _fields(self) -> dict[str, Any]:
         return {f.name: plain(getattr(self, f.name)) for f in dataclasses.fields(self)}
-
-
-def plain(value: Any) -> Any:
-    """Plain data of a value: what has `to_data` gives it, data classes and tuples are unfolded.
-
-    >>> plain(RunTrials("depth", 8).to_data()["argv"])
-    ['tunewright', 'run', 'depth', '--trials', '8']
-    """
-    if hasattr(value, "to_data") and not isinstance(value, type):
-        return plain(value.to_data())
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
-    if isinstance(value, Mapping):
-        return {str(key): plain(one) for key, one in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [plain(one) for one in value]
-    return value.item() if hasattr(value, "item") else value
 
 
 def _command(*verb: str, round: str, then: Sequence[str] = (), options: Sequence[str] = ()) -> Argv:
@@ -368,7 +369,131 @@ class Advise(Action):
     code: str
     facts: Mapping[str, Any] = field(default_factory=dict)
 
-    @property
-    def text(self) -> Text:
+    def text_for(self, reader: Reader) -> Text:
         """The advice."""
-        return messages.action(self.code, self.facts)
+        return messages.action(self.code, self.facts, reader)
+
+
+@dataclass(frozen=True)
+class ReportRound(Action):
+    """Write the report of a round."""
+
+    kind: ClassVar[str] = "report"
+    round: str
+
+    @property
+    def argv(self) -> Argv:
+        """`tunewright report ROUND`."""
+        return _command("report", round=self.round)
+
+    @property
+    def call(self) -> str:
+        """`tw.report`."""
+        return "tw.report(results)"
+
+
+@dataclass(frozen=True)
+class Export(Action):
+    """Write every trial of a round to a table."""
+
+    kind: ClassVar[str] = "export"
+    round: str
+    path: str
+
+    @property
+    def argv(self) -> Argv:
+        """`tunewright export ROUND FILE`."""
+        return _command("export", round=self.round, then=(self.path,))
+
+    @property
+    def call(self) -> str:
+        """`results.export`."""
+        return f"results.export({self.path!r})"
+
+
+# remedies
+
+
+@dataclass(frozen=True)
+class FirstRun(Action):
+    """Run a round, which makes the store, or name another store."""
+
+    kind: ClassVar[str] = "first_run"
+
+    @property
+    def argv(self) -> Argv:
+        """`tunewright run ROUND`, where ROUND stands for a round file or its name."""
+        return ("tunewright", "run", "ROUND")
+
+    @property
+    def call(self) -> str:
+        """`tw.run`."""
+        return "tw.run(round, workload)"
+
+
+@dataclass(frozen=True)
+class ListRounds(Action):
+    """See which rounds a store holds."""
+
+    kind: ClassVar[str] = "list_rounds"
+
+    @property
+    def argv(self) -> Argv:
+        """`tunewright ls`."""
+        return ("tunewright", "ls")
+
+
+@dataclass(frozen=True)
+class ListTrials(Action):
+    """See the best trials of a round."""
+
+    kind: ClassVar[str] = "list_trials"
+    round: str
+
+    @property
+    def argv(self) -> Argv:
+        """`tunewright show ROUND`."""
+        return _command("show", round=self.round)
+
+    @property
+    def call(self) -> str:
+        """`results.top`."""
+        return "results.top(10)"
+
+
+@dataclass(frozen=True)
+class JoinRound(Action):
+    """Work on a round that another process runs."""
+
+    kind: ClassVar[str] = "join_round"
+    round: str
+
+    @property
+    def argv(self) -> Argv:
+        """`tunewright worker ROUND`."""
+        return _command("worker", round=self.round)
+
+
+@dataclass(frozen=True)
+class Doctor(Action):
+    """Check the machine and the store."""
+
+    kind: ClassVar[str] = "doctor"
+
+    @property
+    def argv(self) -> Argv:
+        """`tunewright doctor`."""
+        return ("tunewright", "doctor")
+
+
+@dataclass(frozen=True)
+class Restore(Action):
+    """Bring a damaged store back: from its newest backup, or from its trial folders."""
+
+    kind: ClassVar[str] = "restore"
+    rebuild: bool = False
+
+    @property
+    def argv(self) -> Argv:
+        """`tunewright restore`."""
+        return ("tunewright", "restore", *(("--rebuild",) if self.rebuild else ()))

@@ -8,9 +8,6 @@ from datetime import date
 from pathlib import PurePath
 from typing import Any
 
-from tunewright.actions import Action
-from tunewright.messages import Message
-
 
 class Facts:
     """A frozen data class with `to_data()`: every field as plain data."""
@@ -21,15 +18,13 @@ class Facts:
 
 
 def plain(value: Any) -> Any:
-    """Plain data of a value: data classes become mappings, tuples lists, messages code and facts.
+    """Plain data of a value: what has `to_data` gives it, data classes and tuples are unfolded.
 
     >>> plain({"why": Message("launch.one_run"), "runs": (3, 3)})
     {'why': {'code': 'launch.one_run'}, 'runs': [3, 3]}
     """
-    if isinstance(value, Message):
-        return {key: plain(one) for key, one in value.to_data().items()}
-    if isinstance(value, Action | Facts):
-        return value.to_data()
+    if hasattr(value, "to_data") and not isinstance(value, type):
+        return plain(value.to_data())
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
     if isinstance(value, Mapping):

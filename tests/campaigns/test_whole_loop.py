@@ -19,7 +19,7 @@ from tests.campaigns.known_worlds import (
 
 import tunewright as tw
 from tunewright.advice.proposal import Proposal
-from tunewright.campaigns.campaign import Campaign, kind_of
+from tunewright.campaigns.campaign import Campaign
 from tunewright.campaigns.definition import Definition
 from tunewright.campaigns.plan import next_step, planned
 from tunewright.campaigns.probe import skipped
@@ -50,10 +50,11 @@ def test_an_unstable_world_is_repaired_by_warm_up(tmp_path):
     ending = tuned(asked, own, confirm=until("exploit", "repeat"))
     campaign = ending.campaign
     steps = {step.kind: step for step in campaign.log}
-    assert "does warm-up make it stable? Up to" in steps["probe"].reason
-    assert "10 warm-up steps make learning rate" in steps["repair"].reason
-    assert "with warmup_steps = 10" in steps["repair"].reason
-    repaired = next(r for r in campaign.rounds if kind_of(r.round.name) == "repair")
+    assert steps["probe"].reason.code == "campaign.probe_remedy"
+    assert steps["probe"].reason.facts["remedies"] == ["warm-up"]
+    assert steps["repair"].reason.code == "campaign.repaired"
+    assert steps["repair"].reason.facts["settings"] == {"warmup_steps": 10}
+    (repaired,) = campaign.of_kind("repair")
     assert repaired.round.fixed["warmup_steps"] == 10
     assert repaired.round.fixed["max_train_steps"] == 100, "training stays as long as asked for"
     best = campaign.ranked()[0].trial.configuration
@@ -76,7 +77,7 @@ def test_overfitting_brings_in_the_regulariser_that_the_space_lacks(tmp_path):
     space = {"learning_rate": tw.log(1e-3, 1.0), "width": tw.linear(1.0, 2.0)}
     asked = replace(defined(own, space, 60, None, name="tune"), default=None)
     campaign = tuned(asked, own, confirm=until("exploit", "repeat")).campaign
-    made = next(r for r in campaign.rounds if kind_of(r.round.name) == "regularise")
+    (made,) = campaign.of_kind("regularise")
     assert str(made.round.nuisance["dropout"]) == "linear(0, 0.5)"
     assert "tune dropout in linear(0, 0.5) beside the rest" in made.round.goal
 
@@ -143,14 +144,14 @@ def test_a_workload_without_meanings_says_what_is_left_out(tmp_path):
     )
     campaign = tune(own, {"rate": tw.log(1e-4, 1.0)}, trials=8)
     lines = list(skipped(campaign))
-    assert [line.partition(":")[0] for line in lines] == [
-        "the batch size is not probed",
-        "the length of training is not probed",
-        "should training be unstable, warm-up is not tried",
-        "should training be unstable, clipping is not tried",
-    ]
-    assert 'means={"batch_size"' in lines[0]
-    assert all(line in " ".join(found(campaign)) for line in lines)
+    assert {line.code for line in lines} == {"campaign.skipped"}
+    assert {line.facts["what"]: line.facts["why"]["code"] for line in lines} == {
+        "batch_size": "campaign.probe_refused",
+        "train_steps": "campaign.probe_lacks",
+        "warm-up": "campaign.takes_no",
+        "clipping": "campaign.takes_no",
+    }
+    assert all(line.text in " ".join(found(campaign)) for line in lines)
     assert campaign.winner is not None
 
 
@@ -161,24 +162,24 @@ def test_a_workload_without_meanings_says_what_is_left_out(tmp_path):
 def test_the_batch_size_is_probed_where_steps_can_be_timed(tmp_path, train, probed):
     own = workload(tmp_path, train)
     asked = replace(defined(own, RATES, 100, None, name="tune"), default=None)
-    assert asked.able["batch_size"] == ""
+    assert asked.able["batch_size"] is None
     ending = tuned(asked, own, confirm=lambda step, campaign: step.probe == "batch_size")
     (answer,) = [one for one in ending.campaign.probes if one["probe"] == "batch_size"]
     size = ending.campaign.space.fixed["batch_size"]
     if probed:
         assert size == answer["settings"]["batch_size"] and size >= 1
     else:
-        assert "cannot be probed" in answer["says"] and size == 16
+        assert answer["message"]["code"] == "probe.failed" and size == 16
 
 
-def asked_for(space, trials=120, **able: str) -> Campaign:
+def asked_for(space, trials=120, **able: None) -> Campaign:
     fixed = {"max_train_steps": 50, "batch": 32}
     made = tw.Round("tune", goal="?", nuisance=space, fixed=fixed, trials_per_study=1)
     return Campaign(Definition("tune", made, trials, None, able=able))
 
 
 def test_the_batch_size_is_settled_before_the_length() -> None:
-    open_ = asked_for(RATES, batch_size="", train_steps="")
+    open_ = asked_for(RATES, batch_size=None, train_steps=None)
     assert next_step(open_).probe == "batch_size"
     known = ({"probe": "batch_size", "settings": {"batch": 256}},)
     after = replace(open_, probes=known)
@@ -192,14 +193,16 @@ def test_the_batch_size_is_settled_before_the_length() -> None:
 
 
 def test_small_campaigns_do_not_probe_and_say_so() -> None:
-    small = asked_for(RATES, trials=50, batch_size="", train_steps="")
+    small = asked_for(RATES, trials=50, batch_size=None, train_steps=None)
     assert next_step(small).kind == "explore"
-    assert "that pays from 100 trials on, of 50" in next(skipped(small))
+    why = next(skipped(small)).facts["why"]
+    assert why == {"code": "campaign.pays_from", "least": 100, "trials": 50}
 
 
 def test_what_could_not_be_probed_is_left_as_it_is() -> None:
-    silent = ({"probe": "batch_size", "settings": {}, "says": "cannot be probed: it never steps"},)
-    tried = replace(asked_for(RATES, batch_size=""), probes=silent)
+    failed = {"code": "probe.failed", "error": "it never steps"}
+    silent = ({"probe": "batch_size", "settings": {}, "message": failed},)
+    tried = replace(asked_for(RATES, batch_size=None), probes=silent)
     assert next_step(tried).kind == "explore"
     assert next_step(tried).round.fixed["batch"] == 32
 
@@ -220,7 +223,7 @@ def test_after_full_length_short_trainings_no_longer_count() -> None:
         results(short, World(Bowl({"learning_rate": 0.5}))),
         results(long, World(Bowl({"learning_rate": 0.9}))),
     )
-    ranked = replace(own, rounds=both).ranked()
+    ranked = replace(own, rounds=both, kinds=("explore", "extend")).ranked()
     assert {one.results.round.name for one in ranked} == {"tune_2_extend"}
 
 

@@ -13,6 +13,7 @@ from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective, maximize, minimize
 from tunewright.design.ranges import Log, linear, log
 from tunewright.design.round import Round
+from tunewright.messages import Message
 from tunewright.store.curves import Batch, Curves, pack
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
@@ -62,7 +63,7 @@ def made_of(
                 {name: row[name] for name in nuisance},
                 {},
                 "completed" if feasible else "infeasible",
-                "" if feasible else "it diverged",
+                None if feasible else Message("trial.infeasible", {"text": "it diverged"}),
                 curves=Curves([Batch(1, 0, pack(points))] if feasible else []),
             )
         )

@@ -5,6 +5,7 @@ from tests.checks.curve_worlds import results_of, shape
 
 from tunewright.checks._better_half import better_halves, have_learned
 from tunewright.design.objective import maximize
+from tunewright.messages import Message
 
 
 def curves(count: int) -> np.ndarray:
@@ -38,7 +39,7 @@ def test_studies_are_kept_apart_and_an_empty_one_says_so() -> None:
     values[1::2] = np.nan
     results = results_of({"valid_error": values}, scientific={"layers": [1, 2]})
     assert numbers(results) == [[0, 2, 4, 6], []]
-    assert better_halves(results)[1].reason == "no trial is completed yet"
+    assert better_halves(results)[1].why_not == Message("judge.no_completed_trial")
 
 
 def test_an_accuracy_learns_upwards() -> None:

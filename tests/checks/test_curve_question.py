@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 from tests.checks.curve_worlds import results_of, shape
 
+from tunewright.actions import Advise
 from tunewright.checks._curve_question import (
     SHOWN,
     Answer,
@@ -12,20 +13,25 @@ from tunewright.checks._curve_question import (
     objective_metric,
     training_metric,
 )
-from tunewright.checks._study_rule import Reading
+from tunewright.checks._study_rule import Reading, TrialFacts
+from tunewright.checks.still_improving import still_improving
 from tunewright.design.objective import maximize
+from tunewright.finding import NotJudged
+from tunewright.messages import Message
+
+DO_IT = Advise("lower_learning_rate")
 
 
-def question(flag, metric: Metric | None = None, fewest: int = 20) -> CurveQuestion:
+def question(flag, metric: Metric | None = None, fewest: int = 20) -> CurveQuestion[TrialFacts]:
     """Flags the trials a test wants flagged."""
     return CurveQuestion(
         "asked",
         metric or Metric("valid_error"),
         read=lambda _, table: [
-            Reading(t, 0.0, flag(t.number), table.values.shape[1], {"trial": t.number})
+            Reading(t, 0.0, flag(t.number), table.values.shape[1], TrialFacts(t.number))
             for t in table.trials
         ],
-        answer=lambda judged, said: Answer(said.verdict, said.who, ("do it",), {"more": 1}),
+        answer=lambda judged, said, seen: Answer(said.verdict, seen, (DO_IT,)),
         fewest=fewest,
     )
 
@@ -35,30 +41,33 @@ CURVES = [shape("fast", 30 + k % 2) + 0.001 * k for k in range(60)]
 
 def test_curves_of_different_lengths_are_read_and_ranked_together() -> None:
     (found,) = ask(results_of({"valid_error": CURVES}), question(lambda number: number == 1))
-    assert (found.verdict, found.says) == ("note", "trial 1")
-    assert [facts["trial"] for facts in found.evidence["top"]] == [0, 1, 2, 3, 4]
-    assert found.evidence["judged"] == 30 and found.evidence["more"] == 1
-    assert (found.check, found.advice) == ("asked", ("do it",))
+    assert (found.verdict, found.evidence.because) == ("note", "one")
+    assert [facts.trial for facts in found.evidence.top] == [0, 1, 2, 3, 4]
+    assert [facts.trial for facts in found.evidence.flagged] == [1]
+    assert (found.evidence.judged, found.evidence.flagged_of_top) == (30, 1)
+    assert (found.check, found.actions) == ("asked", (DO_IT,))
 
 
 def test_only_some_of_many_flagged_trials_are_shown() -> None:
     (found,) = ask(results_of({"valid_error": CURVES}), question(lambda number: True))
-    assert found.evidence["flagged_trials"] == 30
-    assert len(found.evidence["flagged"]) == SHOWN
+    assert found.evidence.flagged_trials == 30
+    assert len(found.evidence.flagged) == SHOWN
 
 
 def test_curves_too_short_for_the_question_are_named() -> None:
     (found,) = ask(results_of({"valid_error": CURVES}), question(lambda number: True, fewest=40))
-    assert found.verdict == "cannot_judge"
-    assert "valid_error has 31 points a trial; this question needs 40" in found.says
+    facts = {"metric": "valid_error", "points": 31, "needed": 40}
+    assert found.evidence == NotJudged(Message("judge.few_points", facts))
 
 
 def test_few_points_temper_a_good_verdict() -> None:
-    (short,) = ask(results_of({"valid_error": CURVES}), question(lambda number: False))
-    assert "31 points a curve show only large effects" in short.says
+    short = results_of({"valid_error": CURVES})
+    (few,) = still_improving(short)
     long = [np.repeat(curve, 2) for curve in CURVES]
-    (found,) = ask(results_of({"valid_error": long}), question(lambda number: False))
-    assert "only large effects" not in found.says
+    (many,) = still_improving(results_of({"valid_error": long}))
+    assert (few.verdict, many.verdict) == ("ok", "ok")
+    assert (few.evidence.points, many.evidence.points) == (31, 62)
+    assert len(few.words.evidence) == len(many.words.evidence) + 1
 
 
 def test_metrics_are_found_by_meaning_and_turned_so_that_lower_is_better() -> None:

@@ -7,8 +7,9 @@ from tests.checks.rates import at_most
 from tests.checks.real_space import SWEEPS, sweep
 from tests.checks.space_worlds import near_edge
 
-from tunewright.checks.edge_of_divergence import edge_of_divergence
-from tunewright.checks.instability import FIXES
+from tunewright.actions import Declare
+from tunewright.checks.edge_of_divergence import EdgeEvidence, edge_of_divergence
+from tunewright.checks.instability import remedies
 from tunewright.design.ranges import linear, log
 from tunewright.design.round import Round
 from tunewright.store.results import Results
@@ -24,22 +25,22 @@ def made(optimum: float, above: float = 0.7) -> Results:
 
 
 def test_the_best_rate_just_below_the_wall_is_held_down_by_it() -> None:
-    (finding,) = edge_of_divergence(made(0.75))
+    world = made(0.75)
+    (finding,) = edge_of_divergence(world)
     assert finding.verdict == "warn"
-    assert finding.advice[: len(FIXES)] == FIXES
-    assert "tunewright probe stability" in finding.advice[-1]
-    assert finding.evidence["decades_below"] < 0.75
+    assert finding.actions == remedies(world)
+    assert finding.evidence.edge.decades_below < 0.75
 
 
 def test_the_best_rate_far_below_the_wall_is_not() -> None:
     (finding,) = edge_of_divergence(made(0.1))
     assert finding.verdict == "ok"
-    assert finding.evidence["decades_below"] > 1
+    assert finding.evidence.edge.decades_below > 1
 
 
 def test_without_divergence_there_is_no_edge() -> None:
     (finding,) = edge_of_divergence(made(0.5, above=2.0))
-    assert (finding.verdict, finding.evidence) == ("ok", {})
+    assert (finding.verdict, finding.evidence) == ("ok", EdgeEvidence("learning_rate"))
 
 
 def test_a_broken_constraint_is_no_divergence() -> None:
@@ -54,8 +55,8 @@ def test_a_broken_constraint_is_no_divergence() -> None:
 def test_without_a_learning_rate_it_says_which_name_is_missing() -> None:
     round = Round("r", goal="?", nuisance={"lr": log(1e-4, 1e-1)}, trials_per_study=12)
     (finding,) = edge_of_divergence(results(round, Bowl({"lr": 0.5})))
-    assert finding.verdict == "cannot_judge"
-    assert '"learning_rate"' in finding.says
+    assert finding.evidence.why.code == "judge.rate_not_searched"
+    assert finding.actions == (Declare("learning_rate"),)
 
 
 def test_rates_on_simulated_studies() -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -9,6 +10,7 @@ from tunewright.design.conditions import given
 from tunewright.design.ranges import linear, log
 from tunewright.design.round import Round
 from tunewright.finding import Finding
+from tunewright.store.judge import not_finite
 from tunewright.store.results import Results
 from tunewright.testing import Bowl, World, results
 
@@ -59,7 +61,9 @@ def test_unequal_budgets() -> None:
 def test_one_setting_left_with_few_feasible_trials() -> None:
     found = made()
     lost = [
-        replace(t, status="infeasible", reason="nan") if t.study == 1 and (t.index or 0) % 4 else t
+        replace(t, status="infeasible", reason=not_finite("loss", math.nan, 1))
+        if t.study == 1 and (t.index or 0) % 4
+        else t
         for t in found.recorded
     ]
     finding = only(replace(found, recorded=tuple(lost)))

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from tests.checks.curve_worlds import noise, results_of, shape
 
+from tunewright.actions import Advise, Declare, Probe
 from tunewright.checks._better_half import better_halves
-from tunewright.checks.instability import FIXES, instability, just_above
+from tunewright.checks.instability import instability, just_above, remedies
 from tunewright.checks.unstable import diverged
 
 LEVELS = 0.02 * np.arange(8)[:, None]
@@ -26,44 +27,51 @@ def ask(train: np.ndarray, **more):
 
 
 def test_the_fixes_come_in_the_order_of_the_playbook() -> None:
-    order = ["warm-up", "clipping", "optimizer", "norm", "zero", "lower learning rate"]
-    assert [word in fix for word, fix in zip(order, FIXES, strict=True)] == [True] * 6
+    results = results_of({"valid_error": VALID})
+    assert remedies(results) == (
+        Probe("warmup", "depth"),
+        Probe("clip", "depth"),
+        Advise("try_another_optimizer"),
+        Advise("normalise_residual_branches"),
+        Advise("start_residual_branches_at_zero"),
+        Advise("lower_learning_rate"),
+        Probe("stability", "depth"),
+    )
 
 
 def test_a_spike_in_the_middle_of_training_is_found() -> None:
     found = ask(losses(spike_at=60))
     assert found.verdict == "warn"
-    assert "mid-training" in found.says and "in the best trial (0)" in found.says
-    assert found.advice[: len(FIXES)] == FIXES
-    assert found.section == "How can optimization failures be debugged and mitigated?"
-    assert (found.evidence["early"], found.evidence["mid"]) == (0, 5)
-    (episode,) = found.evidence["flagged"][0]["episodes"]
-    assert (episode["kind"], episode["early"]) == ("spike", False)
-    assert 590 <= episode["from_step"] <= 620 and 1.5 < episode["height"] < 2.5
+    assert (found.evidence.because, found.evidence.flagged[0].trial) == ("best", 0)
+    assert found.actions[0] == Probe("warmup", "depth")
+    assert (found.evidence.early, found.evidence.mid) == (0, 5)
+    (episode,) = found.evidence.flagged[0].episodes
+    assert (episode.kind, episode.early) == ("spike", False)
+    assert 590 <= episode.from_step <= 620 and 1.5 < episode.height < 2.5
 
 
 def test_before_the_end_of_warm_up_it_is_early() -> None:
-    assert ask(losses(spike_at=20)).evidence["early"] == 0
+    assert ask(losses(spike_at=20)).evidence.early == 0
     configured = [{"warmup_steps": 300}] * 8
-    assert ask(losses(spike_at=20), configurations=configured).evidence["early"] == 5
+    assert ask(losses(spike_at=20), configurations=configured).evidence.early == 5
     rates = np.minimum(np.arange(1, 101) / 30, 1.0) * np.ones((8, 1))
     results = results_of(
         {"valid_error": VALID, "train_loss": losses(spike_at=20), "learning_rate": rates}
     )
     (found,) = instability(results)
-    assert found.evidence["early"] == 5 and "(early)" in found.says
+    assert found.evidence.early == 5 and found.evidence.worst.early
 
 
 def test_a_rise_that_recovers_is_mid_training_instability() -> None:
     t = np.arange(100) / 100
     found = ask(losses() + 0.3 * np.exp(-(((t - 0.6) / 0.15) ** 2)))
     assert found.verdict == "warn"
-    assert "rose and recovered" in found.says
+    assert (found.evidence.worst.kind, found.evidence.worst.early) == ("rise", False)
 
 
 def test_stable_losses_are_ok() -> None:
     found = ask(losses())
-    assert (found.verdict, found.advice) == ("ok", ())
+    assert (found.verdict, found.actions) == ("ok", ())
 
 
 def test_one_of_the_five_best_is_a_note() -> None:
@@ -83,8 +91,8 @@ def test_instability_just_above_the_best_rate_is_noted() -> None:
     )
     (found,) = instability(results)
     assert found.verdict == "note"
-    assert "3 of 3 trials with up to ten times the best learning rate (0.1)" in found.says
-    assert found.evidence["above_best_rate"]["unstable"] == [10, 8, 9]
+    above = found.evidence.above_best_rate
+    assert (above.rate, above.trials, above.unstable) == (0.1, 3, (10, 8, 9))
     assert [diverged(results, t) for t in results.trials[-3:]] == [False, False, True]
     stable = results_of(
         {"valid_error": VALID, "train_loss": losses()},
@@ -109,9 +117,10 @@ def test_short_and_long_logs_are_read(points: int) -> None:
     train = (shape("slow", points) + 0.1 + bump) * np.exp(0.02 * noise(rng, 8, points, 0.0))
     found = ask(train)
     assert found.verdict == "warn"
-    assert found.evidence["points"] == min(points, 1000)
+    assert found.evidence.points == min(points, 1000)
 
 
 def test_without_a_training_loss_it_names_the_entry() -> None:
     (found,) = instability(results_of({"valid_error": VALID}))
-    assert found.verdict == "cannot_judge" and 'means={"train_loss"' in found.says
+    assert found.evidence.why.code == "judge.metric_not_logged"
+    assert found.actions == (Declare("train_loss"),)

@@ -7,9 +7,12 @@ import pytest
 from tests.checks.curve_worlds import FALLING, NOISES, known_curves, noise, results_of, rise, shape
 from tests.checks.rates import agrees, at_most
 
+from tunewright.actions import Advise, CheckRound, Declare, NextRound
 from tunewright.checks._study_rule import IMMATERIAL
 from tunewright.checks.overfitting import MEDIAN_LIMIT, got_worse, overfitting
 from tunewright.design.objective import maximize, minimize
+from tunewright.finding import NotJudged
+from tunewright.messages import Message
 from tunewright.stats.noise import noisy_curves
 
 # E, correlation, sd: share of curves flagged when worse by 4.5 % from 40 % on, 15 % from 40 %,
@@ -116,28 +119,30 @@ def training(count: int = 8, evaluations: int = 60, by: float = 0.0) -> np.ndarr
 
 def test_overfitting_is_named_where_training_goes_on_falling() -> None:
     (found,) = overfitting(results_of({"valid_error": world(), "train_loss": training()}))
-    assert (found.verdict, found.evidence["kind"]) == ("warn", "overfitting")
-    assert "the best trial (0)" in found.says and "overfitting" in found.says
-    assert "weight_decay, dropout, label_smoothing" in found.advice[0]
-    assert found.advice[-1] == "tunewright next depth"
-    assert found.section == "Examining the training curves"
+    assert (found.verdict, found.evidence.kind) == ("warn", "overfitting")
+    assert (found.evidence.because, found.evidence.shown.trial) == ("best", 0)
+    regularisers = ["weight_decay", "dropout", "label_smoothing"]
+    assert found.actions == (
+        Advise("regularise_first", {"regularisers": regularisers}),
+        NextRound("depth"),
+    )
 
 
 def test_worse_in_training_too_is_instability() -> None:
     (found,) = overfitting(results_of({"valid_error": world(), "train_loss": training(by=0.2)}))
-    assert (found.verdict, found.evidence["kind"]) == ("warn", "training too")
-    assert "instability rather than overfitting" in found.says
+    assert (found.verdict, found.evidence.kind) == ("warn", "training too")
+    assert found.actions == (CheckRound("depth"), Advise("see_instability"))
 
 
 def test_without_a_training_loss_it_says_what_is_missing() -> None:
     (found,) = overfitting(results_of({"valid_error": world()}))
-    assert (found.verdict, found.evidence["kind"]) == ("warn", "unknown")
-    assert 'means={"train_loss": "..."}' in found.advice[0]
+    assert (found.verdict, found.evidence.kind) == ("warn", "unknown")
+    assert Declare("train_loss") in found.actions
 
 
 def test_curves_that_fall_are_ok() -> None:
     (found,) = overfitting(results_of({"valid_error": world(by=0.0), "train_loss": training()}))
-    assert (found.verdict, found.advice) == ("ok", ())
+    assert (found.verdict, found.actions) == ("ok", ())
 
 
 def test_an_accuracy_is_judged_the_other_way_round() -> None:
@@ -146,7 +151,7 @@ def test_an_accuracy_is_judged_the_other_way_round() -> None:
     )
     (found,) = overfitting(results)
     assert found.verdict == "warn"
-    best, end = found.evidence["flagged"][0]["best"], found.evidence["flagged"][0]["end"]
+    best, end = found.evidence.flagged[0].best, found.evidence.flagged[0].end
     assert 0.6 < end < best - 0.08 < 0.8
 
 
@@ -156,7 +161,7 @@ def test_it_is_expected_where_a_regulariser_is_compared() -> None:
         scientific={"dropout": [0.0, 0.5]},
     )
     assert {found.verdict for found in overfitting(results)} == {"note"}
-    assert "dropout" in overfitting(results)[0].says
+    assert overfitting(results)[0].evidence.compared == ("dropout",)
 
 
 def test_each_scientific_value_gets_its_own_answer() -> None:
@@ -185,7 +190,7 @@ def test_trials_of_the_worse_half_do_not_speak() -> None:
     values[10:] = world(count=20)[10:]
     (found,) = overfitting(results_of({"valid_error": values, "train_loss": training(20)}))
     assert found.verdict == "ok"
-    assert found.evidence["judged"] == 10
+    assert found.evidence.judged == 10
 
 
 def test_twenty_evaluations_are_judged_by_five_trials_together() -> None:
@@ -193,29 +198,34 @@ def test_twenty_evaluations_are_judged_by_five_trials_together() -> None:
     levels = 0.02 * np.arange(8)[:, None]
     values = rise(20, 0.045, 0.4) + levels + 0.004 * noise(rng, 8, 20, 0.0)
     (found,) = overfitting(results_of({"valid_error": values}))
-    assert (found.verdict, found.evidence["because"]) == ("warn", "median")
-    assert "the five best trials taken together" in found.says
+    assert (found.verdict, found.evidence.because) == ("warn", "median")
     quiet = shape("fast", 20) + levels + 0.004 * noise(rng, 8, 20, 0.0)
     (found,) = overfitting(results_of({"valid_error": quiet}))
-    assert found.verdict == "ok" and "20 points a curve show only large effects" in found.says
+    assert (found.verdict, found.evidence.points) == ("ok", 20)
+    assert found.words.evidence  # so few points limit the verdict
 
 
 @pytest.mark.parametrize(
-    ("curves", "objective", "says"),
+    ("curves", "objective", "code"),
     [
-        ({"valid_error": world(evaluations=40)[:, :12]}, None, "12 points a trial"),
-        ({"train_loss": world()}, minimize("train_loss"), 'means={"valid_loss": "..."}'),
-        ({"valid_error": np.ones((6, 50))}, None, "never learned"),
+        ({"valid_error": world(evaluations=40)[:, :12]}, None, "judge.few_points"),
+        ({"train_loss": world()}, minimize("train_loss"), "judge.metric_not_logged"),
+        ({"valid_error": np.ones((6, 50))}, None, "judge.never_learned"),
     ],
 )
-def test_what_cannot_be_judged_is_said(curves, objective, says) -> None:
+def test_what_cannot_be_judged_has_a_reason(curves, objective, code) -> None:
     (found,) = overfitting(results_of(curves, objective=objective))
-    assert found.verdict == "cannot_judge"
-    assert says in found.says
+    assert (found.verdict, found.evidence.why.code) == ("cannot_judge", code)
+
+
+def test_a_metric_that_stands_for_validation_is_asked_for() -> None:
+    results = results_of({"train_loss": world()}, objective=minimize("train_loss"))
+    (found,) = overfitting(results)
+    assert found.actions == (Declare("valid_loss"),)
 
 
 def test_a_round_without_completed_trials_cannot_be_judged() -> None:
     values = world()
     values[:, 5] = np.nan
     (found,) = overfitting(results_of({"valid_error": values}))
-    assert (found.verdict, found.says) == ("cannot_judge", "no trial is completed yet")
+    assert found.evidence == NotJudged(Message("judge.no_completed_trial"))

@@ -5,6 +5,7 @@ import pytest
 from tests.checks.curve_worlds import FALLING, NOISES, known_curves, noise, results_of, shape
 from tests.checks.rates import agrees, at_most
 
+from tunewright.actions import Advise, Declare
 from tunewright.checks.periodicity import (
     fisher_chance,
     periodicity,
@@ -99,22 +100,25 @@ def world(period: float | None) -> np.ndarray:
 def test_a_period_is_found_with_its_length_in_steps() -> None:
     (found,) = periodicity(results_of({"valid_error": world(5.0)}))
     assert found.verdict == "warn"
-    assert found.evidence["flagged"][0]["period_steps"] == pytest.approx(50, abs=1)
-    assert "a period of about 49" in found.says
-    assert "shuffle" in found.advice[0] and "steps_per_epoch" in found.advice[-1]
+    assert found.evidence.flagged[0].period_steps == pytest.approx(50, abs=1)
+    assert found.evidence.period_steps == pytest.approx(50, abs=1)
+    assert found.actions[0] == Advise("shuffle_every_epoch")
+    assert found.actions[-1] == Declare("steps_per_epoch")
 
 
 def test_it_is_compared_with_an_epoch() -> None:
     (found,) = periodicity(results_of({"valid_error": world(5.0)}, means={"steps_per_epoch": 50}))
-    assert found.verdict == "warn" and "that of an epoch" in found.says
+    assert found.verdict == "warn" and found.evidence.of_epoch
+    assert Declare("steps_per_epoch") not in found.actions
     (found,) = periodicity(results_of({"valid_error": world(5.0)}, means={"steps_per_epoch": 83}))
-    assert found.verdict == "warn" and "that of an epoch" not in found.says
+    assert found.verdict == "warn" and not found.evidence.of_epoch
 
 
 def test_curves_without_one_are_ok_and_short_ones_cannot_be_judged() -> None:
     assert periodicity(results_of({"valid_error": world(None)}))[0].verdict == "ok"
     (found,) = periodicity(results_of({"valid_error": world(5.0)[:, :30]}))
-    assert found.verdict == "cannot_judge" and "needs 40" in found.says
+    assert found.evidence.why.code == "judge.few_points"
+    assert found.evidence.why.facts["needed"] == 40
 
 
 def test_only_the_longest_piece_between_rate_steps_is_read() -> None:
@@ -122,7 +126,7 @@ def test_only_the_longest_piece_between_rate_steps_is_read() -> None:
     rates[:, 50:] = 0.1
     curves = {"valid_error": world(5.0), "learning_rate": rates}
     (found,) = periodicity(results_of(curves))
-    assert found.evidence["points"] == 50
+    assert found.evidence.points == 50
     rates[:, 30:] = 0.3
     rates[:, 60:] = 0.1
     rates[:, 95:] = 0.01

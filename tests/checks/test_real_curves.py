@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from tests.checks.real_curves import IMDB, read
 
+from tunewright.actions import Declare
 from tunewright.checks._better_half import better_halves
 from tunewright.checks.instability import instability
 from tunewright.checks.overfitting import got_worse, overfitting
@@ -39,7 +40,7 @@ def by_setting(findings: list[Finding]) -> dict[str, str]:
 def test_an_lstm_that_overfits_is_found_and_named() -> None:
     results = read("taskset", IMDB + "patch128_LSTM128_avg_bs64")
     (found,) = overfitting(results)
-    assert (found.verdict, found.evidence["kind"]) == ("warn", "overfitting")
+    assert (found.verdict, found.evidence.kind) == ("warn", "overfitting")
     flagged, judged = share_flagged(results, got_worse)
     assert judged < 100  # of 907 completed trials: most never left chance level
     assert 0.15 < flagged / judged < 0.30
@@ -72,13 +73,14 @@ def test_a_variational_autoencoder_settles_early() -> None:
     found = {f.about: f for f in saturated(read("deepobs", "mnist_vae"))}
     assert found["optimizer=Momentum"].verdict == "warn"
     # its repeats differ by 13 because some seeds get stuck: that is what matters here
-    assert found["optimizer=GradientDescent"].evidence["flagged"][0]["margin"] > 10
+    assert found["optimizer=GradientDescent"].evidence.flagged[0].margin > 10
 
 
 def test_a_published_set_has_a_period_of_two_epochs() -> None:
     results = read("baker2018", "deep_resnets_tinyimagenet")
     (found,) = periodicity(results)
-    assert found.verdict == "warn" and "about 2.0" in found.says
+    assert found.verdict == "warn"
+    assert found.evidence.period_steps == pytest.approx(2.0, abs=0.1)
     # the whole set agrees: at a constant rate odd and even epochs differ in all its trials
     (judged,) = better_halves(results)
     (table,) = tables(judged.trials, "valid/accuracy", -1.0)
@@ -92,14 +94,15 @@ def test_without_a_training_loss_nothing_is_guessed() -> None:
     results = read("baker2018", "deep_resnets_tinyimagenet")
     for question in (training_bug, instability):
         (found,) = question(results)
-        assert found.verdict == "cannot_judge" and 'means={"train_loss"' in found.says
+        assert found.verdict == "cannot_judge"
+        assert found.actions == (Declare("train_loss"),)
     assert overfitting(results)[0].verdict == "ok"
 
 
 def test_one_cycle_schedules_improve_to_the_end_and_it_is_said() -> None:
     results = read("opda", "alexnet_imagenet")
     (found,) = still_improving(results)
-    assert found.verdict == "warn" and "if it decays to zero there" in found.says
+    assert found.verdict == "warn" and "unknown" in found.evidence.schedules
     flagged, judged = share_flagged(results, improving)
     assert flagged / judged > 0.9
     flagged, judged = share_flagged(results, got_worse)

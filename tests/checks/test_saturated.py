@@ -5,8 +5,10 @@ import pytest
 from tests.checks.curve_worlds import known_curves, noise, results_of, rise, shape
 from tests.checks.rates import agrees, at_most
 
+from tunewright.actions import Advise, NextRound
 from tunewright.checks._study_rule import IMMATERIAL
 from tunewright.checks.saturated import MEDIAN_LIMIT, saturated, saturation
+from tunewright.messages import Message
 from tunewright.stats.noise import noisy_curves
 
 
@@ -78,16 +80,17 @@ def world(tau: float, sd: float = 0.001, count: int = 8) -> np.ndarray:
 def test_a_plateau_is_found_and_a_shorter_training_proposed() -> None:
     (found,) = saturated(results_of({"valid_error": world(0.03)}))
     assert found.verdict == "warn"
-    assert found.evidence["max_train_steps"] == 1000
-    proposed = found.evidence["proposed_max_train_steps"]
+    assert (found.evidence.rule, found.evidence.max_train_steps) == ("settled_by_half", 1000)
+    proposed = found.evidence.proposed_max_train_steps
     assert 200 <= proposed <= 500  # settled after about 5 tau = 150 steps and a moving mean
-    assert f"about {proposed} steps" in found.advice[0]
-    assert "detect=" in found.advice[-1]
+    shorten = Advise("train_shorter", {"max_train_steps": proposed})
+    assert found.actions == (shorten, NextRound("depth"), Advise("declare_margin"))
 
 
 def test_a_curve_that_falls_to_the_end_is_ok() -> None:
     (found,) = saturated(results_of({"valid_error": world(0.5)}))
-    assert found.verdict == "ok" and "best steps" in found.says
+    assert (found.verdict, found.evidence.rule) == ("ok", "")
+    assert found.evidence.best_steps and found.evidence.shown is None
 
 
 def test_detect_and_repeats_set_the_margin() -> None:
@@ -96,27 +99,28 @@ def test_detect_and_repeats_set_the_margin() -> None:
     (detect,) = saturated(results_of({"valid_error": noisy}, detect=0.05))
     (repeated,) = saturated(results_of({"valid_error": noisy}, repeats=[0.2, 0.25, 0.3, 0.35]))
     assert [without.verdict, detect.verdict, repeated.verdict] == ["ok", "warn", "warn"]
-    assert detect.evidence["flagged"][0]["margin"] == 0.05
-    assert repeated.evidence["flagged"][0]["margin"] == pytest.approx(
-        np.std([1, 2, 3, 4], ddof=1) / 20
-    )
-    assert not any("detect=" in advice for advice in detect.advice)
+    assert detect.evidence.shown.margin == 0.05
+    assert repeated.evidence.shown.margin == pytest.approx(np.std([1, 2, 3, 4], ddof=1) / 20)
+    assert detect.evidence.margin_declared
+    assert Advise("declare_margin") not in detect.actions
 
 
 def test_best_steps_early_in_training_are_noted() -> None:
     curves = rise(100, 0.3, 0.2) + 0.02 * np.arange(6)[:, None]
     (found,) = saturated(results_of({"valid_error": curves}))
-    assert found.verdict == "note"
-    assert found.evidence["proposed_max_train_steps"] < 1000
-    assert "regularise first" in found.advice[-1]
+    assert (found.verdict, found.evidence.rule) == ("note", "first_half")
+    assert found.evidence.proposed_max_train_steps < 1000
+    assert found.actions[-1] == Advise("regularise_if_overfitting")
     t = np.arange(1, 101) / 100
     at_once = 0.2 + np.abs(t - 0.05) + 0.02 * np.arange(6)[:, None]
     at_once[:, 0] = 2.0  # learned something before
     (found,) = saturated(results_of({"valid_error": at_once}))
-    assert found.verdict == "warn" and "first tenth" in found.says
+    assert (found.verdict, found.evidence.rule) == ("warn", "first_tenth")
 
 
 def test_twenty_evaluations_cannot_show_a_plateau() -> None:
     (found,) = saturated(results_of({"valid_error": world(0.03)[:, ::4]}))
     assert found.verdict == "cannot_judge"
-    assert "needs 40" in found.says and "run.eval_due(step)" in found.advice[0]
+    facts = {"metric": "valid_error", "points": 25, "needed": 40}
+    assert found.evidence.why == Message("judge.few_points", facts)
+    assert found.actions == (Advise("evaluate_more_often"),)

@@ -4,7 +4,9 @@ import numpy as np
 from hypothesis import given, strategies as st
 from tests.checks.curve_worlds import results_of, shape
 
+from tunewright.actions import Advise, Declare
 from tunewright.checks.spacing import averaged, spaced, tables, unreadable
+from tunewright.messages import Message
 from tunewright.store.curves import Curve
 
 
@@ -78,15 +80,16 @@ def test_it_says_why_a_curve_cannot_be_read() -> None:
         {"valid_error": [shape("fast", 30)], "train/loss": [shape("fast", 30)]},
         steps=np.cumsum(np.arange(30) ** 3 + 1),
     )
-    says, advice = unreadable(results.trials, "accuracy")
-    assert says == "no trial logged accuracy (logged: valid_error, train/loss)"
-    assert "run.log(step, {'accuracy': ...})" in advice
-    says, advice = unreadable(results.trials, "train_loss", "train_loss")
-    assert 'means={"train_loss": "train/loss"} is missing' in says
-    assert advice == 'Workload(..., means={"train_loss": "train/loss"})'
-    says, _ = unreadable(results.trials, "valid_loss", "valid_loss")
-    assert 'means={"valid_loss": "..."}' in says
-    says, advice = unreadable(results.trials, "valid_error", fewest=40)
-    assert "needs 40" in says and "run.eval_due(step)" in advice
-    says, _ = unreadable(results.trials, "valid_error")
-    assert "equal steps" in says
+    why, actions = unreadable(results.trials, "accuracy")
+    logged = ["valid_error", "train/loss"]
+    assert why == Message("judge.metric_not_logged", {"metric": "accuracy", "logged": logged})
+    assert actions == (Advise("log_metric", {"metric": "accuracy"}),)
+    _, actions = unreadable(results.trials, "train_loss", "train_loss")
+    assert actions == (Declare("train_loss", "train/loss"),)
+    _, actions = unreadable(results.trials, "valid_loss", "valid_loss")
+    assert actions == (Declare("valid_loss"),)
+    why, actions = unreadable(results.trials, "valid_error", fewest=40)
+    assert why.facts == {"metric": "valid_error", "points": 30, "needed": 40}
+    assert actions == (Advise("evaluate_more_often"),)
+    why, _ = unreadable(results.trials, "valid_error")
+    assert why == Message("judge.uneven_steps", {"metric": "valid_error"})

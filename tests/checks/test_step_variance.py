@@ -5,11 +5,12 @@ import pytest
 from tests.checks.curve_worlds import noise, results_of, shape
 from tests.checks.rates import agrees
 
-from tunewright.checks.step_variance import luck, step_variance
+from tunewright.actions import Advise, Repeat
+from tunewright.checks.step_variance import selection_gain, step_variance
 from tunewright.design.objective import minimize
 from tunewright.stats.noise import noisy_curves
 
-# E, correlation: share flagged when the true luck is 0.7, 1, 2, 3 times what matters
+# E, correlation: share flagged when the true gain is 0.7, 1, 2, 3 times what matters
 POWER = [
     (40, 0.0, (0.03, 0.20, 0.79, 0.98)),
     (40, 0.8, (0.04, 0.16, 0.62, 0.86)),
@@ -18,7 +19,7 @@ POWER = [
 ]
 
 
-def true_luck(evaluations: int, correlation: float) -> float:
+def true_gain(evaluations: int, correlation: float) -> float:
     """What the best of the last fifth is better than their level, for noise of sd 1."""
     rng = np.random.default_rng(0)
     late = max(8, round(0.2 * evaluations))
@@ -30,12 +31,12 @@ def test_power_is_the_published_one(
     evaluations: int, correlation: float, published: tuple[float, ...]
 ) -> None:
     rng = np.random.default_rng(evaluations)
-    truth = 0.01 * true_luck(evaluations, correlation)
+    truth = 0.01 * true_gain(evaluations, correlation)
     curves = noisy_curves(
         shape("fast", evaluations) + 0.01 * noise(rng, 300, evaluations, correlation)
     )
-    found = luck(curves)
-    assert 0.75 < np.median(found.bonus) / truth < 1.3
+    found = selection_gain(curves)
+    assert 0.75 < np.median(found.gain) / truth < 1.3
     for times, rate in zip((0.7, 1.0, 2.0, 3.0), published, strict=True):
         flagged = int((found.at_least > truth / times).sum())
         assert agrees(flagged, 300, rate, slack=0.03), (times, flagged / 300, rate)
@@ -44,16 +45,17 @@ def test_power_is_the_published_one(
 def test_noise_that_dies_out_with_the_learning_rate_counts_less() -> None:
     rng = np.random.default_rng(1)
     level = shape("fast", 100)
-    steady = luck(noisy_curves(level + 0.01 * noise(rng, 200, 100, 0.0)))
-    dying = luck(noisy_curves(level + 0.01 * noise(rng, 200, 100, 0.0, "to_zero")))
-    assert np.median(dying.bonus) < 0.4 * np.median(steady.bonus)
+    steady = selection_gain(noisy_curves(level + 0.01 * noise(rng, 200, 100, 0.0)))
+    dying = selection_gain(noisy_curves(level + 0.01 * noise(rng, 200, 100, 0.0, "to_zero")))
+    assert np.median(dying.gain) < 0.4 * np.median(steady.gain)
 
 
 def test_without_a_choice_there_is_only_the_noise_itself() -> None:
     rng = np.random.default_rng(2)
     curves = noisy_curves(shape("fast", 100) + 0.01 * noise(rng, 200, 100, 0.0))
-    assert (luck(curves, chosen=False).bonus == luck(curves).late_sd).all()
-    assert (luck(curves).bonus > luck(curves).late_sd).all()
+    found = selection_gain(curves)
+    assert (selection_gain(curves, chosen=False).gain == found.late_sd).all()
+    assert (found.gain > found.late_sd).all()
 
 
 def world(sd: float, gap: float = 0.02, evaluations: int = 100, count: int = 8) -> np.ndarray:
@@ -68,29 +70,31 @@ def ask(values: np.ndarray, rates: np.ndarray | None = None, **more):
     return found
 
 
-def test_luck_larger_than_the_differences_is_a_warning() -> None:
+def test_a_gain_larger_than_the_differences_is_a_warning() -> None:
     found = ask(world(0.03, gap=0.001))
     assert found.verdict == "warn"
-    assert "by which comparable trials differ" in found.says
-    assert found.evidence["luck"] > found.evidence["compared_with"]
-    assert found.advice[-1] == "tunewright repeat depth --times 5"
+    assert found.evidence.compared_with.source == "best_to_fifth"
+    assert found.evidence.shown.gain_at_least > found.evidence.compared_with.size
+    assert found.evidence.gain > found.evidence.compared_with.size
+    assert found.actions[-1] == Repeat("depth", times=5)
 
 
-def test_luck_smaller_than_the_differences_is_ok() -> None:
+def test_a_gain_smaller_than_the_differences_is_ok() -> None:
     assert ask(world(0.003)).verdict == "ok"
 
 
 def test_a_known_trial_variance_can_excuse_it() -> None:
     assert ask(world(0.01, gap=0.001)).verdict == "warn"
-    assert ask(world(0.01, gap=0.001), repeats=[0.20, 0.30, 0.25, 0.35]).verdict == "ok"
+    excused = ask(world(0.01, gap=0.001), repeats=[0.20, 0.30, 0.25, 0.35])
+    assert (excused.verdict, excused.evidence.compared_with.source) == ("ok", "trial_sd")
 
 
 def test_the_remedy_follows_the_learning_rate() -> None:
     values = world(0.03, gap=0.001)
     high, low = np.ones((8, 100)), np.tile(np.linspace(1, 0.001, 100), (8, 1))
-    assert "still high at the end" in ask(values, high).advice[0]
-    assert "batch size" in ask(values, low).advice[0]
-    assert "unless it does already" in ask(values).advice[0]
+    assert ask(values, high).actions[0] == Advise("decay_to_zero", {"rate_at_end": "high"})
+    assert ask(values, low).actions[0] == Advise("larger_batch")
+    assert ask(values).actions[0] == Advise("decay_to_zero", {"rate_at_end": "unknown"})
 
 
 def test_few_evaluations_make_at_most_a_note() -> None:
@@ -99,7 +103,8 @@ def test_few_evaluations_make_at_most_a_note() -> None:
 
 def test_nothing_to_compare_with_cannot_be_judged() -> None:
     found = ask(world(0.03, count=3))
-    assert found.verdict == "cannot_judge" and "nothing to compare it with" in found.says
+    assert (found.verdict, found.evidence.compared_with) == ("cannot_judge", None)
+    assert found.actions == (Repeat("depth", times=5),)
     assert ask(world(0.03, count=3), repeats=[0.2, 0.4, 0.3]).verdict == "ok"
 
 
@@ -107,4 +112,5 @@ def test_an_objective_at_the_end_is_not_chosen_among_many() -> None:
     values = world(0.03, gap=0.001)
     best = ask(values)
     last = ask(values, objective=minimize("valid_error", at="last"))
-    assert last.evidence["luck"] < 0.7 * best.evidence["luck"]
+    assert (best.evidence.chosen, last.evidence.chosen) == (True, False)
+    assert last.evidence.gain < 0.7 * best.evidence.gain

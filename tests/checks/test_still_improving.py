@@ -8,6 +8,7 @@ import pytest
 from tests.checks.curve_worlds import NOISES, known_curves, noise, results_of, rise, shape
 from tests.checks.rates import agrees, at_most
 
+from tunewright.actions import Advise, Extend, NextRound
 from tunewright.checks._study_rule import IMMATERIAL
 from tunewright.checks.still_improving import MEDIAN_LIMIT, improving, still_improving
 from tunewright.stats.noise import noisy_curves
@@ -96,14 +97,23 @@ def ask(curves: Mapping[str, Any], **more: Any):
 def test_a_steady_learning_rate_makes_it_a_warning() -> None:
     found = ask({"valid_error": world("linear"), "learning_rate": rates(1.0)})
     assert found.verdict == "warn"
-    assert found.advice[-1] == "tunewright next depth"
-    assert found.evidence["in_last_quarter"] == 5
-    assert "no learning rate is logged" not in found.says
+    assert found.actions == (NextRound("depth"), Advise("decay_earlier"))
+    assert found.evidence.in_last_quarter == 5
+    assert set(found.evidence.schedules) == {"steady"}
+
+
+def test_the_longer_training_is_in_the_steps_of_the_program() -> None:
+    found = ask(
+        {"valid_error": world("linear"), "learning_rate": rates(1.0)},
+        configurations=[{"max_train_steps": 600}] * 10,
+    )
+    assert found.actions[0] == Extend("depth", 1200)
 
 
 def test_a_learning_rate_that_goes_to_zero_explains_it() -> None:
     found = ask({"valid_error": world("linear"), "learning_rate": rates(0.01)})
-    assert found.verdict == "cannot_judge" and "was being lowered" in found.says
+    assert found.verdict == "cannot_judge"
+    assert set(found.evidence.schedules) == {"decaying"}
 
 
 def test_a_step_of_the_learning_rate_in_the_last_quarter_explains_it() -> None:
@@ -117,13 +127,13 @@ def test_a_schedule_that_was_configured_explains_it() -> None:
     for schedule, verdict in (("cosine", "cannot_judge"), ("constant", "warn")):
         found = ask({"valid_error": world("linear")}, configurations=[{"schedule": schedule}] * 10)
         assert found.verdict == verdict
-        assert "no learning rate is logged" not in found.says
+        assert "unknown" not in found.evidence.schedules
 
 
 def test_without_a_learning_rate_it_warns_and_says_so() -> None:
     found = ask({"valid_error": world("linear")})
-    assert found.verdict == "warn" and "no learning rate is logged" in found.says
-    assert "run.log(step, learning_rate=...)" in found.advice[0]
+    assert found.verdict == "warn" and "unknown" in found.evidence.schedules
+    assert found.actions[0] == Advise("log_learning_rate")
 
 
 @pytest.mark.parametrize("values", [world("fast"), rise(60, 0.1, 0.5) + np.zeros((10, 1))])
@@ -134,7 +144,7 @@ def test_plateaus_and_rises_are_ok(values: np.ndarray) -> None:
 def test_weaker_trials_alone_make_a_note_and_bad_ones_nothing() -> None:
     bad = np.concatenate([world("fast"), world("linear") + 0.3])
     found = ask({"valid_error": bad})
-    assert (found.verdict, found.evidence["judged"]) == ("ok", 10)
+    assert (found.verdict, found.evidence.judged) == ("ok", 10)
     mixed = np.concatenate([world("fast")[:5], world("linear")[:5] + 0.1, world("linear") + 2])
     found = ask({"valid_error": mixed})
-    assert (found.verdict, found.evidence["because"]) == ("note", "many")
+    assert (found.verdict, found.evidence.because) == ("note", "many")

@@ -2,36 +2,43 @@ from __future__ import annotations
 
 import pytest
 
-from tunewright.checks._study_rule import IMMATERIAL, Reading, in_rank_order, statement
+from tunewright.checks._study_rule import (
+    IMMATERIAL,
+    Reading,
+    TrialFacts,
+    in_rank_order,
+    statement,
+)
 from tunewright.store.trial import Trial
 
 
-def reading(number: int, flagged: bool = False, z: float = 0.0) -> Reading:
+def reading(number: int, flagged: bool = False, z: float = 0.0) -> Reading[TrialFacts]:
     trial = Trial(number, 0, number, {}, {}, "completed")
-    return Reading(trial, z, flagged, 100, {"trial": number})
+    return Reading(trial, z, flagged, 100, TrialFacts(number))
 
 
-def flags(*numbers: int, of: int = 16) -> list[Reading]:
+def flags(*numbers: int, of: int = 16) -> list[Reading[TrialFacts]]:
     return [reading(k, k in numbers, 9.0 if k in numbers else 0.0) for k in range(of)]
 
 
 @pytest.mark.parametrize(
-    ("readings", "verdict", "because", "who"),
+    ("readings", "verdict", "because", "flagged", "of_top"),
     [
-        (flags(), "ok", "", "trial None"),
-        (flags(0), "warn", "best", "the best trial (0)"),
-        (flags(0, 2), "warn", "best", "the best trial (0) and 1 of the next 4"),
-        (flags(3), "note", "one", "trial 3"),
-        (flags(2, 4), "warn", "several", "2 of the 5 best trials"),
-        (flags(9), "ok", "", "trial 9"),
-        (flags(8, 9), "ok", "", "trial 8"),
-        (flags(8, 9, 12), "warn", "many", "3 of the 16 better trials"),
-        (flags(0, of=1), "warn", "best", "the best trial (0)"),
+        (flags(), "ok", "", [], 0),
+        (flags(0), "warn", "best", [0], 1),
+        (flags(0, 2), "warn", "best", [0, 2], 2),
+        (flags(3), "note", "one", [3], 1),
+        (flags(2, 4), "warn", "several", [2, 4], 2),
+        (flags(9), "ok", "", [9], 0),
+        (flags(8, 9), "ok", "", [8, 9], 0),
+        (flags(8, 9, 12), "warn", "many", [8, 9, 12], 0),
+        (flags(0, of=1), "warn", "best", [0], 1),
     ],
 )
-def test_flags_become_a_verdict(readings, verdict, because, who) -> None:
+def test_flags_become_a_verdict(readings, verdict, because, flagged, of_top) -> None:
     said = statement(readings)
-    assert (said.verdict, said.because, said.who) == (verdict, because, who)
+    assert (said.verdict, said.because, said.flagged_of_top) == (verdict, because, of_top)
+    assert [r.facts.trial for r in said.flagged] == flagged
 
 
 def test_weaker_trials_may_count_less() -> None:
@@ -44,7 +51,6 @@ def test_five_that_agree_speak_without_a_flag() -> None:
     said = statement(agreeing, median_limit=2.2)
     assert (said.verdict, said.because, said.median_z) == ("warn", "median", 2.5)
     assert [r.trial.number for r in said.speakers] == [0, 1, 2, 3]
-    assert said.who == "the five best trials taken together"
     assert statement(agreeing, median_limit=2.6).verdict == "ok"
     assert statement(agreeing[:4], median_limit=2.2).median_z is None
 

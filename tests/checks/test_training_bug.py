@@ -5,6 +5,7 @@ import pytest
 from tests.checks.curve_worlds import FALLING, NOISES, known_curves, noise, results_of, rise, shape
 from tests.checks.rates import at_most
 
+from tunewright.actions import Advise, Declare, ShowTrial
 from tunewright.checks.training_bug import rising, training_bug
 from tunewright.stats.noise import noisy_curves
 
@@ -62,9 +63,14 @@ UP = 0.2 * np.maximum(0, np.arange(60) / 60 - 0.5)
 def test_a_rising_training_loss_is_a_bug_to_look_for() -> None:
     (found,) = training_bug(results_of({"valid_error": VALID, "train_loss": world(UP)}))
     assert found.verdict == "warn"
-    assert "stayed up" in found.says and "bug" in found.advice[0]
-    shown = found.evidence["flagged"][0]
-    assert 100 <= shown["from_step"] <= 330 and shown["to_step"] >= 540
+    assert found.actions == (
+        Advise("suspect_training_bug"),
+        ShowTrial("depth", 0),
+        Advise("then_suspect_instability"),
+    )
+    shown = found.evidence.shown
+    assert shown == found.evidence.flagged[0]
+    assert 100 <= shown.from_step <= 330 and shown.to_step >= 540
 
 
 def test_a_falling_one_is_ok() -> None:
@@ -76,14 +82,15 @@ def test_a_schedule_that_raises_the_rate_makes_it_a_note() -> None:
     rates = np.tile(np.linspace(0.1, 1.0, 60), (8, 1))
     curves = {"valid_error": VALID, "train_loss": world(UP), "learning_rate": rates}
     (found,) = training_bug(results_of(curves))
-    assert found.verdict == "note" and "raising the learning rate" in found.says
+    assert (found.verdict, found.evidence.schedule_rose) == ("note", True)
+    assert found.actions == (Advise("lower_peak_learning_rate"),)
 
 
 def test_a_loss_under_another_name_is_asked_for() -> None:
     results = results_of({"valid_error": VALID, "train/loss": world(UP)})
     (found,) = training_bug(results)
     assert found.verdict == "cannot_judge"
-    assert 'means={"train_loss": "train/loss"}' in found.says
+    assert found.actions == (Declare("train_loss", "train/loss"),)
     named = results_of(
         {"valid_error": VALID, "train/loss": world(UP)}, means={"train_loss": "train/loss"}
     )
@@ -94,4 +101,4 @@ def test_a_loss_logged_at_every_step_is_read_as_means() -> None:
     rng = np.random.default_rng(3)
     long = rise(6000, 0.3, 0.5) * np.exp(0.1 * noise(rng, 8, 6000, 0.0))
     (found,) = training_bug(results_of({"valid_error": VALID, "train_loss": long}))
-    assert (found.verdict, found.evidence["points"]) == ("warn", 400)
+    assert (found.verdict, found.evidence.points) == ("warn", 400)

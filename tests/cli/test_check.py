@@ -38,10 +38,11 @@ def test_a_best_rate_outside_the_range_exits_with_1(tunewright: Tunewright, tmp_
     ran(tunewright, tmp_path, 1e-6, 1e-3)
     answer = tunewright("check", "layers")
     assert answer.code == 1, answer.err
-    first, second, *_ = answer.out.splitlines()
-    assert first.startswith("warn  boundary")
-    assert "layers=1: " in first and "high end" in first and "learning_rate" in first
-    assert second.strip() == "-> search learning_rate in log(1e-06, 0.01)"
+    headline, evidence, action, *_ = answer.out.splitlines()
+    assert headline.startswith("warn  boundary") and headline.endswith("learning_rate")
+    assert "layers=1, layers=2: " in headline
+    assert "log(1e-06, 0.001)" in evidence
+    assert action.strip().startswith("-> ") and "log(1e-06, 0.01)" in action
     # the least certain come last, and then the count
     assert answer.out.splitlines()[-1].startswith("layers: ")
     assert "?     variance" in answer.out
@@ -55,6 +56,11 @@ def test_json_is_the_findings_as_they_are(tunewright: Tunewright, tmp_path: Path
     boundary = [f for f in findings if f["check"] == "boundary"]
     assert {f["verdict"] for f in boundary} == {"ok"}
     assert boundary[0]["evidence"]["edges"][0]["column"] == "learning_rate"
+    for finding in findings:  # facts, without words
+        assert set(finding) == {
+            "check", "scope", "about", "verdict", "evidence", "actions", "chance_among"
+        }  # fmt: skip
+    assert all("argv" in action for finding in findings for action in finding["actions"])
     assert answer.code == int(any(f["verdict"] == "warn" for f in findings))
     assert {f["verdict"] for f in findings if f["check"] == "same_code"} <= {"ok", "note"}
 

@@ -32,7 +32,7 @@ def test_the_demo_ends_in_a_choice_a_report_and_what_next(
         "The demo's project is tunewright-demo/",
         "step 1  baseline",
         "step 2  explore",
-        "the configuration people have today: learning_rate 0.01",
+        "the current default: learning_rate=0.01",
         "On the test set (the first look): test_error",
         f"report: {REPORT}",
         "cd tunewright-demo",

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from tunewright.actions import JoinRound, ListRounds
 from tunewright.cli._errors import Misuse, tell
 from tunewright.errors import (
     Busy,
@@ -14,6 +15,7 @@ from tunewright.errors import (
     MissingExtra,
     NotFound,
     StoreError,
+    Unreadable,
     WorkloadError,
 )
 
@@ -30,10 +32,11 @@ def told(error: BaseException) -> tuple[str, int]:
         (DesignError("goal: empty."), 2, ""),
         (WorkloadError("train takes no handle"), 2, ""),
         (MissingExtra("pip install 'tunewright[demo]'"), 2, ""),
-        (NotFound("no round 'dept'"), 2, "tunewright ls"),
+        (NotFound("no round 'dept'", remedy=ListRounds()), 2, "tunewright ls"),
         (NotFound("no Optuna storage at nope.db."), 2, ""),
-        (Busy("owned by host, pid 3"), 3, "tunewright worker"),
+        (Busy("owned by pid 3", remedy=JoinRound("a b")), 3, "tunewright worker 'a b'"),
         (Damaged("torn"), 3, "tunewright restore"),
+        (Unreadable("not a file of W&B"), 3, ""),
         (StoreError("disk full"), 3, "tunewright doctor"),
     ],
 )

@@ -59,4 +59,4 @@ def test_batch_size_of_the_command_of_a_project(tunewright: Tunewright, tmp_path
         *("probe", "batch-size", "--quick", "--smallest", "8", "--largest", "16"),
     )
     assert told.code == 0, told.err
-    assert "batch_size = " in told.out and "not to be seen from outside of a command" in told.out
+    assert "batch_size = " in told.out and "a command hides from outside" in told.out

@@ -14,12 +14,13 @@ from tunewright.design.ranges import log
 from tunewright.design.round import Round
 from tunewright.errors import DesignError, SnapshotError, WorkloadError
 from tunewright.execution.command import command
-from tunewright.execution.evaluate import Measured, evaluate, measured
+from tunewright.execution.evaluate import Measured, evaluate
 from tunewright.execution.executors.inline import Inline
 from tunewright.execution.executors.local import Local
 from tunewright.execution.repeat import repeat
 from tunewright.execution.run import load, run
 from tunewright.execution.workload import Workload
+from tunewright.messages import Message
 from tunewright.store.store import Store
 
 ROUND = Round(
@@ -85,7 +86,7 @@ def test_the_best_steps_checkpoint_is_measured_and_recorded(workload):
     results = run(ROUND, workload)
     top = results.top(3)
     told: list[Measured] = []
-    found = measured(top, workload, full, tell=told.append)
+    found = evaluate(top, workload, full, on_measured=told.append)
     assert [one.trial.number for one in found] == [t.number for t in top]
     assert told == list(found)
     after = load(workload.store, "rates")
@@ -177,21 +178,19 @@ def test_repeats_can_be_measured_too(workload):
 
 
 @pytest.mark.parametrize(
-    ("measure", "reason"),
+    ("measure", "code"),
     [
-        (broken, "ValueError: no such data set"),
-        (returns_nothing, "return its metrics as a dictionary"),
-        (
-            the_objective_again,
-            "give the offline metric a name of its own, such as full_valid_error",
-        ),
+        (broken, "trial.raised"),
+        (returns_nothing, "evaluation.no_metrics"),
+        (the_objective_again, "evaluation.metric_taken"),
     ],
 )
-def test_an_evaluation_that_goes_wrong_says_why_and_records_nothing(workload, measure, reason):
+def test_an_evaluation_that_goes_wrong_says_why_and_records_nothing(workload, measure, code):
     best = run(ROUND, workload).best()
     (one,) = evaluate(best, workload, measure)
     assert not one.metrics
-    assert reason in one.reason
+    assert one.reason.code == code
+    assert one.to_data()["reason"]["code"] == code
     assert list(load(workload.store, "rates").trial(best.number).curves) == ["valid_error"]
 
 
@@ -200,7 +199,7 @@ def test_an_infeasible_trial_has_no_selected_checkpoint(workload):
     bad = next(t for t in results.trials if t.status == "infeasible")
     good, refused = evaluate([results.best(), bad], workload, full)
     assert good.metrics
-    assert "no checkpoint of it was selected" in refused.reason
+    assert refused.reason == Message("evaluation.no_checkpoint", {"status": "infeasible"})
 
 
 def test_checkpoints_of_ones_own(workload):
@@ -211,8 +210,7 @@ def test_checkpoints_of_ones_own(workload):
     (one,) = evaluate(best, own, own_files)
     assert one.metrics["full_error"] == pytest.approx(3 * best.value)
     (other,) = evaluate(best, own, reads_the_state)
-    assert "its training never called run.save()" in other.reason
-    assert SnapshotError.__name__ in other.reason
+    assert other.reason.facts["type"] == SnapshotError.__name__
 
 
 @pytest.mark.beyond_core
@@ -228,7 +226,7 @@ def test_a_command_measures_in_a_process_of_its_own(workload, tmp_path):
     best = run(ROUND, workload).best()
     template = f"{sys.executable} {program} {{checkpoint}} {{step}} {{learning_rate}}"
     (one,) = evaluate(best, workload, command(template))
-    assert one.reason == ""
+    assert one.reason is None
     expected = best.configuration["learning_rate"] / 9
     assert one.metrics == {"full_error": pytest.approx(expected)}
     curve = load(workload.store, "rates").curves(best.number, "full_error")

@@ -11,9 +11,12 @@ from tunewright.design.names import Meaning
 from tunewright.design.objective import minimize
 from tunewright.execution.executors.executor import Ended
 from tunewright.execution.outcome import DEATHS, Seen, conclude, never_logged, watched_metrics
+from tunewright.messages import Message
 from tunewright.store.curves import pack
+from tunewright.store.judge import not_finite
 
 OBJECTIVE = minimize("valid_error")
+KILLED = Message("program.exited", {"status": -9, "signal": "SIGKILL"})
 WATCHED = watched_metrics(OBJECTIVE, Meaning())
 
 
@@ -24,31 +27,37 @@ def seen(**curves: list[float]) -> Seen:
 
 def test_a_logged_objective_completes():
     verdict = conclude(Ended(1, 1, "completed"), seen(valid_error=[0.3, 0.2]), OBJECTIVE, 0)
-    assert (verdict.status, verdict.reason, verdict.died) == ("completed", "", False)
+    assert (verdict.status, verdict.reason, verdict.died) == ("completed", None, False)
 
 
 def test_an_objective_never_logged_fails_and_names_the_nearest():
     verdict = conclude(Ended(1, 1, "completed"), seen(valid_eror=[0.3]), OBJECTIVE, 0)
     assert verdict.status == "failed"
-    assert verdict.reason == (
-        "the objective valid_error was never logged, only valid_eror. Did you mean valid_eror?"
+    assert verdict.reason == Message(
+        "objective.never_logged",
+        {
+            "metric": "valid_error",
+            "logged": ["valid_eror"],
+            "more": False,
+            "near": "valid_eror",
+        },
     )
 
 
 def test_nothing_logged_at_all_says_how_to_log():
     verdict = conclude(Ended(1, 1, "completed"), Seen(), OBJECTIVE, 0)
     assert verdict.status == "failed"
-    assert 'run.log(step, {"valid_error": ...})' in verdict.reason
+    assert verdict.reason is not None and verdict.reason.code == "objective.never_logged"
+    assert verdict.reason.facts["logged"] == []
 
 
 def test_unlike_names_are_not_offered():
-    assert never_logged("valid_error", ["qqq"]).endswith(
-        "Log valid_error, or change the objective."
-    )
+    assert never_logged("valid_error", ["qqq"]).facts["near"] is None
 
 
 def test_of_many_names_eight_are_shown():
-    assert never_logged("valid_error", [f"q{i}" for i in range(20)]).count("q") == 8
+    reason = never_logged("valid_error", [f"q{i}" for i in range(20)])
+    assert len(reason.facts["logged"]) == 8 and reason.facts["more"]
 
 
 @pytest.mark.parametrize(
@@ -62,7 +71,8 @@ def test_a_non_finite_objective_or_loss_is_infeasible_however_it_ended(
     curves = {"valid_error": [0.3, 0.2, 0.1], metric: [0.3, value, 0.1]}
     verdict = conclude(Ended(1, 1, outcome), seen(**curves), OBJECTIVE, 0)
     assert verdict.status == "infeasible"
-    assert verdict.reason == f"{metric} is {text} at step 1"
+    facts = {"metric": metric, "value": text, "step": 1}
+    assert verdict.reason == Message("metric.not_finite", facts)
     assert not verdict.died
 
 
@@ -76,29 +86,40 @@ def test_other_metrics_may_be_non_finite():
 def test_losses_go_by_their_meaning_not_their_spelling():
     watched = watched_metrics(OBJECTIVE, Meaning({"train_loss": "train/loss"}))
     batch = pack({"train/loss": ([5], [math.nan])})
-    assert Seen().adding(batch, watched).diverged == "train/loss is nan at step 5"
+    assert Seen().adding(batch, watched).diverged == not_finite("train/loss", math.nan, 5)
     assert "train_loss" not in watched
 
 
 def test_the_reason_an_executor_gives_is_kept():
-    verdict = conclude(Ended(1, 1, "infeasible", "out of memory", "tail"), Seen(), OBJECTIVE, 0)
-    assert (verdict.status, verdict.reason, verdict.detail) == (
-        "infeasible",
-        "out of memory",
-        "tail",
-    )
-    verdict = conclude(Ended(1, 1, "failed", "timeout", "tail"), Seen(), OBJECTIVE, 0)
-    assert (verdict.status, verdict.reason, verdict.detail) == ("failed", "timeout", "tail")
+    for outcome in ("infeasible", "failed"):
+        verdict = conclude(Ended(1, 1, outcome, KILLED, "tail"), Seen(), OBJECTIVE, 0)
+        assert (verdict.status, verdict.reason, verdict.detail) == (outcome, KILLED, "tail")
+
+
+@pytest.mark.parametrize(
+    ("outcome", "code"),
+    [
+        ("infeasible", "trial.infeasible"),
+        ("failed", "trial.failed"),
+        ("stopped", "stopped.asked"),
+        ("died", "trial.died"),
+    ],
+)
+def test_an_end_without_a_cause_has_a_code_all_the_same(outcome, code):
+    verdict = conclude(Ended(1, 1, outcome), Seen(), OBJECTIVE, 0)
+    assert verdict.reason is not None and verdict.reason.code == code
 
 
 def test_the_third_death_fails_with_cause_and_tail():
     ends = [
-        conclude(Ended(1, n, "died", "signal 9", "the tail"), Seen(), OBJECTIVE, n - 1)
+        conclude(Ended(1, n, "died", KILLED, "the tail"), Seen(), OBJECTIVE, n - 1)
         for n in range(1, DEATHS + 1)
     ]
     assert [v.status for v in ends] == ["pending", "pending", "failed"]
     assert all(v.died for v in ends)
-    assert ends[-1].reason == "died 3 times, at last: signal 9"
+    facts = {"deaths": 3, "cause": KILLED.to_data()}
+    assert ends[-1].reason == Message("trial.died_repeatedly", facts)
+    assert str(ends[-1].reason) == "died 3 times, at last: killed by SIGKILL"
     assert ends[-1].detail == "the tail"
 
 

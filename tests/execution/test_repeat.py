@@ -17,7 +17,10 @@ from tunewright.execution.executors.inline import Inline
 from tunewright.execution.repeat import repeat, repeated
 from tunewright.execution.run import load, run
 from tunewright.execution.workload import Workload
+from tunewright.messages import Message
 from tunewright.store.store import Store
+
+KILLED = Message("program.exited", {"status": -11, "signal": "SIGSEGV"})
 
 
 def train(run, learning_rate, layers=1, journal=""):
@@ -122,14 +125,22 @@ def test_failed_and_dead_repeats_end_like_trials(workload):
     def script(given):
         assert given.number is None
         if given.folder.name.endswith("repeat1"):
-            return [Ended(given.trial, given.attempt, "died", "signal 11")]
+            return [Ended(given.trial, given.attempt, "died", KILLED)]
         if given.folder.name.endswith("repeat2"):
-            return [Ended(given.trial, given.attempt, "failed", "no data")]
+            return [
+                Ended(
+                    given.trial,
+                    given.attempt,
+                    "failed",
+                    Message("trial.failed", {"text": "no data"}),
+                )
+            ]
         return completed(given)
 
     repeats = repeat(best, workload(executor=Scripted(script)), times=3)
     assert [t.status for t in repeats] == ["failed", "failed", "completed"]
-    assert repeats[0].reason == "died 3 times, at last: signal 11"
+    facts = {"deaths": 3, "cause": KILLED.to_data()}
+    assert repeats[0].reason == Message("trial.died_repeatedly", facts)
     assert len(repeats.values) == 1
 
 

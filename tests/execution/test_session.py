@@ -14,6 +14,7 @@ from tests.execution.supervised import Halving
 from tunewright.errors import DesignError, RoundChanged, TunewrightError, WorkloadError
 from tunewright.execution.run import load
 from tunewright.execution.session import open_round
+from tunewright.messages import Message
 from tunewright.store.store import Store
 
 DEADLINE_S = 120.0
@@ -77,10 +78,32 @@ def test_infeasible_and_failed(store):
         c.finish()
         assert (a.status, b.status, c.status) == ("infeasible", "failed", "failed")
         results = session.results()
-    assert results.trial(0).reason == "heads do not divide width"
-    assert results.trial(1).reason == "the data are gone"
+    said = Message("trial.infeasible", {"text": "heads do not divide width"})
+    assert results.trial(0).reason == said
+    assert results.trial(1).reason == Message("trial.failed", {"text": "the data are gone"})
     assert results.trial(1).curves["valid_error"].values.tolist() == [0.5]
-    assert "never logged" in results.trial(2).reason
+    assert results.trial(2).reason.code == "objective.never_logged"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the objective service died; the true value was never logged",
+        "the objective valid_error was never logged",
+        "",
+    ],
+)
+def test_what_fail_is_told_decides_nothing(store, text):
+    """A reason is a code: no wording of a failed trial makes it completed."""
+    with open_round(rounds(), OBJECTIVE, store) as session:
+        trial = session.ask()
+        trial.log(1, valid_error=0.5)
+        trial.fail(text)
+        results = session.results()
+    failed = results.trial(0)
+    assert (failed.status, failed.value) == ("failed", None)
+    assert failed.reason == Message("trial.failed", {"text": text})
+    assert load(store, "depth").trial(0).status == "failed"
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
@@ -96,7 +119,8 @@ def test_a_diverged_trial_is_infeasible_and_the_program_goes_on(store, metric, v
         assert trial.status == "infeasible"
         finish(session.ask())
         results = session.results()
-    assert results.trial(0).reason.startswith(f"{metric} is ")
+    reason = results.trial(0).reason
+    assert (reason.code, reason.facts["metric"]) == ("metric.not_finite", metric)
     assert results.best().number == 1
 
 

@@ -14,6 +14,7 @@ from tunewright.design.round import Round
 from tunewright.execution.executors.inline import Inline
 from tunewright.execution.run import load, run, supervise
 from tunewright.execution.workload import Workload
+from tunewright.messages import Message
 
 ROUND = Round("r", goal="?", nuisance={"x": log(0.1, 1.0)}, trials_per_study=4)
 STEPS = 10
@@ -81,7 +82,7 @@ def test_twice_or_sigterm_saves_the_trial_for_later(workload, signals, raised):
         assert ended.value.code == 143
     results = load(workload().store, "r")
     assert results.counts == {"completed": 1, "pending": 3}
-    assert results.trial(1).reason == "stopped after saving at step 5"
+    assert results.trial(1).reason == Message("stopped.after_saving", {"step": 5})
     again = run(ROUND, workload())
     assert again.counts == {"completed": 4}
     trial = again.trial(1)

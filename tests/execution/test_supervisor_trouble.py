@@ -12,8 +12,12 @@ from tunewright.design.objective import minimize
 from tunewright.errors import Busy
 from tunewright.execution.executors.executor import Began, Ended, Logged, Saved
 from tunewright.execution.run import load, run, supervise
+from tunewright.messages import Message
 from tunewright.store.curves import pack
 from tunewright.store.store import Store
+
+BROKEN = Message("trial.raised", {"type": "ValueError", "text": "broken"})
+KILLED = Message("program.exited", {"status": -9, "signal": "SIGKILL"})
 
 
 @pytest.fixture
@@ -41,7 +45,7 @@ def test_one_good_trial_and_failures_no_longer_stop_a_round(workload):
     def script(given):
         if given.number == 0:
             return completed(given)
-        return [Ended(given.trial, given.attempt, "failed", "broken")]
+        return [Ended(given.trial, given.attempt, "failed", BROKEN)]
 
     results = run(rounds(9), workload(executor=Scripted(script)))
     assert results.counts == {"completed": 1, "failed": 17}
@@ -50,12 +54,12 @@ def test_one_good_trial_and_failures_no_longer_stop_a_round(workload):
 def test_failed_trials_are_retried_only_when_asked_for(workload):
     def script(given):
         if given.number == 3 and given.attempt == 1:
-            return [Ended(given.trial, given.attempt, "failed", "no space on the device")]
+            return [Ended(given.trial, given.attempt, "failed", BROKEN)]
         return completed(given)
 
     executor = Scripted(script)
     first = run(rounds(), workload(executor=executor))
-    assert first.trial(3).reason == "no space on the device"
+    assert first.trial(3).reason == BROKEN
     assert run(rounds(), workload(executor=executor)).counts == first.counts
     assert len(executor.started) == 6
     again = run(rounds(), workload(executor=executor), retry_failed=True)
@@ -67,14 +71,15 @@ def test_failed_trials_are_retried_only_when_asked_for(workload):
 def test_three_deaths_fail_a_trial_with_cause_and_tail(workload):
     def script(given):
         if given.number == 1:
-            return [Ended(given.trial, given.attempt, "died", "signal 9", "the tail")]
+            return [Ended(given.trial, given.attempt, "died", KILLED, "the tail")]
         return completed(given)
 
     executor, watch = Scripted(script), Kept()
     results = supervise(rounds(), workload(executor=executor), watch=watch)
     trial = results.trial(1)
     assert (trial.status, trial.attempts) == ("failed", 3)
-    assert trial.reason == "died 3 times, at last: signal 9"
+    facts = {"deaths": 3, "cause": KILLED.to_data()}
+    assert trial.reason == Message("trial.died_repeatedly", facts)
     assert trial.detail == "the tail"
     assert results.counts == {"completed": 5, "failed": 1}
     attempts = [g.attempt for g in executor.started if g.number == 1]
@@ -88,7 +93,7 @@ def test_three_deaths_fail_a_trial_with_cause_and_tail(workload):
 def test_a_stop_that_was_not_asked_for_never_counts_as_a_death(workload):
     def script(given):
         if given.number == 1 and given.attempt <= 5:
-            return [Ended(given.trial, given.attempt, "stopped", "pre-empted")]
+            return [Ended(given.trial, given.attempt, "stopped", Message("stopped.asked"))]
         return completed(given)
 
     results = run(rounds(), workload(executor=Scripted(script)))
@@ -109,7 +114,7 @@ def test_a_resumed_attempt_counts_what_the_earlier_ones_logged(workload):
                 Began(*ids, 0, "here"),
                 Logged(*ids, points),
                 Saved(*ids, 10, "snapshots/x", "0" * 64),
-                Ended(*ids, "died", "signal 9"),
+                Ended(*ids, "died", KILLED),
             ]
         later = pack({"train_loss": ([11], [1.0])})
         return [Began(*ids, 10, "here"), Logged(*ids, later), Ended(*ids, "completed")]
@@ -138,7 +143,8 @@ def test_a_violated_constraint_is_told_as_infeasible(workload):
     assert results.counts == {"infeasible": 1, "completed": 5}
     (told,) = [c for c in watch.all("ended") if c.number == 0]
     assert (told.status, told.value) == ("infeasible", None)
-    assert "latency_ms is 30" in told.reason
+    assert told.reason.code == "constraint.broken"
+    assert (told.reason.facts["metric"], told.reason.facts["value"]) == ("latency_ms", 30.0)
 
 
 # ---- whose trials they are
@@ -183,7 +189,7 @@ def test_an_executor_that_breaks_leaves_nothing_running(workload):
     assert {trial for trial, _ in executor.stopped} == {g.trial for g in executor.started}
     results = load(workload().store, "depth")
     assert results.counts == {"pending": 6}
-    assert results.trial(0).reason == "its supervisor ended"
+    assert results.trial(0).reason == Message("stopped.supervisor_ended")
 
 
 def test_a_trial_whose_lease_was_taken_is_dropped_and_not_overwritten(workload):
@@ -210,8 +216,8 @@ def test_a_trial_whose_lease_was_taken_is_dropped_and_not_overwritten(workload):
 
 def test_events_of_another_attempt_are_passed_over(workload):
     def script(given):
-        stale = Ended(given.trial, given.attempt + 1, "failed", "not ours")
-        unknown = Ended(10**6, 1, "failed", "nobody's")
+        stale = Ended(given.trial, given.attempt + 1, "failed", BROKEN)
+        unknown = Ended(10**6, 1, "failed", BROKEN)
         return [stale, unknown, *completed(given)]
 
     assert run(rounds(), workload(executor=Scripted(script))).counts == {"completed": 6}

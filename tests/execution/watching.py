@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from tunewright.execution.executors.executor import Assignment, Ended, Event, Logged
 from tunewright.execution.watcher import Concluded, Started, Summary
 from tunewright.execution.workload import Workload
+from tunewright.messages import Message
 from tunewright.store.curves import pack
 
 
@@ -83,7 +84,7 @@ class Scripted:
         self.stopped.append((trial, grace_s))
         for given in self.started:
             if given.trial == trial:
-                ended = Ended(trial, given.attempt, "stopped", "asked to stop")
+                ended = Ended(trial, given.attempt, "stopped", Message("stopped.asked"))
         self.waiting.append(ended)
 
     def close(self) -> None:

@@ -47,7 +47,8 @@ def test_case_09(tmp_path, repetition):
             assert began[trial.number] == trial.attempts == 1
             continue
         assert began[trial.number] == trial.attempts == 3
-        assert "died 3 times" in trial.reason and "SIGKILL" in trial.reason
+        assert (trial.reason.code, trial.reason.facts["deaths"]) == ("trial.died_repeatedly", 3)
+        assert trial.reason.facts["cause"]["signal"] == "SIGKILL"
         assert "attempt 3 stands at the edge" in trial.detail, "the tail of its log"
     before = journal.read_text()
     assert tw.run(round, workload).counts == results.counts

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from tests.faults.bad_days import bad_day, check_three_zeros
 
+from tunewright.messages import Message
+
 
 def test_case_25(tmp_path):
     kinds = [f"{m} {v}" for m in ("valid_error", "train_loss") for v in ("nan", "inf", "-inf")]
@@ -14,7 +16,8 @@ def test_case_25(tmp_path):
         trial = day.of(kind)
         shown = {"nan": "nan", "inf": "+inf", "-inf": "-inf"}[value]
         assert trial.status == "infeasible"
-        assert trial.reason == f"{metric} is {shown} at step 2"
+        facts = {"metric": metric, "value": shown, "step": 2}
+        assert trial.reason == Message("metric.not_finite", facts)
         assert trial.value is None
         assert trial.number not in day.ended, "it was ended on the spot"
         assert trial.curves[metric].steps.tolist()[-1] == 2, "the value is kept"

@@ -13,11 +13,12 @@ def test_case_26(tmp_path):
     for kind in kinds:
         trial = day.of(kind)
         assert trial.status == "failed"
-        assert trial.reason.startswith("valid_error: ")
-        assert "\n" not in trial.reason
+        assert trial.reason.code.startswith("value.")
+        assert trial.reason.facts["metric"] == "valid_error"
+        assert "\n" not in str(trial.reason)
         assert trial.attempts == 1
-    assert "say .item()" in day.of("not a number: matrix").reason
-    assert "float('0.5')" in day.of("not a number: numeric text").reason
+    assert day.of("not a number: matrix").reason.code == "value.array"
+    assert day.of("not a number: numeric text").reason.facts["reads_as_number"]
     silent = day.of("never logs")
     assert silent.status == "failed"
-    assert "the objective valid_error was never logged" in silent.reason
+    assert silent.reason.code == "objective.never_logged"

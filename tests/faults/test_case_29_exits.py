@@ -18,15 +18,16 @@ def test_case_29(tmp_path, isolate):
     for kind in ("exits 0", "exits 1"):
         trial = day.of(kind)
         assert trial.status == "failed"
-        assert f"sys.exit({kind[-1]})" in trial.reason
+        assert trial.reason.code == "trial.called_exit"
+        assert trial.reason.facts["status"] == kind[-1]
         assert trial.attempts == 1, "failed at once"
     for kind in DEADLY:
         trial = day.of(kind)
         assert (trial.status, trial.attempts) == ("failed", 3)
-        assert trial.reason.startswith("died 3 times, at last: ")
+        assert (trial.reason.code, trial.reason.facts["deaths"]) == ("trial.died_repeatedly", 3)
         began = [attempt for number, attempt in day.began if number == trial.number]
         assert began == [1, 2, 3], "the same number, the next attempt"
-    assert "3" in day.of("exits hard").reason.removeprefix("died 3 times"), "its exit status"
+    assert day.of("exits hard").reason.facts["cause"]["status"] == 3
     assert "about to leave" in day.of("exits hard").detail, "the tail of its log"
     resumed = day.of("dies once")
     assert (resumed.status, resumed.attempts) == ("completed", 2)

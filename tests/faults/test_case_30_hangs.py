@@ -14,7 +14,7 @@ def test_case_30_trial_timeout(tmp_path):
     for kind in ("hangs after steps", "hangs without threads"):
         trial = day.of(kind)
         assert trial.status == "failed"
-        assert "timeout" in trial.reason
+        assert trial.reason.code == "limit.time"
         assert trial.attempts == 1, "a time-out is not tried again"
         assert trial.number not in day.ended
     assert day.of("hangs after steps").curves["valid_error"].steps.tolist() == [1, 2, 3]
@@ -26,4 +26,4 @@ def test_case_30_no_progress(tmp_path):
     check_three_zeros(day)
     for kind in ("hangs", "hangs after steps"):
         assert day.of(kind).status == "failed"
-        assert "timeout" in day.of(kind).reason
+        assert day.of(kind).reason.code == "limit.no_progress"

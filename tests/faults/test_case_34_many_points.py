@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 from tests.faults.bad_days import bad_day, check_three_zeros
+from tests.store.record_parts import rows
 
+from tunewright.store.schema import curve as curve_table
 from tunewright.store.store import Store
 
 
@@ -15,5 +17,5 @@ def test_case_34(tmp_path):
     assert trial.status == "completed"
     assert np.array_equal(trial.curves["valid_error"].steps, np.arange(1, 10**6 + 1))
     with Store.open(tmp_path / "tuning.db") as store:
-        batches = [batch for key, batch in store.changes(0).batches if key == trial.identity]
+        batches = [row for row in rows(store, curve_table) if row["trial"] == trial.identity]
     assert len(batches) < 1000, "never a row per point"

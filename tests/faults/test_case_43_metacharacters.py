@@ -11,6 +11,7 @@ import tunewright as tw
 from tunewright.errors import NotFound
 from tunewright.execution.executors.executor import Ended, Logged
 from tunewright.execution.repeat import repeat
+from tunewright.messages import Message
 from tunewright.store.curves import pack
 from tunewright.store.store import Store
 
@@ -28,7 +29,8 @@ def test_case_43(store_url, tmp_path):
         assert given.configuration['a" OR "1"="1'] in FORMULAS
         points = pack({HOSTILE: ([1], [0.5]), "%s": ([1], [1.0]), "=cmd()": ([1], [2.0])})
         if given.number == 3:
-            return [Ended(*ids, "failed", "=HYPERLINK('x')", "'; DELETE FROM trial; --")]
+            said = Message("trial.failed", {"text": "=HYPERLINK('x')"})
+            return [Ended(*ids, "failed", said, "'; DELETE FROM trial; --")]
         return [Logged(*ids, points), Ended(*ids, "completed")]
 
     asked = tw.Round(
@@ -47,7 +49,7 @@ def test_case_43(store_url, tmp_path):
     )
     results = tw.run(asked, workload)
     assert results.counts == {"completed": 7, "failed": 1}
-    assert results.trial(3).reason == "=HYPERLINK('x')"
+    assert results.trial(3).reason.facts["text"] == "=HYPERLINK('x')"
     assert set(results.trial(0).curves) == {HOSTILE, "%s", "=cmd()"}
     with Store.open(store_url) as store:
         store.note(HOSTILE, HOSTILE)

@@ -9,11 +9,17 @@ from hypothesis import strategies as st
 from tests.strategies import rounds
 
 from tunewright.design.objective import minimize
+from tunewright.messages import Message
 from tunewright.store.curves import Batch, Curves, pack
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 
 OBJECTIVE = minimize("valid_error")
+REASONS = (
+    None,
+    Message("memory.exhausted", {"type": "MemoryError", "text": ""}),
+    Message("trial.failed", {"text": "the objective valid_error was never logged"}),
+)
 
 
 @st.composite
@@ -25,7 +31,7 @@ def results(draw: st.DrawFn) -> Results:
         for index in range(draw(st.integers(1, 3))):
             unit = {h.column: draw(st.floats(0, 1)) for h in study.space}
             configuration = study.configuration(unit)
-            status = draw(st.sampled_from(["completed", "infeasible", "failed"]))
+            status = draw(st.sampled_from(["completed", "infeasible", "failed", "pruned"]))
             count = draw(st.integers(1 if status == "completed" else 0, 3))
             values = draw(st.lists(st.floats(), min_size=count, max_size=count))
             points = {"valid_error": (range(5, 5 + count), values)} if count else {}
@@ -37,7 +43,7 @@ def results(draw: st.DrawFn) -> Results:
                     configuration=configuration,
                     unit={},
                     status=status,
-                    reason="" if status == "completed" else draw(st.sampled_from(["", "oom"])),
+                    reason=None if status == "completed" else draw(st.sampled_from(REASONS)),
                     curves=Curves([Batch(1, 0, pack(points))] if points else []),
                     seed=draw(st.integers(0, 2**31 - 1)),
                     seconds=draw(st.floats(0, 1e6)),

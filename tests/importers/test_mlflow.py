@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -11,6 +12,8 @@ import pytest
 from tunewright import importers
 from tunewright.design.objective import minimize
 from tunewright.errors import Damaged, NotFound, StoreError
+from tunewright.messages import Message
+from tunewright.store.judge import not_finite
 from tunewright.store.results import Results
 
 LOSS = minimize("val/loss")
@@ -90,8 +93,9 @@ def check_alike(found: Results) -> None:
     assert found.round.goal == "imported from the MLflow experiment 'sweep'"
     assert found.round.fixed == {"layers": 2} and set(found.round.nuisance) == {"lr", "optimizer"}
     assert [t.status for t in found.trials] == ["completed", "completed", "infeasible", "failed"]
-    assert found.trial(2).reason == "val/loss is nan at step 20"
-    assert found.trial(3).reason == "killed in MLflow, which keeps no reason"
+    assert found.trial(2).reason == not_finite("val/loss", math.nan, 20)
+    kept = {"source": "MLflow", "state": "killed"}
+    assert found.trial(3).reason == Message("foreign.no_reason", kept)
     best = found.best()
     assert dict(best.configuration) == {"lr": 0.01, "optimizer": "sgd", "layers": 2}
     assert (best.value, best.best_step, best.seconds) == (0.4, 20, 5.0)

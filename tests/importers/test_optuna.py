@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tunewright import importers
@@ -13,7 +16,14 @@ from tunewright.design.conditions import Given
 from tunewright.design.objective import maximize, minimize
 from tunewright.design.ranges import Choice, Integers, Linear, Log
 from tunewright.errors import DesignError, NotFound, StoreError
+from tunewright.messages import Message
+from tunewright.present.terminal.round_page import counts_line, remarks
+from tunewright.present.trial_rows import trial_rows
+from tunewright.search.bayesian.history import history
+from tunewright.search.search import told
+from tunewright.store.judge import not_finite
 from tunewright.store.results import Results
+from tunewright.store.store import Store
 
 optuna = pytest.importorskip("optuna")
 
@@ -104,16 +114,44 @@ def test_states_are_taken_over_honestly(tmp_path: Path) -> None:
     made(f"sqlite:///{tmp_path}/optuna.db")
     found = importers.optuna(str(tmp_path / "optuna.db"))
     pruned, diverged, broken = (found.trial(number) for number in (3, 4, 5))
-    assert (pruned.status, pruned.reason) == ("failed", "pruned at step 20")
+    assert (pruned.status, pruned.value) == ("pruned", None)
+    assert pruned.reason == Message("trial.pruned", {"step": 20})
     assert len(pruned.curves["value"]) == 2, "what it reported is kept"
-    assert (diverged.status, diverged.reason) == ("infeasible", "value is nan at step 25")
+    assert diverged.status == "infeasible"
+    assert diverged.reason == not_finite("value", math.nan, 25)
     assert (broken.status, broken.value) == ("failed", None)
-    assert "keeps no reason" in broken.reason
+    assert broken.reason is not None and broken.reason.code == "foreign.no_reason"
     said = " ".join(found.notes)
-    assert "1 pruned trials stand as failed" in said
+    assert "1 pruned trials" in said
     assert "does not record its sampler" in said
     assert found.search == "optuna"
     assert importers.optuna(str(tmp_path / "optuna.db"), search="random").search == "random"
+
+
+def test_pruned_trials_are_shown_as_pruned_everywhere(tmp_path: Path) -> None:
+    """Censored: neither failed nor infeasible, and no observation for a search."""
+    made(f"sqlite:///{tmp_path}/optuna.db")
+    found = importers.optuna(str(tmp_path / "optuna.db"))
+    assert found.counts == {"completed": 9, "pruned": 1, "infeasible": 1, "failed": 1}
+    assert found.infeasible_fraction == pytest.approx(1 / 10)
+    assert "1 pruned" in counts_line(found)
+    (shown,) = [text for status, text in remarks(found) if status == "pruned"]
+    assert shown.startswith("1 of 12: pruned (trial 3)")
+    (row,) = [row for row in trial_rows(found).rows if row.number == 3]
+    assert (row.status, row.value) == ("pruned", "-")
+    rows = json.loads(found.export(tmp_path / "out.json").read_text())
+    assert (rows[3]["status"], rows[3]["reason_code"]) == ("pruned", "trial.pruned")
+    assert rows[3]["value"] is None
+    with Store.open(tmp_path / "kept.db") as store:
+        store.keep(found)
+        kept = store.results(found.round.name)
+    assert kept.counts == found.counts and kept.trial(3).reason == found.trial(3).reason
+    for study in found.studies:
+        read = history(study, told(found, study))
+        own = [trial.status for trial in found.of(study)]
+        assert len(read.rows) == own.count("completed") + own.count("infeasible")
+        assert len(read.waiting) == own.count("pruned") + own.count("failed")
+        assert int(np.isnan(read.values).sum()) == own.count("infeasible")
 
 
 def test_an_unfinished_trial_is_left_out_and_a_grid_is_known(tmp_path: Path) -> None:
@@ -169,8 +207,10 @@ def test_several_objectives_constraints_and_names(tmp_path: Path) -> None:
     assert str(found.objective) == "maximize accuracy (last)"
     assert found.best().configuration == {"x": 0.4}
     assert found.trial(2).status == "infeasible"
-    assert found.trial(2).reason.startswith("constraint_")
-    assert found.trial(2).reason.endswith(" is 0.4, above 0")
+    broken = found.trial(2).reason
+    assert broken is not None and broken.code == "constraint.broken"
+    assert broken.facts["metric"].startswith("constraint_")
+    assert (broken.facts["value"], broken.facts["limit"]) == (pytest.approx(0.4), 0.0)
     assert importers.optuna(url, objective=minimize("latency")).best().value == 1.0
     with pytest.raises(DesignError, match=r"no metric 'accuracies'\. Did you mean 'accuracy'"):
         importers.optuna(url, objective=maximize("accuracies"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from tunewright import importers
 from tunewright.design.objective import minimize
 from tunewright.design.ranges import Choice
 from tunewright.errors import DesignError, NotFound
+from tunewright.messages import Message
+from tunewright.store.judge import not_finite
 
 LOSS = minimize("loss")
 
@@ -73,7 +76,8 @@ def test_an_experiment(experiment: Path) -> None:
     assert (best.value, best.best_step, best.seconds) == (0.1 + 0.25, 3, 1.5)
     assert set(found.metrics) == {"loss", "nested/acc"}, "Ray's own bookkeeping is no metric"
     broken = found.trial(2)
-    assert (broken.status, broken.reason) == ("failed", "ValueError: broken on purpose")
+    said = {"source": "Ray Tune", "text": "ValueError: broken on purpose"}
+    assert (broken.status, broken.reason) == ("failed", Message("foreign", said))
     assert "Traceback" in broken.detail
     assert found.search == "random"
     assert "1 of 2 completed trials ended before step 3" in " ".join(found.notes)
@@ -104,8 +108,8 @@ def test_divergence_unfinished_and_adaptive(experiment: Path) -> None:
     for path in experiment.glob("basic-variant*"):
         path.unlink()
     found = importers.ray_tune(experiment, objective=LOSS)
-    assert (
-        found.trial(3).status == "infeasible" and found.trial(3).reason == "loss is nan at step 2"
+    assert found.trial(3).status == "infeasible" and found.trial(3).reason == not_finite(
+        "loss", math.nan, 2
     )
     assert [t.number for t in found.trials] == [0, 1, 2, 3]
     said = " ".join(found.notes)
@@ -155,5 +159,7 @@ def test_a_real_run(tmp_path: Path) -> None:
     found = importers.ray_tune(tmp_path / "exp", objective=LOSS)
     assert (found.best().number, found.best().value) == (0, 0.1 + 1 / 3)
     assert found.round.fixed == {"opt.name": "adam"} and set(found.round.nuisance) == {"lr"}
-    assert found.trial(1).status == "failed" and "broken on purpose" in found.trial(1).reason
+    assert found.trial(1).status == "failed"
+    why = found.trial(1).reason
+    assert why is not None and "broken on purpose" in why.facts["text"]
     assert found.search == "random"

@@ -21,6 +21,7 @@ from tunewright.design.ranges import Choice, Log
 from tunewright.errors import Damaged, DesignError, NotFound
 from tunewright.importers.event_file import read_events
 from tunewright.importers.wire import fields
+from tunewright.messages import Message
 
 LOSS = minimize("valid/loss")
 
@@ -71,7 +72,8 @@ def test_divergence_and_failure_are_seen(tmp_path: Path) -> None:
     write(tmp_path / "c", event(1, hyperparameters(lr=9.0)), event(3, failed_session()))
     found = importers.tensorboard(tmp_path, objective=minimize("loss"))
     assert [t.status for t in found.trials] == ["completed", "infeasible", "failed"]
-    assert found.trial(2).reason == "its session ended in failure"
+    kept = {"source": "TensorBoard", "state": "failed"}
+    assert found.trial(2).reason == Message("foreign.no_reason", kept)
 
 
 def test_sessions_side_by_side_are_trials_and_a_single_one_is_the_folders(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ from tests.importers.wandb_writer import config, ended, history, run, summary, w
 from tunewright import importers
 from tunewright.design.objective import minimize
 from tunewright.errors import DesignError, NotFound
+from tunewright.messages import Message
+from tunewright.store.judge import not_finite
 
 LOSS = minimize("val_loss")
 EXPORT = """"Name","State","Notes","User","Tags","Created","Runtime","Sweep","lr","optimizer","_step","val_loss","throughput"
@@ -21,6 +24,8 @@ EXPORT = """"Name","State","Notes","User","Tags","Created","Runtime","Sweep","lr
 "soft-wind-5","running","-","me","","2026-11-15T20:40:00.000Z","5","","0.2","sgd","","",""
 """  # noqa: E501
 
+CRASHED = Message("foreign.no_reason", {"source": "W&B", "state": "crashed"})
+
 
 def test_an_exported_table(tmp_path: Path) -> None:
     path = tmp_path / "wandb_export.csv"
@@ -30,8 +35,8 @@ def test_an_exported_table(tmp_path: Path) -> None:
     assert set(found.round.nuisance) == {"lr", "optimizer"} and not found.round.fixed
     assert set(found.metrics) == {"val_loss", "throughput"}
     assert [t.status for t in found.trials] == ["completed", "completed", "infeasible", "failed"]
-    assert found.trial(2).reason == "val_loss is nan at step 100"
-    assert found.trial(3).reason == "crashed in W&B, which keeps no reason"
+    assert found.trial(2).reason == not_finite("val_loss", math.nan, 100)
+    assert found.trial(3).reason == CRASHED
     best = found.best()
     assert (best.number, best.value, best.best_step, best.seconds) == (1, 0.7, 500, 62.0)
     assert "final values alone" in found.notes[0] and "1 runs had not ended" in found.notes[1]
@@ -63,8 +68,8 @@ def test_offline_runs(tmp_path: Path) -> None:
     assert found.round.fixed == {"batch_size": 64, "model.act": "relu"}
     assert set(found.round.nuisance) == {"lr", "model.width"}
     assert [t.status for t in found.trials] == ["failed", "completed", "infeasible"]
-    assert found.trial(0).reason == "crashed in W&B, which keeps no reason", "it has no end"
-    assert found.trial(2).reason == "val_loss is nan at step 5"
+    assert found.trial(0).reason == CRASHED, "it has no end"
+    assert found.trial(2).reason == not_finite("val_loss", math.nan, 5)
     best = found.best()
     assert best.curves["val_loss"].steps.tolist() == [1, 2, 4]
     assert (best.value, best.best_step, best.seconds) == (0.1 + 1 / 4, 4, 12.0)

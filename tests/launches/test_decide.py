@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings, strategies as st
-from tests.launches.arms import ROUND, arm, repeats_of, round_results
+from tests.launches.arms import (
+    HIGH,
+    LOW,
+    ROUND,
+    SAME,
+    arm,
+    codes,
+    facts,
+    of,
+    repeats_of,
+    round_results,
+)
 
-from tunewright.checks.density import density
 from tunewright.design.objective import maximize
-from tunewright.design.ranges import log
-from tunewright.design.round import Round
 from tunewright.errors import DesignError
-from tunewright.finding import LegacyFinding as Finding
 from tunewright.launches.arm import Arm
 from tunewright.launches.decide import decide
 from tunewright.launches.plan import FIVE_LOOKS, NINE_LOOKS, TWO_LOOKS
@@ -22,30 +28,6 @@ from tunewright.launches.terms import LaunchTerms
 from tunewright.messages import Message
 from tunewright.stats.gain import History
 from tunewright.stats.spread import Spread
-from tunewright.testing import Bowl, results
-
-LOW = (0.70, 0.71, 0.69, 0.70, 0.72)
-HIGH = (0.74, 0.75, 0.73, 0.75, 0.74)
-SAME = (0.70, 0.69, 0.71, 0.72, 0.70)
-
-
-TERMS = {field.name for field in fields(LaunchTerms)}
-
-
-def of(candidate, baseline, **how):
-    terms = LaunchTerms(**{name: value for name, value in how.items() if name in TERMS})
-    rest = {name: value for name, value in how.items() if name not in TERMS}
-    return decide(arm(candidate), arm(baseline, "baseline"), terms, **rest)
-
-
-def codes(messages):
-    return [message.code for message in messages]
-
-
-def facts(messages, code):
-    """The facts of the one message with this code."""
-    (found,) = (message.facts for message in messages if message.code == code)
-    return found
 
 
 def test_a_clear_gain_is_launched_and_an_equal_pair_kept():
@@ -84,17 +66,6 @@ def test_a_hyperparameter_the_round_did_not_ask_about_takes_less():
     assert (feature.threshold, only.threshold) == (0.90, 0.78)
     assert (feature.false_launch_rate, only.false_launch_rate) == (0.10, 0.25)
     assert feature.probability == only.probability
-
-
-def test_the_claim_follows_what_the_round_asked():
-    results = round_results({n: [0.3, 0.31, 0.29, 0.3, 0.3] for n in (0, 1, 2)})
-    other = replace(repeats_of(results, 2).of, configuration={"layers": 1, "learning_rate": 0.02})
-    within = replace(repeats_of(results, 2), of=other)
-    asked = decide(repeats_of(results, 1), repeats_of(results, 0))
-    not_asked = decide(within, repeats_of(results, 0))
-    assert (asked.claim, not_asked.claim) == ("feature", "hyperparameters")
-    assert facts(asked.reasons, "launch.claim_scientific")["names"] == ["layers"]
-    assert facts(not_asked.reasons, "launch.claim_not_asked")["names"][0] == "learning_rate"
 
 
 def test_other_numbers_of_runs_than_planned_mean_several_looks():
@@ -201,57 +172,6 @@ def test_an_unmatched_infeasible_repeat_leaves_it_undecided():
     assert launch.reasons[0].facts["candidate_asked"] == 5
     both = round_results({0: [0.3, 0.31, None, 0.29, 0.31], 1: [0.2, 0.21, 0.2, None, 0.21]})
     assert decide(repeats_of(both, 1), repeats_of(both, 0)).verdict == "launch"
-
-
-@pytest.mark.parametrize("check", ["overfitting", "fairness", "boundary", "edge_of_divergence"])
-def test_findings_forbid_claims_about_features_but_not_shipping_a_point(check):
-    results = round_results({0: [0.3, 0.31, 0.3, 0.29, 0.31], 1: [0.2, 0.21, 0.2, 0.22, 0.21]})
-    arms = repeats_of(results, 1), repeats_of(results, 0)
-    warning = Finding(check, "layers=2", "warn", "it is so")
-    forbidden = decide(*arms, findings=[warning])
-    assert forbidden.verdict == "undecided"
-    assert facts(forbidden.reasons, "launch.finding")["check"] == check
-    assert forbidden.reasons[0].code == "launch.finding"
-    assert forbidden.forbidden is False  # the runs were there already
-    point = decide(*arms, LaunchTerms(claim="hyperparameters"), findings=[warning])
-    assert point.verdict == "launch"
-    assert facts(point.caveats, "launch.finding")["about"] == "layers=2"
-    elsewhere = decide(*arms, findings=[replace(warning, about="layers=7")])
-    assert elsewhere.verdict == "launch"
-    assert decide(*arms, findings=[replace(warning, verdict="note")]).verdict == "launch"
-
-
-def test_what_makes_the_round_meaningless_forbids_every_claim():
-    warning = Finding("baseline", "round depth", "warn", "no better than chance")
-    assert of(HIGH, LOW, findings=[warning], claim="hyperparameters").verdict == "undecided"
-    other_code = Finding("same_code", "round depth", "warn", "trials differ in commit")
-    launch = of(HIGH, LOW, findings=[other_code])
-    assert launch.verdict == "launch"  # the repeats decide, and they share their code
-    limit = facts(launch.caveats, "launch.finding")
-    assert (limit["check"], limit["scope"], limit["about"]) == ("same_code", "round", "depth")
-
-
-def density_finding():
-    round = Round(
-        "depth",
-        goal="Deeper?",
-        nuisance={"learning_rate": log(1e-4, 1.0)},
-        trials_per_study=20,
-        detect=1e-6,
-    )
-    (found,) = density(results(round, Bowl({"learning_rate": 0.5})))
-    return replace(found, scope="round", about="depth", verdict="warn")
-
-
-def test_a_converted_finding_keeps_its_evidence_in_the_reason():
-    warning = density_finding()
-    launch = of(HIGH, LOW, findings=[replace(warning, check="boundary")])
-    assert launch.verdict == "undecided"
-    kept = facts(launch.reasons, "launch.finding")
-    assert kept["evidence"] == warning.evidence.to_data()
-    assert kept["scope"] == "round"
-    elsewhere = replace(warning, check="boundary", scope="study", about="layers=7")
-    assert of(HIGH, LOW, findings=[elsewhere]).verdict == "launch"
 
 
 def test_arms_on_different_splits_are_not_compared():
@@ -387,38 +307,3 @@ def test_an_arm_by_hand_names_the_split_of_every_value():
     with pytest.raises(DesignError, match="2 splits"):
         Arm("mine", (0.1, 0.2, 0.3), maximize("accuracy"), splits=(1, 2))
     assert ROUND.seed == 0
-
-
-def test_the_headline_answers_whether_to_launch_in_twelve_words():
-    twenty = [0.70 + 0.01 * (k % 5) for k in range(20)]
-    splits = arm(HIGH, splits=(0,) * 5), arm(LOW, "baseline", splits=(1,) * 5)
-    warning = Finding("fairness", "round depth", "warn", "one had twice the trials")
-    shown = {
-        "launch": of(HIGH, LOW),
-        "margin": of(SAME, LOW, not_worse_by=0.02),
-        "noise": of((0.705, 0.715, 0.695, 0.71, 0.72), LOW),
-        "worse": of(LOW, HIGH),
-        "loss": of(LOW, HIGH, not_worse_by=0.01),
-        "cost": of(HIGH, LOW, complexity=0.05),
-        "futile": of((0.701, 0.69, 0.70, 0.70, 0.73), LOW, looked=1, detect=0.05),
-        "more": of(HIGH[:2], LOW[:2]),
-        "small": of([v + 0.004 for v in twenty], twenty, looked=4, detect=0.004),
-        "splits": decide(*splits),
-        "finding": of(HIGH, LOW, findings=[warning]),
-    }
-    said = {name: launch.headline for name, launch in shown.items()}
-    assert len(set(said.values())) == len(said)
-    for name, headline in said.items():
-        assert len(headline.split()) <= 12, headline
-        first = {"launch": "Launch", "keep": "Keep", "undecided": "Undecided"}
-        assert headline.startswith(first[shown[name].verdict])
-
-
-def test_the_data_of_a_launch_are_facts_only():
-    launch = of(HIGH, LOW)
-    data = json.loads(json.dumps(launch.to_data()))
-    assert data["runs"] == [5, 5]
-    assert data["verdict"] == "launch"
-    assert [one["code"] for one in data["reasons"]] == codes(launch.reasons)
-    assert data["reasons"][0]["probability"] == launch.probability
-    assert not any(" is better " in str(value) for value in data.values())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from tests.store.record_parts import Point
 
 from tunewright.design.names import Meaning
 from tunewright.design.objective import minimize
@@ -20,10 +21,14 @@ ROUND = Round(
 OLD, NEW = Place("depth", 0, {"rate": 0.1}), Place("depth", 1, {"rate": 0.2})
 
 
+def points(study, count):
+    return [Point({"rate": 0.1 * (i + 1)}) for i in range(count)]
+
+
 @pytest.fixture
 def store(tmp_path):
     with Store.open(tmp_path / "tuning.db") as opened:
-        opened.begin(ROUND, minimize("error"), Meaning(), search="halton", suggestions=None)
+        opened.begin(ROUND, minimize("error"), Meaning(), search="halton", suggestions=points)
         yield opened
 
 

@@ -8,6 +8,7 @@ import signal
 from dataclasses import replace
 
 import pytest
+from tests.launches.arms import warning
 
 from tunewright.design.objective import minimize
 from tunewright.design.ranges import log
@@ -16,7 +17,6 @@ from tunewright.errors import DesignError
 from tunewright.execution.executors.inline import Inline
 from tunewright.execution.run import load, run
 from tunewright.execution.workload import Workload
-from tunewright.finding import LegacyFinding as Finding
 from tunewright.launches import lineage
 from tunewright.launches.looks import Question, known, look_until_decided, record
 from tunewright.launches.plan import TWO_LOOKS
@@ -103,8 +103,7 @@ def test_a_second_decision_on_a_fixed_plan_is_sequential(workload):
 
 def test_what_findings_forbid_is_said_before_anything_is_run(workload):
     results = run(ROUND, workload)
-    warning = Finding("fairness", "round depth", "warn", "one had twice the trials")
-    found = look_until_decided(*pair(results), workload, Question(findings=(warning,)))
+    found = look_until_decided(*pair(results), workload, Question(findings=(warning("fairness"),)))
     assert found.launch.verdict == "undecided"
     assert found.summary is None
     assert found.launch.reasons[0].facts["check"] == "fairness"

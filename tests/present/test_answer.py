@@ -1,7 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
+from tests.present.sample_findings import MORE, REMEDIES, edge, few, unknown
+
 import tunewright as tw
-from tunewright.finding import LegacyFinding as Finding
+from tunewright.actions import Advise, RunTrials
+from tunewright.checks.comparison import comparison
 from tunewright.present.answer import answer
 from tunewright.store.results import Results
 from tunewright.testing.surfaces import Bowl
@@ -23,42 +28,52 @@ def made(repeats: int = 0) -> Results:
 
 
 def test_warnings_come_before_notes_and_set_the_tone() -> None:
-    findings = [
-        Finding("density", "all", "note", "a little", advice=("tunewright run decay --trials 16",)),
-        Finding("boundary", "all", "warn", "at the edge", advice=("widen it", "tunewright next")),
-        Finding("variance", "all", "cannot_judge", "no repeats"),
-        Finding("overfitting", "all", "ok", "none"),
-    ]
-    told = answer(made(), findings)
-    assert [f.check for f in told.doubts] == ["boundary", "density"]
-    assert told.trust == "1 warning: read what not to trust first."
-    assert [f.check for f in told.unknown] == ["variance"]
-    commands = [step.command for step in told.next]
-    assert commands[:2] == ["tunewright next", "tunewright run decay --trials 16"]
-    assert "widen it" not in commands
+    noted, warned = few("note"), edge("all", "warn", (Advise("larger_batch"), *REMEDIES))
+    told = answer(made(), [noted, warned, unknown("overfitting", "all"), edge("all")])
+    assert told.doubts == (warned, noted)
+    assert told.trust.facts == {"warnings": 1, "judged": True, "unknown": 1}
+    assert [f.check for f in told.unknown] == ["overfitting"]
+    assert [step.action for step in told.next][:2] == [REMEDIES[0], MORE]
+    assert [step.why.code for step in told.next][:2] == ["next.advised"] * 2
+    assert all(step.action.argv for step in told.next)
+    commands = [step.action.command for step in told.next]
     assert len(commands) == len(set(commands))
+
+
+def test_what_is_left_comes_first_while_trials_wait() -> None:
+    own = made()
+    waiting = replace(own.recorded[0], status="pending")
+    half = replace(own, recorded=(waiting, *own.recorded[1:]))
+    told = answer(half, [edge("all", "warn", REMEDIES)])
+    assert told.next[0].action == RunTrials("decay")
 
 
 def test_what_is_unknown_is_not_called_fine() -> None:
     assert not answer(made(), []).judged
-    assert answer(made(), []).trust == "Nothing could be judged yet."
-    unknown = [Finding("variance", "all", "cannot_judge", "no repeats")]
-    assert answer(made(), unknown).trust == "Nothing could be judged yet."
-    fine = [*unknown, Finding("overfitting", "all", "ok", "none")]
-    assert answer(made(), fine).trust == "No warning of the checklist; 1 could not be judged."
+    assert not answer(made(), [unknown("overfitting", "all")]).judged
+    both = answer(made(), [unknown("overfitting", "all"), edge("all")])
+    assert both.judged and both.trust.facts["unknown"] == 1
+    assert len({both.trust.text, answer(made(), []).trust.text}) == 2
 
 
 def test_what_was_found_has_the_best_the_comparison_and_the_repeats() -> None:
-    compared = Finding("comparison", "round decay", "ok", "a is best with 8 trials each")
+    asked = tw.Round(
+        "r", goal="?", scientific={"act": ["a", "b"]}, nuisance=ROUND.nuisance, trials_per_study=16
+    )
+    world = World(Bowl({"learning_rate": 0.5}), effect=lambda s: 0.5 * s.number)
+    (compared,) = comparison(results(asked, world))
     told = answer(made(repeats=4), [compared])
-    assert told.found[0] == "8 trials: 8 completed."
-    assert told.found[1].startswith("Best valid_error: 0.")
-    assert "(learning_rate=0.0" in told.found[1]
-    assert told.found[2] == "a is best with 8 trials each."
-    assert told.found[3].startswith("Repeated 4 times with new seeds, the best trial has mean 0.")
+    assert told.compared == (compared,)
+    counts, best, repeated = told.found
+    assert (counts.code, counts.facts["counts"]) == ("answer.counts", {"completed": 8})
+    assert set(best.facts["settings"]) == {"learning_rate"}
+    assert (best.code, best.facts["value"]) == ("answer.best", made().best().value)
+    assert (repeated.code, repeated.facts["times"]) == ("answer.repeated", 4)
+    assert repeated.facts["sd"] > 0
     assert told.caveats == ("holds for max_train_steps = 1000",)
 
 
 def test_a_round_without_trials() -> None:
     told = answer(Results.from_parts(ROUND, tw.minimize("valid_error"), []), [])
-    assert told.found == ("0 trials: none yet.",)
+    (counts,) = told.found
+    assert counts.facts == {"counts": {}, "trials": 0}

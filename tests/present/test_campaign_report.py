@@ -13,6 +13,7 @@ from tunewright.campaigns.request import as_space
 from tunewright.design.ranges import linear, log
 from tunewright.errors import NotFound
 from tunewright.launches.lineage import Launched, Place
+from tunewright.messages import Message
 from tunewright.present.campaign_report import chosen, found, whole
 from tunewright.present.report import report
 from tunewright.store.evaluations import Evaluation
@@ -33,9 +34,14 @@ def campaign() -> Campaign:
                 "reasons": ["<b>not sure</b>"]}  # fmt: skip
     launched = Launched(1, NOW, place, Place("old", 7, {}), "keep", decision, "me", "", "", "")
     look = Evaluation(1, best, 10, {"test_error": 0.123}, "t", "w", "valid_error", 0.1, 2)
-    log_ = (LoggedStep(1, "explore", "what matters, <where>?", "tune_1_explore", NOW),)
+    reason = Message("campaign.legacy", {"text": "what matters, <where>?"})
     return Campaign(
-        Definition("tune", SPACE, 40, None), (explored,), None, launched, (look,), log=log_
+        Definition("tune", SPACE, 40, None),
+        (explored,),
+        ("explore",),
+        launched=launched,
+        looks=(look,),
+        log=(LoggedStep(1, "explore", reason, "tune_1_explore", NOW),),
     )
 
 
@@ -72,7 +78,7 @@ def test_all_trials_stand_in_the_widest_space() -> None:
             **SPACE.nuisance, "learning_rate": log(1e-4, 10.0)}
     )  # fmt: skip
     second = replace(results(wider, WORLD), search="halton")
-    together = whole(replace(own, rounds=(*own.rounds, second)))
+    together = whole(replace(own, rounds=(*own.rounds, second), kinds=("explore", "widen")))
     assert together.round.name == "tune_2_widen"
     assert len(together.trials) == 24
     assert " [" not in together.round.goal
@@ -80,7 +86,8 @@ def test_all_trials_stand_in_the_widest_space() -> None:
     cut = replace(SPACE, name="tune_3_exploit", trials_per_study=4, nuisance={
             **SPACE.nuisance, "learning_rate": log(1e-6, 1e-3)})  # fmt: skip
     third = replace(results(cut, WORLD), search="bayesian")
-    all_of_it = whole(replace(own, rounds=(*own.rounds, second, third)))
+    kinds = ("explore", "widen", "exploit")
+    all_of_it = whole(replace(own, rounds=(*own.rounds, second, third), kinds=kinds))
     assert len(all_of_it.trials) == 28
     range_ = all_of_it.round.nuisance["learning_rate"]
     assert (range_.low, range_.high) == (1e-6, 10.0)

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 import tunewright as tw
-from tunewright.finding import LegacyFinding as Finding
+from tunewright.actions import RunTrials
+from tunewright.messages import Message
 from tunewright.present.report import Report, report
 from tunewright.present.trial_rows import trial_rows
 from tunewright.store.curves import Curves
@@ -21,6 +22,8 @@ from tunewright.testing.worlds import World, results
 
 HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(2)> & \x1b[31m'
 VOID = {"meta", "br", "img", "hr", "input", "link"}
+
+MEMORY = Message("memory.exhausted", {"type": "MemoryError", "text": ""})
 
 
 def decay(trials: int = 12, name: str = "decay", goal: str = "Does it help?") -> Results:
@@ -94,7 +97,7 @@ def test_the_verdict_comes_first_and_every_part_follows(usual: Report) -> None:
     text = Reader(made.html).text
     wanted = [
         "Does it help?",
-        made.answer.trust,
+        made.answer.trust.text,
         "What it found",
         "Best valid_error: 0.2",
         "holds for max_train_steps = 1000",
@@ -144,7 +147,10 @@ def test_hostile_names_and_notes_are_text() -> None:
     )
     made = results(round, World(Bowl({}), objective=tw.minimize("</td><script>")))
     broken = replace(
-        made.recorded[0], status="failed", reason=HOSTILE, command="<script>rm -rf</script>"
+        made.recorded[0],
+        status="failed",
+        reason=Message("trial.failed", {"text": HOSTILE}),
+        command="<script>rm -rf</script>",
     )
     made = replace(made, recorded=(broken, *made.recorded[1:]), notes=(HOSTILE, "\x1b]0;owned\x07"))
     page = report(made).html
@@ -182,7 +188,7 @@ def test_any_state_of_a_round_can_be_reported(state: str) -> None:
     trials = {
         "not begun": waiting,
         "one trial": made.recorded[:1],
-        "all infeasible": [replace(t, status="infeasible", reason="memory") for t in made.recorded],
+        "all infeasible": [replace(t, status="infeasible", reason=MEMORY) for t in made.recorded],
         "half done": [*made.recorded[:12], *waiting[12:]],
     }[state]
     told = report(Results.from_parts(made.round, made.objective, trials))
@@ -191,7 +197,7 @@ def test_any_state_of_a_round_can_be_reported(state: str) -> None:
     assert told.answer.found
     assert "Does it help?" in told.text
     if state in ("not begun", "half done"):
-        assert told.answer.next[0].command == "tunewright run decay"
+        assert told.answer.next[0].action == RunTrials("decay")
 
 
 def test_without_matplotlib_the_words_are_left(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -204,13 +210,8 @@ def test_without_matplotlib_the_words_are_left(monkeypatch: pytest.MonkeyPatch) 
     assert "Red crosses on the rail" in page
 
 
-def test_settings_that_are_told_the_same_share_an_item(usual: Report) -> None:
-    same = [f for f in usual.findings if f.check == "periodicity"]
-    advised = Finding("boundary", "a", "warn", "at the low end", advice=("widen it",))
-    findings = (*same, advised, replace(advised, about="b", says="at the high end"))
-    page = replace(usual, findings=findings).html
-    assert page.count("widen it") == 1
-    read = Reader(page).text
-    assert "a: at the low end" in read and "b: at the high end" in read
-    if len(same) > 1:
-        assert f"({len(same)} settings)" in read
+def test_a_page_of_the_shell_shows_commands_and_one_of_python_calls(usual: Report) -> None:
+    shell = replace(usual, reader="shell")
+    assert "tunewright repeat decay --times 5" in Reader(shell.html).text
+    assert "tunewright repeat" not in Reader(usual.html).text
+    assert "tw.repeat(" in Reader(usual.html).text

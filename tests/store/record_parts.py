@@ -8,17 +8,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from sqlalchemy import Table, select
+
 from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective, minimize
 from tunewright.design.ranges import log
 from tunewright.design.round import Round
 from tunewright.design.study import Study
+from tunewright.messages import Message
 from tunewright.store.curves import Batch, Curves, pack
 from tunewright.store.results import Results
 from tunewright.store.store import Claim, RoundRecord, Store, Worker
 from tunewright.store.trial import Trial
 
 OBJECTIVE = minimize("valid_error")
+KILLED = Message("program.exited", {"status": -9, "signal": "SIGKILL"})
+STOPPED = Message("stopped.asked")
 
 
 @dataclass(frozen=True)
@@ -75,7 +80,14 @@ def curve(*values: float, metric: str = "valid_error", first: int = 1) -> bytes:
 
 
 def complete(store: Store, claim: Claim, *values: float) -> None:
-    store.finish(claim, "completed", "", last=[curve(*(values or (0.5,)))], seconds=1.0)
+    store.finish(claim, "completed", last=[curve(*(values or (0.5,)))], seconds=1.0)
+
+
+def rows(store: Store, table: Table) -> list[dict[str, Any]]:
+    """Every row of a table, as the database has it."""
+    with store._database.reading() as connection:
+        found = connection.execute(select(table).order_by(table.c.id))
+        return [dict(row) for row in found.mappings()]
 
 
 def run_python(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:

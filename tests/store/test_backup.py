@@ -123,7 +123,7 @@ def test_a_restored_store_has_no_workers(tmp_path: Path) -> None:
         backup.make(path)
         backup.restore(path)
         with pytest.raises(Damaged, match="was replaced by another file while it was in use"):
-            store.finish(claim, "completed", "")
+            store.finish(claim, "completed")
     with Store.open(path) as store:
         store.register(record.id, "supervisor", exclusive=True)
         (taken,) = store.reclaim(record.id, LeaseWatch())

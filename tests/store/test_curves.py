@@ -62,6 +62,35 @@ def test_merging_is_the_last_word_on_each_step(
         assert only is not None and only.values.tolist() == merged.values.tolist()
 
 
+def test_a_value_carries_its_uncertainty() -> None:
+    points = {"a": ([1, 2], [0.5, 0.4]), "b": ([1, 2], [1.0, 2.0])}
+    packed = pack(points, {"b": ([0.1, 0.2], [10, 10_000])})
+    assert list(unpack(packed)) == ["a", "b"]
+    for curves in (unpack(packed), unpack(packed, only="b")):
+        assert curves["b"].values.tolist() == [1.0, 2.0]
+        assert curves["b"].sd is not None and curves["b"].sd.tolist() == [0.1, 0.2]
+        assert curves["b"].n is not None and curves["b"].n.tolist() == [10, 10_000]
+    assert unpack(packed)["a"].sd is None and unpack(packed)["a"].n is None
+    with pytest.raises(ValueError, match="as many sd and n"):
+        pack(points, {"a": ([0.1], [1])})
+
+
+def test_uncertainty_is_merged_with_its_values() -> None:
+    batches = [
+        Batch(1, 0, pack({"b": ([1, 2], [1.0, 2.0])}, {"b": ([0.1, 0.2], [10, 20])})),
+        Batch(1, 0, pack({"b": ([3], [3.0])})),
+        Batch(2, 2, pack({"b": ([4, 2], [4.0, 2.5])}, {"b": ([0.4, 0.25], [40, 25])})),
+    ]
+    merged = merge(batches)["b"]
+    assert merged.steps.tolist() == [1, 2, 4]
+    assert merged.values.tolist() == [1.0, 2.5, 4.0]
+    assert merged.sd is not None and merged.sd.tolist() == [0.1, 0.25, 0.4]
+    assert merged.n is not None and merged.n.tolist() == [10, 25, 40]
+    first = merge(batches[:2])["b"]
+    assert first.sd is not None and np.isnan(first.sd[2]) and first.n is not None
+    assert first.n.tolist() == [10, 20, 0]
+
+
 def test_metrics_logged_together_share_their_steps() -> None:
     own = list(range(1000))
     alone = len(pack({"a": (own, own)}))

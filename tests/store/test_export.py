@@ -11,8 +11,11 @@ from hypothesis import given, strategies as st
 from tests.store.record_parts import OBJECTIVE, a_round, a_trial, some_results
 
 from tunewright.errors import DesignError, StoreError
+from tunewright.messages import Message
 from tunewright.store.export import FORMULA, quoted
 from tunewright.store.results import Results
+
+SAID = Message("trial.failed", {"text": "+1 bad"})
 
 
 def test_csv_json_and_parquet_hold_the_same(tmp_path: Path) -> None:
@@ -48,7 +51,7 @@ def test_names_and_values_that_look_like_formulas_are_quoted(tmp_path: Path) -> 
     evil = "=HYPERLINK(0)"
     round = a_round(nuisance={evil: ["@cmd", "-1"]}, scientific={})
     trials = [
-        a_trial(0, 0.1, study=0, configuration={evil: "@cmd"}, reason="+1 bad"),
+        a_trial(0, 0.1, study=0, configuration={evil: "@cmd"}, status="failed", reason=SAID),
         a_trial(1, -0.5, study=0, configuration={evil: "-1"}),
     ]
     path = Results.from_parts(round, OBJECTIVE, trials).export(tmp_path / "x.csv")

@@ -20,29 +20,30 @@ from tunewright.store.spool import SpooledResult
 from tunewright.store.store import Store
 
 
-def made(path: Path, trials: int = 3) -> tuple[Place, Place]:
+def made(path: Path) -> tuple[Place, Place]:
     """A store with ended trials, an evaluation, two looks, launches, a probe and a note."""
     with Store.open(path) as store:
         record, worker = begun(store)
         root = store.trial_root()
-        claims = store.claim(record.id, worker, trials)
+        claims = store.claim(record.id, worker, 3)
         for claim in claims:
             batch = curve(0.5, 0.4)
-            store.finish(claim, "completed", "", last=[batch])
+            store.finish(claim, "completed", last=[batch])
             spool.write_trial(root / claim.folder, claim)
             ended = SpooledResult(claim.trial, 1, "completed", batches=(batch,))
             spool.write_result(root / claim.folder, ended)
         best = claims[1].trial
-        store.keep_evaluation(record.id, measured(best, 0, full=0.31, odd=math.nan))
-        store.keep_evaluation(record.id, measured(best, 1, test=0.35))
-        store.keep_evaluation(record.id, measured(best, 2, test=0.36))
-        one, other = (Place("depth", n, {"layers": 1 + n}) for n in (0, 1))
+        store.add_evaluation(record.id, measured(best, 0, full=0.31, odd=math.nan))
+        store.add_evaluation(record.id, measured(best, 1, test=0.35))
+        store.add_evaluation(record.id, measured(best, 2, test=0.36))
+        trials = store.results("depth").trials
+        one, other = (Place("depth", n, trials[n].configuration) for n in (0, 1))
         lineage.first_baseline(store, one, "where we begin")
         decision = {"verdict": "keep", "candidate_values": [0.5], "baseline_values": [0.4]}
         lineage.keep_launch(store, decision, other, one, why="no better")
         won = {**decision, "verdict": "launch", "candidate_values": [0.3, 0.3, 0.3]}
         lineage.keep_launch(store, won, other, one, why="better")
-        store.add_document("probe", None, {"probe": "train_steps", "settings": {"steps": 9}})
+        store.add_probe("train_steps", "train", {"settings": {"steps": 9}}, metric="valid_error")
         store.note("depth", "the cluster was slow today")
     return one, other
 
@@ -70,7 +71,7 @@ def told(path: Path) -> dict[str, object]:
                 (one.written, one.place, one.runs, keys[one.launch])
                 for one in lineage.baselines(store)
             ],
-            "probes": [(d.written, d.payload) for d in store.documents("probe")],
+            "probes": [(p.written, p.name, p.workload, p.settings) for p in store.probes()],
             "notes": [(n.written, n.text) for n in store.notes("depth")],
             "curves": {
                 t.number: {name: c.values.tolist() for name, c in t.curves.items() if name != "odd"}
@@ -110,7 +111,7 @@ def test_made_again_twice_nothing_is_doubled(tmp_path: Path) -> None:
         lose(path)
         rebuild(path)
         with Store.open(path) as store:
-            store.add_document("probe", None, {"probe": "again"})
+            store.add_probe("again", "train", {})
     after = told(path)
     assert len(after["probes"]) == len(before["probes"]) + 2
     assert after["evaluations"] == before["evaluations"]
@@ -139,24 +140,24 @@ def test_what_could_not_be_written_is_written_with_the_next(
     blocked.write_text("not a folder")
     with Store.open(path) as store:
         with caplog.at_level(logging.WARNING):
-            store.add_document("probe", None, {"probe": "one"})
+            store.add_probe("one", "train", {})
         assert "not written beside the trials" in caplog.text
-        assert len(store.documents("probe")) == 1, "the store has it all the same"
+        assert len(store.probes()) == 1, "the store has it all the same"
         blocked.unlink()
-        store.add_document("probe", None, {"probe": "two"})
+        store.add_probe("two", "train", {})
     found, torn = read(blocked)
-    assert [one.payload["probe"] for one in found] == ["one", "two"]
+    assert [one.row["name"] for one in found] == ["one", "two"]
     assert torn == []
 
 
 def test_what_was_rolled_back_is_never_left(tmp_path: Path) -> None:
     with Store.open(tmp_path / "tuning.db") as store:
         with pytest.raises(ZeroDivisionError), store.transaction():
-            store.add_document("probe", None, {"probe": "undone"})
+            store.add_probe("undone", "train", {})
             raise ZeroDivisionError
-        store.add_document("probe", None, {"probe": "done"})
+        store.add_probe("done", "train", {})
     found, _ = read(tmp_path / "tuning.db.trials")
-    assert [one.payload["probe"] for one in found] == ["done"]
+    assert [one.row["name"] for one in found] == ["done"]
 
 
 def test_a_round_that_keeps_its_trials_elsewhere_keeps_its_conclusions_there(
@@ -169,7 +170,7 @@ def test_a_round_that_keeps_its_trials_elsewhere_keeps_its_conclusions_there(
     rebuild(path, elsewhere)
     with Store.open(path) as store:
         store.note("depth", "moved")
-        store.add_document("probe", None, {"probe": "of no round"})
+        store.add_probe("of no round", "train", {})
         leave(store._database)
     assert any("moved" in one.read_text() for one in (elsewhere / FOLDER).glob("note-*.json"))
     lose(path)

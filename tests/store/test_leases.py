@@ -133,7 +133,8 @@ def test_a_dead_process_is_dead_at_once(store_url: str) -> None:
         claims = store.claim(record.id, worker, 2)
         assert [(c.number, c.attempt, c.attempts_died) for c in claims] == [(0, 2, 0), (1, 2, 0)]
         (lost, _) = store.attempts(claims[0].trial)
-        assert lost.outcome == "lost" and "owner lost" in lost.cause
+        assert lost.outcome == "lost" and lost.cause is not None
+        assert lost.cause.code == "owner.lost" and "pid" in lost.cause.facts["owner"]
 
 
 @pytest.mark.beyond_core

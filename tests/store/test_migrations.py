@@ -28,15 +28,13 @@ def columns(store: Store) -> set[str]:
 
 def test_each_step_is_applied_once_after_one_backup(store_url: str) -> None:
     newest = SCHEMA_VERSION + 1
-    backups: list[str] = []
+    backups: list[int] = []
     with Store.open(store_url) as store:
         begin(store)
         for _ in range(2):
-            migrations.migrate(
-                store._database, lambda: backups.append("made"), {newest: add_colour}, newest
-            )
+            migrations.migrate(store._database, backups.append, {newest: add_colour}, newest)
         assert migrations.version_of(store._database) == newest
-        assert "colour" in columns(store) and backups == ["made"]
+        assert "colour" in columns(store) and backups == [SCHEMA_VERSION]
         assert store.round("depth").counts == {"pending": 6}
 
 
@@ -45,7 +43,7 @@ def test_a_step_that_fails_changes_nothing(store_url: str) -> None:
     with Store.open(store_url) as store:
         with pytest.raises(ZeroDivisionError):
             migrations.migrate(
-                store._database, lambda: None, {one: add_colour, two: fail_late}, two
+                store._database, lambda version: None, {one: add_colour, two: fail_late}, two
             )
         assert migrations.version_of(store._database) == one
         assert "colour" in columns(store) and "size" not in columns(store)
@@ -57,4 +55,12 @@ def test_every_older_version_has_its_migration() -> None:
 
 def test_an_older_program_refuses_what_a_newer_one_made(store_url: str) -> None:
     with Store.open(store_url) as store, pytest.raises(StoreError, match="newer Tunewright"):
-        migrations.migrate(store._database, lambda: None, {}, SCHEMA_VERSION - 1)
+        migrations.migrate(store._database, lambda version: None, {}, SCHEMA_VERSION - 1)
+
+
+def test_a_store_of_version_3_is_refused_and_left_alone(store_url: str) -> None:
+    with Store.open(store_url) as store, store._database.writing() as connection:
+        connection.execute(text("UPDATE about SET value = '3' WHERE key = 'schema'"))
+    for read_only in (False, True):
+        with pytest.raises(StoreError, match=r"newer Tunewright \(schema 3.*pip install --upgrade"):
+            Store.open(store_url, read_only=read_only)

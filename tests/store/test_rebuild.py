@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
-from tests.store.record_parts import a_round, begin, begun, curve
+from tests.store.record_parts import KILLED, a_round, begin, begun, curve
 
 from tunewright.errors import NotFound
 from tunewright.store import spool
+from tunewright.store.judge import not_finite
 from tunewright.store.rebuild import rebuild
 from tunewright.store.spool import SpooledResult
 from tunewright.store.store import Claim, Store
@@ -27,23 +29,27 @@ def test_rounds_trials_curves_and_repeats_come_back(tmp_path: Path) -> None:
         record, worker = begun(store)
         a, b, c = store.claim(record.id, worker, 3)
         store.log(a, [curve(0.9, 0.8)])
-        store.release(a, "SIGKILL", died=True)
-        died = SpooledResult(
-            a.trial, 1, "pending", "SIGKILL", died=True, batches=(curve(0.9, 0.8),)
-        )
+        store.release(a, KILLED, died=True)
+        died = SpooledResult(a.trial, 1, "pending", KILLED, died=True, batches=(curve(0.9, 0.8),))
         (again,) = store.claim(record.id, worker, 1)
         store.began(again, 1, "here")
-        store.finish(again, "completed", "", last=[curve(0.4, first=2)], seconds=2.0)
+        store.finish(again, "completed", last=[curve(0.4, first=2)], seconds=2.0)
         done = SpooledResult(
             a.trial, 2, "completed", seconds=2.0, start_step=1, batches=(curve(0.4, first=2),)
         )
         leave(store, root, again, died, done)
-        store.finish(b, "infeasible", "diverged")
-        leave(store, root, b, SpooledResult(b.trial, 1, "infeasible", "diverged"))
+        diverged = not_finite("valid_error", math.nan, 1)
+        store.finish(b, "infeasible", diverged)
+        leave(
+            store,
+            root,
+            b,
+            SpooledResult(b.trial, 1, "infeasible", not_finite("valid_error", math.nan, 1)),
+        )
         leave(store, root, c)  # it was running when the store was lost
         store.add_repeats(record.id, 0, 1)
         (repeat,) = store.claim_repeats(record.id, worker, 0, 1)
-        store.finish(repeat, "completed", "", last=[curve(0.41)])
+        store.finish(repeat, "completed", last=[curve(0.41)])
         leave(
             store,
             root,
@@ -51,7 +57,7 @@ def test_rounds_trials_curves_and_repeats_come_back(tmp_path: Path) -> None:
             SpooledResult(repeat.trial, 1, "completed", batches=(curve(0.41),)),
         )
         added = store.add(record.id, worker, {"layers": 2, "learning_rate": 0.05}, 1, {})
-        store.finish(added, "completed", "", last=[curve(0.6)])
+        store.finish(added, "completed", last=[curve(0.6)])
         leave(store, root, added, SpooledResult(added.trial, 1, "completed", batches=(curve(0.6),)))
         before = store.results("depth")
         identity = store.identity
@@ -102,7 +108,7 @@ def test_a_folder_elsewhere_is_remembered(tmp_path: Path) -> None:
         record = begin(store, folder=str(folder))
         worker = store.register(record.id, "session", exclusive=False)
         (claim,) = store.claim(record.id, worker, 1)
-        leave(store, folder, claim, SpooledResult(claim.trial, 1, "failed", "why"))
+        leave(store, folder, claim, SpooledResult(claim.trial, 1, "failed", KILLED))
     path.unlink()
     assert rebuild(path, folder).ended == 1
     with Store.open(path) as store:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.store.record_parts import begin, begun, complete, curve
+from tests.store.record_parts import KILLED, begin, begun, complete, curve
 
 from tunewright.errors import OutOfDate
 from tunewright.store import backup
@@ -72,7 +72,7 @@ def test_a_spooled_release_counts_its_death_once(store_url: str, tmp_path: Path)
     with Store.open(store_url) as store:
         record, worker = begun(store)
         (claim,) = store.claim(record.id, worker, 1)
-        result = spooled(claim, status="pending", died=True, reason="SIGSEGV", first=0)
+        result = spooled(claim, status="pending", died=True, reason=KILLED, first=0)
         write_result(tmp_path / claim.folder, result)
         store.retire(worker)
         store.reclaim(record.id, LeaseWatch(), tmp_path)
@@ -107,7 +107,7 @@ def test_results_newer_than_a_restored_backup_are_taken_over(tmp_path: Path) -> 
         saved = store.back_up()
         (first,) = store.claim(record.id, worker, 1)
         store.fill(first, {"layers": 1, "learning_rate": 0.07}, {"learning_rate": 0.9})
-        store.release(first, "SIGKILL", died=True)
+        store.release(first, KILLED, died=True)
         write_result(root / first.folder, spooled(first, status="pending", died=True, first=0))
         (again,) = store.claim(record.id, worker, 1)
         write_trial(root / again.folder, again)

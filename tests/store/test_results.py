@@ -39,7 +39,10 @@ def test_another_objective_judges_the_same_trials_anew() -> None:
     assert worst.best().value == 0.9 and worst.objective == maximize("valid_error")
     limited = results.with_objective(minimize("valid_error", subject_to={"accuracy": ("<=", 0.65)}))
     assert limited.best().number == 1
-    assert limited.trial(4).status == "infeasible" and "accuracy" in limited.trial(4).reason
+    assert limited.trial(4).status == "infeasible"
+    broken = limited.trial(4).reason
+    assert broken is not None and broken.code == "constraint.broken"
+    assert broken.facts["metric"] == "accuracy"
     assert results.best().number == 4, "the first results are as they were"
     assert limited.with_objective(OBJECTIVE).best().number == 4
 

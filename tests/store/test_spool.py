@@ -8,13 +8,15 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, settings, strategies as st
-from tests.store.record_parts import a_round, begun, curve
+from tests.store.record_parts import KILLED, a_round, begun, curve
 
 from tunewright.errors import Damaged, StoreError
+from tunewright.messages import Message
 from tunewright.store import spool
 from tunewright.store.spool import SpooledResult, read_result, results_in, write_result
 from tunewright.store.store import Store
 
+lines = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=40)
 texts = st.text(st.characters(codec=None, exclude_categories=()), max_size=40)
 
 
@@ -25,7 +27,7 @@ texts = st.text(st.characters(codec=None, exclude_categories=()), max_size=40)
         trial=st.integers(0, 2**40),
         attempt=st.integers(1, 5),
         status=st.sampled_from(["pending", "completed", "infeasible", "failed"]),
-        reason=texts,
+        reason=st.none() | st.builds(lambda said: Message("trial.failed", {"text": said}), lines),
         detail=texts,
         seconds=st.floats(0, 1e9),
         peak_memory_mb=st.none() | st.floats(0, 1e9),
@@ -120,5 +122,14 @@ def test_a_folder_that_cannot_be_written_is_said_so(tmp_path: Path) -> None:
 
 
 def test_what_is_left_is_plain_json(tmp_path: Path) -> None:
-    path = write_result(tmp_path, SpooledResult(1, 2, "failed", "why"))
-    assert json.loads(path.read_text())["content"]["reason"] == "why"
+    path = write_result(tmp_path, SpooledResult(1, 2, "failed", KILLED))
+    assert json.loads(json.loads(path.read_text())["content"]["reason"]) == {
+        "code": "program.exited",
+        "facts": {"status": -9, "signal": "SIGKILL"},
+    }
+
+
+def test_a_result_that_version_0_1_left_reads_as_a_code(tmp_path: Path) -> None:
+    data = json.loads(write_result(tmp_path, SpooledResult(1, 2, "failed")).read_text())["content"]
+    path = spool.write_checked(tmp_path / "result.2.json", {**data, "reason": "exit status 3"})
+    assert read_result(path).reason == Message("program.exited", {"status": 3, "signal": ""})

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import threading
 
 import pytest
 from tests.store.record_parts import OBJECTIVE, a_round, begin, begun, complete, curve
 
 from tunewright.errors import NotFound, OutOfDate, StoreError
+from tunewright.messages import Message
+from tunewright.store.judge import not_finite
 from tunewright.store.provenance import Provenance
 from tunewright.store.store import Store
 
@@ -25,9 +28,9 @@ def test_a_round_is_begun_claimed_told_and_read_back(store_url: str) -> None:
         store.log(first, [curve(0.5, 0.4), curve(0.3, first=3)])
         store.saved(first, 3, "snapshots/3", "ab12")
         store.finish(
-            first, "completed", "", last=[curve(0.35, first=4)], seconds=2.5, peak_memory_mb=10.0
+            first, "completed", last=[curve(0.35, first=4)], seconds=2.5, peak_memory_mb=10.0
         )
-        store.finish(second, "infeasible", "valid_error is nan at step 1")
+        store.finish(second, "infeasible", not_finite("valid_error", math.nan, 1))
     with Store.open(store_url, create=False) as store:
         results = store.results("depth")
         assert results.round == a_round() and results.objective == OBJECTIVE
@@ -136,30 +139,15 @@ def test_failed_trials_are_reopened_when_asked(store_url: str) -> None:
     with Store.open(store_url) as store:
         record, worker = begun(store)
         a, b = store.claim(record.id, worker, 2)
-        store.finish(a, "failed", "ValueError: no", detail="Traceback ...")
+        raised = Message("trial.raised", {"type": "ValueError", "text": "no"})
+        store.finish(a, "failed", raised, detail="Traceback ...")
         complete(store, b)
         assert store.reopen(record.id) == [0]
         (again,) = store.claim(record.id, worker, 1)
         assert (again.number, again.attempt, again.attempts_died) == (0, 2, 0)
 
 
-def test_changes_are_told_once_and_none_is_skipped(store_url: str) -> None:
-    with Store.open(store_url) as store:
-        record, worker = begun(store)
-        start = store.changes(0)
-        assert len(start.trials) == 6
-        (claim,) = store.claim(record.id, worker, 1)
-        store.log(claim, [curve(0.5)])
-        news = store.changes(start.revision)
-        assert [t["number"] for t in news.trials] == [0]
-        assert [a["n"] for a in news.attempts] == [1]
-        assert [key for key, _ in news.batches] == [claim.trial]
-        nothing = store.changes(news.revision)
-        assert (nothing.trials, nothing.attempts, nothing.batches) == ((), (), ())
-        assert len(store.changes(10**15).trials) == 6, "a restored store counts anew"
-
-
-def test_notes_stops_and_documents(store_url: str) -> None:
+def test_notes_and_requests_to_stop(store_url: str) -> None:
     with Store.open(store_url) as store:
         record, _ = begun(store)
         store.note("depth", "warm-up was too short")
@@ -175,10 +163,6 @@ def test_notes_stops_and_documents(store_url: str) -> None:
         assert store.stops(record.id).numbers == frozenset()
         store.clear_stops(record.id)
         assert not store.stops(record.id).everything
-        key = store.add_document("finding", record.id, {"verdict": "ok", "p": float("nan")})
-        (document,) = store.documents("finding", record.id)
-        assert document.id == key and document.payload == {"verdict": "ok", "p": None}
-        assert store.documents("launch") == []
 
 
 def test_a_wish_to_stop_ends_with_those_it_was_meant_for(store_url: str) -> None:
@@ -211,10 +195,11 @@ def test_names_are_inert_and_never_become_paths(store_url: str, name: str) -> No
         record = begin(store, round)
         worker = store.register(record.id, "session", exclusive=False)
         (claim,) = store.claim(record.id, worker, 1)
-        store.finish(claim, "failed", name, detail=name, last=[curve(0.5, metric=name)])
+        said = Message("trial.failed", {"text": name})
+        store.finish(claim, "failed", said, detail=name, last=[curve(0.5, metric=name)])
         store.note(name, name)
         results = store.results(name)
-        assert results.round.name == name and results.trials[0].reason == name
+        assert results.round.name == name and results.trials[0].reason == said
         assert name in results.trials[0].configuration
         assert list(results.trials[0].curves) == [name] and results.notes == (name,)
         assert claim.folder.split("/")[0] == record.directory
@@ -227,9 +212,11 @@ def test_any_text_of_an_exception_is_kept(store_url: str) -> None:
     with Store.open(store_url) as store:
         record, worker = begun(store)
         (claim,) = store.claim(record.id, worker, 1)
-        store.finish(claim, "failed", "bad \x00 \ud800", detail="x" * 10**6)
+        said = Message("trial.raised", {"type": "ValueError", "text": "bad \x00 \ud800"})
+        store.finish(claim, "failed", said, detail="x" * 10**6)
         trial = store.results("depth").trials[0]
-        assert trial.reason == "bad \\x00 \\ud800"
+        assert trial.reason is not None
+        assert trial.reason.facts == {"type": "ValueError", "text": "bad \\x00 \\ud800"}
         assert len(trial.detail) < 210_000 and "left out" in trial.detail
 
 
@@ -259,3 +246,24 @@ def test_threads_share_a_store(store_url: str) -> None:
             thread.join()
         assert sorted(n for n in told if n is not None) == list(range(40))
         assert store.round("depth").counts == {"completed": 40}
+
+
+def test_one_trial_is_read_by_its_key(store_url: str) -> None:
+    with Store.open(store_url) as store:
+        record, worker = begun(store)
+        claims = store.claim(record.id, worker, 2)
+        for claim, value in zip(claims, (0.5, 0.25), strict=True):
+            complete(store, claim, value)
+        store.add_repeats(record.id, 1, 1)
+        (again,) = store.claim_repeats(record.id, worker, 1, 1)
+        store.log(again, [curve(0.3)])
+        results = store.results("depth")
+        for whole in (*results.trials, *results.recorded_repeats):
+            alone = store.trial(whole.identity)
+            assert alone == whole
+            assert {n: c.values.tolist() for n, c in alone.curves.items()} == {
+                n: c.values.tolist() for n, c in whole.curves.items()
+            }
+        assert store.trial(claims[1].trial).value == 0.25
+        with pytest.raises(NotFound, match="no trial with the key 999"):
+            store.trial(999)

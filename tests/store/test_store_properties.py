@@ -22,9 +22,10 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
-from tests.store.record_parts import a_round, begin, curve
+from tests.store.record_parts import KILLED, a_round, begin, curve
 
 from tunewright.errors import OutOfDate
+from tunewright.messages import Message
 from tunewright.store.curves import pack
 from tunewright.store.leases import LeaseWatch
 from tunewright.store.spool import SpooledResult, write_result
@@ -58,7 +59,7 @@ def store(store_url: str) -> Any:
 @given(
     st.dictionaries(names, plain, max_size=4),
     st.lists(batches, max_size=4),
-    st.sampled_from(["completed", "infeasible", "failed"]),
+    st.sampled_from(["completed", "infeasible", "failed", "pruned"]),
     st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=30),
     st.floats(0, 1e6),
 )
@@ -83,13 +84,14 @@ def test_the_store_returns_what_was_put_in(
         for metric, values in metrics.items():
             expected.setdefault(metric, {}).update(zip(steps, values, strict=False))
     store.log(claim, packed[:-1])
-    store.finish(claim, status, reason, last=packed[-1:], seconds=seconds)
+    said = Message("trial.failed", {"text": reason})
+    store.finish(claim, status, said, last=packed[-1:], seconds=seconds)
     trial = store.results(name).recorded[0]
     assert trial.configuration == configuration
     assert [type(v) for v in trial.configuration.values()] == [
         type(v) for v in configuration.values()
     ]
-    assert (trial.status, trial.reason, trial.seconds) == (status, reason, seconds)
+    assert (trial.status, trial.reason, trial.seconds) == (status, said, seconds)
     assert set(trial.curves) == set(expected)
     for metric, points in expected.items():
         assert trial.curves[metric].steps.tolist() == list(points)
@@ -167,9 +169,9 @@ class Interleavings(RuleBasedStateMachine):
             if what == "log":
                 self.store.log(claim, points)
             elif what == "finish":
-                self.store.finish(claim, "completed", "", last=points)
+                self.store.finish(claim, "completed", last=points)
             else:
-                self.store.release(claim, what, died=what == "release")
+                self.store.release(claim, KILLED, died=what == "release")
 
         if not self.owned(claim):
             ours = (known.status, known.owner, known.attempt)

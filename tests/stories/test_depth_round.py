@@ -78,7 +78,7 @@ def test_the_depth_round(world):
         assert position == pytest.approx(trial.unit["learning_rate"], abs=1e-12)
         if position > WALL:
             assert trial.status == "infeasible"
-            assert trial.reason == "train_loss is nan at step 11"
+            assert (trial.reason.code, trial.reason.facts["step"]) == ("metric.not_finite", 11)
         else:
             known = (
                 SURFACE({"learning_rate": position}) + EFFECT[trial.configuration["hidden_layers"]]

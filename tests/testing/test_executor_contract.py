@@ -59,10 +59,10 @@ def ended_as(outcome: str) -> Callable[[list[Event]], list[Event]]:
         (lambda events: tuple(events) if events else [], "events() gives tuple, not a list"),
         (
             lambda events: [
-                dataclasses.replace(e, cause="", detail="") if isinstance(e, Ended) else e
+                dataclasses.replace(e, cause=None, detail="") if isinstance(e, Ended) else e
                 for e in events
             ],
-            "says infeasible: cause '' lacks 'heads do not divide width'",
+            "says infeasible: cause None",
         ),
     ],
 )

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from tunewright.design.objective import maximize, minimize
 from tunewright.design.ranges import linear, log
 from tunewright.design.round import Round
 from tunewright.search.listed import Listed
+from tunewright.store.judge import not_finite
 from tunewright.testing import Bowl, Walled, World, results
 
 DEPTH = Round(
@@ -41,7 +43,7 @@ def test_walls_make_infeasible_trials_with_a_reason() -> None:
     }
     assert 6 <= len(bad) <= 10
     for trial in bad:
-        assert trial.value is None and trial.reason == "train_loss is nan at step 550"
+        assert trial.value is None and trial.reason == not_finite("train_loss", math.nan, 550)
         assert np.isnan(trial.curves["train_loss"].values[-1])
         assert trial.curves["valid_error"].steps[-1] == 500
 

@@ -16,10 +16,10 @@ from typing import Literal
 import numpy as np
 
 from tunewright import messages
-from tunewright.actions import plain
 from tunewright.advice.transfer import transfer
 from tunewright.design.ranges import Value
 from tunewright.errors import DesignError
+from tunewright.facts import plain
 from tunewright.messages import Text
 from tunewright.stats.noise import Floats
 from tunewright.store.curves import Batch, Curves, pack
@@ -121,7 +121,7 @@ def _cut(trial: Trial, steps: int) -> Trial:
             finite &= bool(np.isfinite(curve.values[kept]).all())
     curves = Curves([Batch(1, 0, pack(points))] if points else ())
     if trial.status == "infeasible" and later and finite and points:
-        return replace(trial, curves=curves, status="completed", reason="")  # it diverged later
+        return replace(trial, curves=curves, status="completed", reason=None)  # it diverged later
     return replace(trial, curves=curves)
 
 

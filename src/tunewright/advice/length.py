@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from tunewright.actions import Extend
 from tunewright.advice.extend import extension, trained_steps
 from tunewright.advice.proposal import Proposal, proposal, reason, successor
+from tunewright.checks.saturated import SaturatedEvidence
 from tunewright.errors import TunewrightError
 from tunewright.finding import Finding
 from tunewright.messages import Message
@@ -35,8 +36,8 @@ def longer(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
 def shorter(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
     """The same round with fewer steps, where the second half of training changed nothing."""
     own = [f for f in findings if f.check == "saturated" and f.verdict == "warn"]
-    wanted = [f.evidence.get("proposed_max_train_steps") for f in own]
-    steps = [int(x) for x in wanted if x]
+    seen = [f.evidence for f in own if isinstance(f.evidence, SaturatedEvidence)]
+    steps = [one.proposed_max_train_steps for one in seen if one.proposed_max_train_steps]
     name = results.meaning.name("max_train_steps")
     if not steps or name not in results.round.fixed:
         return []

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from tunewright.advice.proposal import Proposal, enough_for, proposal, reason, successor
+from tunewright.checks.overfitting import OverfittingEvidence
 from tunewright.checks.wider import wider
 from tunewright.design._preset_ranges import SPACES
 from tunewright.design.names import Meaning
@@ -32,13 +33,7 @@ DECADES = 100.0  # either way around a strength that is in use
 
 def regularise(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
     """A round that tunes the regularisers beside the rest, where the best trials overfit."""
-    own = [
-        f
-        for f in findings
-        if f.check == "overfitting"
-        and f.verdict == "warn"
-        and f.evidence.get("kind") != "training too"
-    ]
+    own = [f for f in findings if _overfits(f)]
     if not own:
         return []
     known = results.meaning.regularisers
@@ -62,6 +57,14 @@ def regularise(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
         proposal("regularise", reason("proposal.regularise", own, ranges=ranges), own, next_)
         for ranges, next_ in zip(({first: added[first]}, added), made, strict=False)
     ]
+
+
+def _overfits(finding: Finding) -> bool:
+    """Whether it warns of overfitting, rather than of training that got worse too."""
+    seen = finding.evidence
+    if finding.verdict != "warn" or not isinstance(seen, OverfittingEvidence):
+        return False
+    return seen.kind != "training too"
 
 
 def strength(name: str, value: Value, meaning: Meaning, fixed: Mapping[str, Any]) -> Range | None:

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tunewright.actions import Action, Probe, RunTrials, ShowRound, ShowTrial
+from tunewright.actions import Action, Probe, RunTrials, ShowRound
 from tunewright.advice.proposal import Proposal, proposal, reason
 from tunewright.checks.infeasible import InfeasibleEvidence
-from tunewright.finding import Finding, LegacyFinding
+from tunewright.checks.overfitting import OverfittingEvidence
+from tunewright.finding import Finding
 from tunewright.store.results import Results
 
-BROKEN = ("baseline", "training_bug")  # nothing else means anything until these are mended
+BROKEN = ("baseline", "training_bug")  # nothing else means anything until these are fixed
 UNSTABLE = ("edge_of_divergence", "instability")
 PROBES = ("stability", "warmup", "clip")
 
@@ -38,14 +39,7 @@ def mend(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
     if not own:
         return []
     name = results.round.name
-    actions: list[Action] = [
-        action for f in own if isinstance(f, Finding) for action in f.actions if action.argv
-    ]
-    for f in own:
-        if isinstance(f, LegacyFinding):  # until the checks of curves are converted
-            shown = f.evidence.get("flagged") or f.evidence.get("top") or []
-            actions += [ShowTrial(name, one["trial"]) for one in shown[:1] if "trial" in one]
-    actions = actions or [ShowRound(name)]
+    actions = [action for f in own for action in f.actions if action.argv] or [ShowRound(name)]
     why = reason("proposal.repair", own)
     return [proposal("repair", why, own, actions=tuple(dict.fromkeys(actions)))]
 
@@ -53,13 +47,7 @@ def mend(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
 def stabilise(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
     """Instability that holds the learning rate down: probes that find its remedy."""
     own = [f for f in findings if f.check in UNSTABLE and f.verdict == "warn"]
-    own += [
-        f
-        for f in findings
-        if f.check == "overfitting"
-        and f.verdict == "warn"
-        and f.evidence.get("kind") == "training too"
-    ]
+    own += [f for f in findings if _trains_worse(f)]
     if not own:
         return []
     return [proposal("repair", reason("proposal.repair", own), own, actions=probes(results))]
@@ -83,3 +71,11 @@ def _all_diverge(finding: Finding) -> bool:
     """Whether so many trials are infeasible that the program itself is suspected."""
     seen = finding.evidence
     return isinstance(seen, InfeasibleEvidence) and seen.nearly_all
+
+
+def _trains_worse(finding: Finding) -> bool:
+    """Whether it warns that validation got worse because training did."""
+    seen = finding.evidence
+    if finding.verdict != "warn" or not isinstance(seen, OverfittingEvidence):
+        return False
+    return seen.kind == "training too"

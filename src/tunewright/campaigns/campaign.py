@@ -1,13 +1,12 @@
 """A campaign: the whole loop on one search space, as the store has it.
 
-Everything a campaign knows is in the store: its definition (a document), its rounds (by their
-names, `tune_2_explore`), their repeats, the launch, the looks at the test set. What to do next is a
+Everything a campaign knows is in the store: its definition, its rounds and probes (they belong to
+it by a foreign key), their repeats, the launch, the looks at the test set. What to do next is a
 function of that alone, so it can be stopped anywhere and resumed by anybody.
 """
 
 from __future__ import annotations
 
-import re
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,14 +19,15 @@ from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value
 from tunewright.design.round import Round
 from tunewright.launches.lineage import Launched, Place, baseline, launches
+from tunewright.messages import Message
+from tunewright.store.campaigns import PROBE
 from tunewright.store.evaluations import Evaluation
-from tunewright.store.notes import Document
+from tunewright.store.probes import ProbeRecord
 from tunewright.store.repeats import Repeats
 from tunewright.store.results import Results
 from tunewright.store.store import Store
 from tunewright.store.trial import Trial
 
-STEP = "campaign step"
 BEGINNING = 16  # trials a budget of hours is taken for until some have ended
 SECONDS_PER_HOUR = 3600.0
 
@@ -38,8 +38,8 @@ class LoggedStep:
 
     number: int  # from 1
     kind: str
-    reason: str
-    round: str  # empty when it is about none
+    reason: Message
+    round: str  # empty when it is about none, or about one that has not begun
     written: datetime
 
 
@@ -62,7 +62,7 @@ class Contender:
 
     @property
     def known_value(self) -> float | None:
-        """The mean of its repeats, which were not picked for their luck; None without any."""
+        """The mean of its repeats, which were not picked for their value; None without any."""
         values = self.repeats.values
         return statistics.fmean(values) if values else None
 
@@ -77,11 +77,12 @@ class Campaign:
     """A campaign as recorded."""
 
     definition: Definition
-    rounds: tuple[Results, ...] = ()  # by number
+    rounds: tuple[Results, ...] = ()  # in the order they began
+    kinds: tuple[str, ...] = ()  # what each of them is for: explore, exploit ...
     incumbent: Contender | None = None  # the baseline launched before it, now
     launched: Launched | None = None  # its own decision
     looks: tuple[Evaluation, ...] = ()  # at the test set
-    probes: tuple[Mapping[str, Any], ...] = ()  # answers given since it began
+    probes: tuple[Mapping[str, Any], ...] = ()  # answers that it asked for
     probe_trials: int = 0  # that they took
     probe_seconds: float = 0.0  # of one slot
     log: tuple[LoggedStep, ...] = ()
@@ -93,7 +94,7 @@ class Campaign:
 
     @property
     def space(self) -> Round:
-        """What is searched, with what probes have settled."""
+        """What is searched, with what its probes have chosen."""
         space = self.definition.space
         known = {n: v for n, v in settled(self.probes).items() if n not in space.nuisance}
         return replace(space, fixed={**space.fixed, **known}) if known else space
@@ -105,8 +106,18 @@ class Campaign:
 
     @property
     def searched(self) -> tuple[Results, ...]:
-        """Its rounds without that of the configuration people have today."""
-        return tuple(r for r in self.rounds if kind_of(r.round.name) != "baseline")
+        """Its rounds without that of the current default."""
+        return tuple(r for r in self.rounds if self.kind_of(r) != "baseline")
+
+    def kind_of(self, results: Results) -> str:
+        """What one of its rounds is for."""
+        kinds = zip(self.rounds, self.kinds, strict=True)
+        return next((kind for own, kind in kinds if own.round.name == results.round.name), "")
+
+    def of_kind(self, *kinds: str) -> tuple[Results, ...]:
+        """Its rounds for one of these purposes."""
+        own = zip(self.rounds, self.kinds, strict=True)
+        return tuple(results for results, kind in own if kind in kinds)
 
     @property
     def spent(self) -> int:
@@ -146,7 +157,7 @@ class Campaign:
     @property
     def extended(self) -> tuple[Results, ...]:
         """Its rounds of full length, where the best were trained longer in the end."""
-        return tuple(r for r in self.rounds if kind_of(r.round.name) == "extend")
+        return self.of_kind("extend")
 
     def ranked(self) -> list[Contender]:
         """Completed trials of the search, best first, each configuration once.
@@ -157,7 +168,7 @@ class Campaign:
 
     def ranked_short(self) -> list[Contender]:
         """The same without those of full length."""
-        return _ranked([r for r in self.searched if kind_of(r.round.name) != "extend"])
+        return _ranked([r for r in self.searched if self.kind_of(r) != "extend"])
 
     def repeated(self) -> list[Contender]:
         """Configurations of the search that were repeated, by the mean of their repeats.
@@ -187,16 +198,15 @@ class Campaign:
 
     @property
     def default(self) -> Contender | None:
-        """The configuration people have today, where it was trained."""
-        for results in self.rounds:
-            if kind_of(results.round.name) == "baseline":
-                for trial in results.top(1):
-                    return Contender(results, trial)
+        """The current default, where it was trained."""
+        for results in self.of_kind("baseline"):
+            for trial in results.top(1):
+                return Contender(results, trial)
         return None
 
     @property
     def baseline(self) -> Contender | None:
-        """What the winner is compared with: what was launched before, else what people have."""
+        """What the winner is compared with: what was launched before, else the default."""
         return self.incumbent or self.default
 
 
@@ -212,65 +222,43 @@ def _ranked(rounds: Sequence[Results]) -> list[Contender]:
     return list(distinct.values())
 
 
-def kind_of(round: str) -> str:
-    """What a round of a campaign was for, by its name.
-
-    >>> kind_of("tune_2_explore"), kind_of("weight_decay")
-    ('explore', '')
-    """
-    found = re.fullmatch(r".+_\d+_([a-z]+)", round)
-    return found[1] if found else ""
-
-
-def number_of(round: str, campaign: str) -> int | None:
-    """The number of a round in its campaign; None if it belongs to another."""
-    found = re.fullmatch(re.escape(campaign) + r"_(\d+)_[a-z]+", round)
-    return int(found[1]) if found else None
-
-
-def keep_step(store: Store, name: str, kind: str, reason: str, round: str) -> None:
-    """Add a line to the campaign's log."""
-    payload = {"kind": STEP, "name": name, "step": kind, "reason": reason, "round": round}
-    store.add_document("finding", None, payload)
-
-
 def read_campaign(store: Store, definition: Definition) -> Campaign:
     """A campaign as the store has it now."""
-    name, since = definition.name, definition.started
-    records = store.rounds()
-    numbers = {record.name: number_of(record.name, name) for record in records}
-    numbered = sorted((number, round) for round, number in numbers.items() if number is not None)
-    rounds = tuple(store.results(round) for _, round in numbered)
-    own = {results.round.name for results in rounds}
+    found = store.campaign(definition.name)
+    if found is None:
+        return Campaign(definition, incumbent=_incumbent(store, definition))
+    belongs = store.campaign_rounds(found.id)
+    own = {name: purpose for name, purpose in belongs if purpose != PROBE}
+    rounds = tuple(store.results(name) for name in own)
     mine = [one for one in launches(store) if one.candidate.round in own]
     identities = {t.identity for r in rounds for t in (*r.trials, *r.recorded_repeats)}
-    answers = [d for d in store.documents("probe") if since is None or d.written >= since]
-    probes = [
-        record
-        for record in records
-        if record.name.startswith("probe_") and (since is None or record.created >= since)
-    ]
+    answers = store.probes(campaign=found.id)
+    probed = [store.results(name) for name, purpose in belongs if purpose == PROBE]
     return Campaign(
         definition,
         rounds,
+        tuple(own.values()),
         _incumbent(store, definition),
         mine[-1] if mine else None,
         tuple(one for one in store.evaluations() if one.look and one.trial in identities),
-        tuple(answer.payload for answer in answers),
-        sum(sum(record.counts.values()) for record in probes),
-        _probe_seconds(store, definition, [record.name for record in probes], answers),
-        tuple(_logged(store, name)),
+        tuple({**one.answer, "probe": one.name} for one in answers),
+        sum(len(results.trials) for results in probed),
+        _probe_seconds(definition, probed, answers),
+        tuple(
+            LoggedStep(step.number, step.kind, step.reason, step.round, step.written)
+            for step in store.campaign_steps(found.id)
+        ),
     )
 
 
 def _probe_seconds(
-    store: Store, definition: Definition, rounds: Sequence[str], answers: Sequence[Document]
+    definition: Definition, rounds: Sequence[Results], answers: Sequence[ProbeRecord]
 ) -> float:
     """What probes have cost of one slot; those that time steps have the machine to themselves."""
     if definition.hours is None:
         return 0.0
-    trained = sum(t.seconds for name in rounds for t in store.results(name).trials)
-    timed = sum(float(d.payload.get("seconds") or 0.0) for d in answers)
+    trained = sum(t.seconds for results in rounds for t in results.trials)
+    timed = sum(float(one.answer.get("seconds") or 0.0) for one in answers)
     return trained + definition.slots * timed
 
 
@@ -279,13 +267,6 @@ def _incumbent(store: Store, definition: Definition) -> Contender | None:
         return None
     results = store.results(definition.incumbent.round)
     return Contender(results, results.trial(definition.incumbent.trial))
-
-
-def _logged(store: Store, name: str) -> Iterator[LoggedStep]:
-    own = (d for d in store.documents("finding") if d.payload.get("kind") == STEP)
-    for number, document in enumerate((d for d in own if d.payload["name"] == name), 1):
-        told = document.payload
-        yield LoggedStep(number, told["step"], told["reason"], told["round"], document.written)
 
 
 def standing_baseline(store: Store) -> tuple[Place, int] | None:

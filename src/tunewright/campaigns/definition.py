@@ -1,18 +1,18 @@
-"""What a campaign was asked for, and how the store keeps it: a document, the newest word counts."""
+"""What a campaign was asked for, and how the store keeps it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
+from typing import Any
 
 from tunewright.design.ranges import Value
 from tunewright.design.round import Round
 from tunewright.design.round_data import as_data, from_data
 from tunewright.launches.lineage import Place
+from tunewright.messages import Message
 from tunewright.store.store import Store
-
-KIND = "campaign"
 
 
 @dataclass(frozen=True)
@@ -23,27 +23,24 @@ class Definition:
     space: Round  # everything searched is nuisance; the rest is fixed
     trials: int | None
     hours: float | None
-    default: Mapping[str, Value] | None = None  # the configuration people have today, if any
+    default: Mapping[str, Value] | None = None  # the current default, if there is one
     incumbent: Place | None = None  # the launched baseline when it began
     incumbent_repeats: int = 0  # that it had then
     slots: int = 1  # trials at a time
     tests: bool = False  # whether a look at the test set is to end it
-    # what probes could settle or mend -> why not, empty if they can; without what was given
-    able: Mapping[str, str] = field(default_factory=dict)
+    # what probes could choose or fix -> why not, None if they can; without what was given
+    able: Mapping[str, Message | None] = field(default_factory=dict)
     extend: float | None = None  # the best are trained so many times as long in the end
     extend_to: int | None = None  # ... or for so many steps
     started: datetime | None = None
 
 
-def keep_definition(store: Store, own: Definition) -> None:
-    """Write down what a campaign was asked for."""
+def keep_definition(store: Store, own: Definition) -> int:
+    """Write what a campaign was asked for; the key of the campaign."""
     place = own.incumbent
-    store.add_document(
-        "finding",
-        None,
+    return store.add_campaign(
+        own.name,
         {
-            "kind": KIND,
-            "name": own.name,
             "space": as_data(own.space),
             "trials": own.trials,
             "hours": own.hours,
@@ -52,7 +49,7 @@ def keep_definition(store: Store, own: Definition) -> None:
             "incumbent_repeats": own.incumbent_repeats,
             "slots": own.slots,
             "tests": own.tests,
-            "able": dict(own.able),
+            "able": {n: None if why is None else why.to_data() for n, why in own.able.items()},
             "extend": own.extend,
             "extend_to": own.extend_to,
         },
@@ -60,15 +57,11 @@ def keep_definition(store: Store, own: Definition) -> None:
 
 
 def read_definition(store: Store, name: str) -> Definition | None:
-    """What a campaign was asked for, by the newest word, since its first one; None: no such one."""
-    own = [
-        document
-        for document in store.documents("finding")
-        if document.payload.get("kind") == KIND and document.payload.get("name") == name
-    ]
-    if not own:
+    """What a campaign was asked for last, with when it began; None: no such one."""
+    found = store.campaign(name)
+    if found is None:
         return None
-    told = own[-1].payload
+    told = found.definition
     place = told["incumbent"]
     return Definition(
         name,
@@ -80,14 +73,14 @@ def read_definition(store: Store, name: str) -> Definition | None:
         told["incumbent_repeats"],
         told["slots"],
         told["tests"],
-        told.get("able", {}),
+        {what: _message(why) for what, why in told.get("able", {}).items()},
         told.get("extend"),
         told.get("extend_to"),
-        own[0].written,
+        found.created,
     )
 
 
-def names(store: Store) -> list[str]:
-    """The campaigns of a store, oldest first."""
-    told = (d.payload for d in store.documents("finding") if d.payload.get("kind") == KIND)
-    return list(dict.fromkeys(str(payload["name"]) for payload in told))
+def _message(data: Mapping[str, Any] | None) -> Message | None:
+    if data is None:
+        return None
+    return Message(data["code"], {name: fact for name, fact in data.items() if name != "code"})

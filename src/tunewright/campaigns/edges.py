@@ -22,7 +22,7 @@ NEAR = 0.03  # of a range: this close to its end is at it
 BEST, MOST = 3, 2  # of the best three trials, so many at an end move it
 
 
-def beyond(campaign: Campaign, results: Results) -> tuple[Round, str] | None:
+def beyond(campaign: Campaign, results: Results) -> tuple[Round, dict[str, Range]] | None:
     """The round with the ends moved that the best trials press against, and which; None: none."""
     own, names = searched_ranges(results.round), names_of(results.round)
     top = results.top(BEST)
@@ -47,8 +47,7 @@ def beyond(campaign: Campaign, results: Results) -> tuple[Round, str] | None:
         made_round = replace(results.round, nuisance=nuisance)
     except DesignError:
         return None
-    shown = ", ".join(f"{column} in {range}" for column, range in moved.items())
-    return made_round, shown
+    return made_round, moved
 
 
 def _moved(

@@ -1,6 +1,6 @@
 """Exploration on autopilot: the findings of the rounds so far decide what is explored next.
 
-Proposals come from `decision.next_round`, the most urgent first; what one asks for is done as far
+Proposals come from `advice.next_round`, the most urgent first; what one asks for is done as far
 as the trials for exploration allow. When nothing asks for more of it, or they are used up,
 exploration is over.
 """
@@ -10,12 +10,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tunewright.advice.next_round import next_round
-from tunewright.advice.proposal import Proposal, without_trials
-from tunewright.campaigns.campaign import Campaign, kind_of
+from tunewright.advice.proposal import Proposal
+from tunewright.campaigns.campaign import Campaign
 from tunewright.campaigns.repair import asks_for_remedy, remedy_step, repaired_step
 from tunewright.campaigns.round_names import named, together
 from tunewright.campaigns.shares import FEWEST
-from tunewright.campaigns.step import Step
+from tunewright.campaigns.step import Step, reason_of
 from tunewright.messages import Message
 from tunewright.store.results import Results
 
@@ -26,8 +26,7 @@ MOST: dict[str, int] = {"widen": 4, "narrow": 1, "regularise": 1, "fix": 1}
 def first_round(campaign: Campaign, trials: int) -> Step:
     """The first quasi-random round, over the whole space."""
     made = campaign.space
-    names = ", ".join(made.nuisance)
-    reason = f"{trials} quasi-random trials over the whole space of {names}: what matters, where?"
+    reason = Message("campaign.first_round", {"trials": trials, "names": list(made.nuisance)})
     return Step("explore", reason, trials, named(campaign, made, "explore", trials, reason))
 
 
@@ -73,11 +72,11 @@ def _taken(campaign: Campaign, results: Results, asked: Proposal, allowance: int
         if wanted.name != results.round.name or more < 1:
             return None
         made = replace(results.round, trials_per_study=own + more)
-        return Step("explore", plain_reason(asked.reason), more, made)
+        return Step("explore", reason_of(asked), more, made)
     kind = asked.kind
     if kind not in ("widen", "narrow", "regularise", "fix"):
         return None
-    done = sum(kind_of(r.round.name) == kind for r in campaign.rounds)
+    done = len(campaign.of_kind(kind))
     if done >= MOST[kind] or (kind == "narrow" and "infeasible" not in asked.because):
         return None
     # old trials that fit count, so only the difference is run
@@ -85,7 +84,7 @@ def _taken(campaign: Campaign, results: Results, asked: Proposal, allowance: int
     trials = min(allowance, max(FEWEST, wanted.trials_per_study - known))
     if kind == "fix" and trials < wanted.trials_per_study // 2:
         return None  # trials with other values of what is fixed would be lost for nothing
-    reason = plain_reason(asked.reason)
+    reason = reason_of(asked)
     return Step(kind, reason, trials, named(campaign, wanted, kind, trials, reason))
 
 
@@ -99,10 +98,5 @@ def _again(campaign: Campaign, results: Results, allowance: int) -> Step | None:
     own = results.round.trials_per_study
     more = min(own, allowance)
     made = replace(results.round, trials_per_study=own + more)
-    reason = f"all {len(ended)} trials were infeasible: {more} more, in case a corner trains"
+    reason = Message("campaign.all_infeasible", {"ended": len(ended), "more": more})
     return Step("explore", reason, more, made)
-
-
-def plain_reason(reason: Message) -> str:
-    """A reason without the number of trials of the proposal, which the budget may have cut."""
-    return str(without_trials(reason))

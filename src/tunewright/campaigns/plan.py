@@ -1,10 +1,10 @@
 """What does a campaign do next? A pure function of what is in the store.
 
-The order is the playbook's: probes of batch size and length, the configuration people have today,
-exploration by quasi-random search (repaired, widened, narrowed and continued as the findings ask),
-what luck does, exploitation by Bayesian search until it saturates, the best trained longer where
-that was asked for, repeats of the finalists, the launch decision, the test set. No step uses a
-trial that is kept back for a later one, so the budget always reaches to the end.
+The order is the playbook's: probes of batch size and length, the current default, exploration by
+quasi-random search (repaired, widened, narrowed and continued as the findings ask), the seed
+variance, exploitation by Bayesian search until it saturates, the best trained longer where that was
+asked for, repeats of the finalists, the launch decision, the test set. No step uses a trial that is
+kept back for a later one, so the budget always reaches to the end.
 """
 
 from __future__ import annotations
@@ -12,17 +12,18 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from tunewright.advice.exploit import exploitation
 from tunewright.advice.saturation import saturation
-from tunewright.campaigns.campaign import Campaign, Contender, kind_of
+from tunewright.campaigns.campaign import Campaign, Contender
 from tunewright.campaigns.edges import beyond
-from tunewright.campaigns.explore import explore_on, first_round, plain_reason, widening
+from tunewright.campaigns.explore import explore_on, first_round, widening
 from tunewright.campaigns.probe import next_probe
 from tunewright.campaigns.probe_answers import BATCH_SIZE, answer
 from tunewright.campaigns.round_names import named, together
 from tunewright.campaigns.shares import FEWEST, Shares, shares
-from tunewright.campaigns.step import Step
+from tunewright.campaigns.step import Step, reason_of
 from tunewright.campaigns.train_longer import extend_step, longer_default
 from tunewright.checks.checklist import check
 from tunewright.checks.trial_sd import trial_sd
@@ -31,9 +32,9 @@ from tunewright.design.ranges import Value
 from tunewright.design.round import Round
 from tunewright.launches.decide import decide
 from tunewright.launches.launch import Launch
-from tunewright.launches.lineage import Place
 from tunewright.launches.plan import FIVE_LOOKS
 from tunewright.launches.terms import LaunchTerms
+from tunewright.messages import Message
 from tunewright.store.results import Results
 
 # what exploitation gets before it may be called saturated, and never less than the ladder asks for
@@ -70,7 +71,8 @@ def _unfinished(campaign: Campaign, own: Shares) -> Step | None:
     for results in campaign.rounds:
         left = [t for t in results.trials if not t.ended]
         if left:
-            reason = f"{len(left)} of {len(results.trials)} trials were not run yet"
+            facts = {"left": len(left), "total": len(results.trials)}
+            reason = Message("campaign.unfinished_trials", facts)
             points = tuple(t.configuration for t in results.trials)
             listed = points if results.search == "listed" else ()
             return Step("finish", reason, 0, results.round, results.search, listed)
@@ -79,7 +81,8 @@ def _unfinished(campaign: Campaign, own: Shares) -> Step | None:
     for one in known:
         waiting = [r for r in one.repeats if not r.ended]
         if waiting:
-            reason = f"{len(waiting)} repeats of {one.place} were not run yet"
+            place = {"round": one.place.round, "trial": one.place.trial}
+            reason = Message("campaign.unfinished_repeats", {"left": len(waiting), **place})
             return Step("finish", reason, 0, of=one.place, times=len(one.repeats))
     return None
 
@@ -99,7 +102,7 @@ def _begin(campaign: Campaign, own: Shares) -> Step | None:
 
 
 def _as_searched(campaign: Campaign) -> dict[str, Value]:
-    """What is fixed for every trial, but the batch size: people have that of today."""
+    """What is fixed for every trial, but the batch size: the current default has its own."""
     sizes = (answer(campaign.probes, BATCH_SIZE) or {}).get("settings") or {}
     return {n: v for n, v in campaign.space.fixed.items() if n not in sizes}
 
@@ -107,17 +110,17 @@ def _as_searched(campaign: Campaign) -> dict[str, Value]:
 def _today(campaign: Campaign, default: Mapping[str, Value]) -> Step:
     space = campaign.space
     made = replace(space, scientific={}, nuisance={}, fixed=dict(default))
-    shown = ", ".join(f"{name} {default[name]}" for name in space.nuisance if name in default)
-    reason = f"the configuration people have today: {shown}"
+    settings = {name: default[name] for name in space.nuisance if name in default}
+    reason = Message("campaign.current_default", {"settings": settings})
     return Step("baseline", reason, 1, named(campaign, made, "baseline", 1, reason))
 
 
 def _search(campaign: Campaign, own: Shares) -> Step | None:
-    """Exploration, what luck does, then exploitation, as far as trials are not kept back."""
+    """Exploration, the seed variance, then exploitation, as far as trials are not kept back."""
     if not campaign.searched or campaign.extended:
         return None
     free = campaign.left - max(0, own.kept_back - _repeats_made(campaign))
-    exploits = [r for r in campaign.searched if kind_of(r.round.name) == "exploit"]
+    exploits = campaign.of_kind("exploit")
     known = sum(bool(one.repeats) for one in campaign.ranked())
     if exploits and known > 1:
         return None  # the finalists are under way: there is no way back
@@ -128,8 +131,7 @@ def _search(campaign: Campaign, own: Shares) -> Step | None:
             return step
         best = campaign.ranked()[:1]
         if best and own.luck and campaign.left >= own.luck:
-            reason = f"the best of exploration again: how much of {_value(best[0])} is luck?"
-            return _repeat(best[0], own.luck, reason)
+            return _repeat(best[0], own.luck, Message("campaign.repeat_best", _facts(best[0])))
     if free < 1 or not campaign.ranked():
         return None
     if len(exploits) in (1, 2) and free >= FEWEST:
@@ -140,7 +142,7 @@ def _search(campaign: Campaign, own: Shares) -> Step | None:
 
 
 def _extend(campaign: Campaign, own: Shares) -> Step | None:
-    """The best at full length, and what people have today beside them."""
+    """The best at full length, and the current default beside them."""
     if not _extends(campaign) or not campaign.searched:
         return None
     if not campaign.extended and campaign.default is None and campaign.left > own.long:
@@ -157,9 +159,10 @@ def _beyond(campaign: Campaign, free: int) -> Step | None:
     found = beyond(campaign, together(campaign))
     if found is None:
         return None
-    made, shown = found
+    made, moved = found
     trials = max(FEWEST, free // 2) if free >= 2 * FEWEST else free
-    reason = f"the best trials lie at the end of a range; Bayesian search goes on with {shown}"
+    ranges = {column: str(range) for column, range in moved.items()}
+    reason = Message("campaign.moved_range", {"ranges": ranges})
     after = replace(named(campaign, made, "exploit", trials, reason), continues=made.name)
     return Step("exploit", reason, trials, after, "bayesian")
 
@@ -175,17 +178,16 @@ def _exploit(campaign: Campaign, free: int, begun: Round | None) -> Step | None:
             return None
         more = min(free, max(FEWEST, begun.trials_per_study // 2))
         made = replace(begun, trials_per_study=begun.trials_per_study + more)
-        gain = "" if seen is None else f": as many again may gain {seen.gain:.2g}"
-        total = begun.trials_per_study + more
-        reason = f"Bayesian search goes on, up to {total} trials{gain}"
+        facts = {"trials": made.trials_per_study, "gain": None if seen is None else seen.gain}
+        reason = Message("campaign.continue_search", facts)
         return Step("exploit", reason, more, made, "bayesian")
     wider = widening(campaign)
     base = wider.round if wider is not None else _around(results)
     if base is None:
         return None
     trials = math.ceil(free / 2) if free >= 4 * FEWEST else free
-    why = plain_reason(wider.reason) if wider is not None else "exploration is over"
-    reason = f"{why}; Bayesian search, {trials} trials"
+    why = None if wider is None else reason_of(wider).to_data()
+    reason = Message("campaign.search", {"why": why, "trials": trials})
     made = named(campaign, base, "exploit", trials, reason)
     return Step("exploit", reason, trials, made, "bayesian")
 
@@ -218,15 +220,14 @@ def _settle(campaign: Campaign, own: Shares) -> Step | None:
     for one in finalists:
         missing = own.times - len(one.repeats)
         if 0 < missing <= campaign.left:
-            reason = f"a finalist ({_value(one)}) under fresh seeds: the best of many is lucky"
-            return _repeat(one, own.times, reason)
+            return _repeat(one, own.times, Message("campaign.finalist", _facts(one)))
     spare = campaign.left - own.launch
     known = min((len(one.repeats) for one in finalists), default=0)
     times = min(ENOUGH, known + spare // len(finalists)) if finalists else 0
     for one in finalists:
         if own.times and len(one.repeats) < times:
-            reason = f"trials are left over: a finalist ({_value(one)}) up to {times} runs"
-            return _repeat(one, times, reason)
+            facts = {**_facts(one), "runs": times}
+            return _repeat(one, times, Message("campaign.spare_trials", facts))
     return None
 
 
@@ -235,7 +236,7 @@ def _launch(campaign: Campaign, own: Shares) -> Step | None:
     if winner is None or campaign.launched is not None:
         return None
     if baseline is None:
-        reason = f"{_value(winner)} is the first baseline: there is none yet to compare it with"
+        reason = Message("campaign.first_baseline", _facts(winner))
         return Step("launch", reason, of=winner.place)
     verdict = verdict_of(campaign)
     if verdict is None or verdict.runs_needed:
@@ -244,12 +245,13 @@ def _launch(campaign: Campaign, own: Shares) -> Step | None:
         for one in sorted((winner, baseline), key=lambda c: len(c.repeats)):
             missing = wanted - len(one.repeats)
             if missing > 0 and _both(winner, baseline, wanted) <= campaign.left:
-                what = "the winner" if one is winner else "the baseline"
-                reason = f"{what} up to {wanted} runs under fresh seeds, to decide on the launch"
-                return _repeat(one, wanted, reason)
+                arm = "winner" if one is winner else "baseline"
+                facts = {"arm": arm, "runs": wanted}
+                return _repeat(one, wanted, Message("campaign.more_runs", facts))
     if verdict is None:
         return None  # too few runs, and no trials left: `done` says so
-    return Step("launch", f"{verdict.verdict}: {verdict.reasons[0]}", of=winner.place)
+    facts = {"verdict": verdict.verdict, "reason": str(verdict.reasons[0])}
+    return Step("launch", Message("campaign.decide", facts), of=winner.place)
 
 
 def verdict_of(campaign: Campaign) -> Launch | None:
@@ -273,10 +275,12 @@ def _test(campaign: Campaign, own: Shares) -> Step | None:
     winner = campaign.winner
     if winner is None or not campaign.definition.tests or campaign.looks:
         return None
-    return Step("test", f"the test set, once, for {winner.place}", of=winner.place)
+    place = winner.place
+    reason = Message("campaign.test", {"round": place.round, "trial": place.trial})
+    return Step("test", reason, of=place)
 
 
-def _repeat(one: Contender, times: int, reason: str) -> Step:
+def _repeat(one: Contender, times: int, reason: Message) -> Step:
     return Step("repeat", reason, times - len(one.repeats), of=one.place, times=times)
 
 
@@ -287,21 +291,18 @@ def _repeats_made(campaign: Campaign) -> int:
     return own + (0 if incumbent is None else max(0, len(incumbent.repeats) - before))
 
 
-def _value(one: Contender) -> str:
-    metric = one.results.objective.metric
-    return f"{metric} {one.trial.value:.4g}, {_shown(one.place)}"
+def _facts(one: Contender) -> dict[str, Any]:
+    """A trial and its value, as facts of a sentence."""
+    place = {"round": one.place.round, "trial": one.place.trial}
+    return {"metric": one.results.objective.metric, "value": one.trial.value, **place}
 
 
-def _shown(place: Place) -> str:
-    return f"trial {place.trial} of {place.round}"
-
-
-def _done(campaign: Campaign) -> str:
+def _done(campaign: Campaign) -> Message:
     winner = campaign.winner
     if winner is None:
-        return "no trial completed: mend the workload or the ranges"
+        return Message("campaign.none_completed")
     if campaign.launched is None:
-        return "the trials do not reach to a launch decision: give it more"
+        return Message("campaign.too_few_trials")
     if campaign.left:
-        return f"finished with {campaign.left} of {campaign.total} trials left"
-    return f"all {campaign.total} trials are used"
+        return Message("campaign.finished", {"left": campaign.left, "total": campaign.total})
+    return Message("campaign.used_up", {"total": campaign.total})

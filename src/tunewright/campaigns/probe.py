@@ -1,12 +1,12 @@
-"""Batch size and length of training, settled by probes before the first round, where that is wise.
+"""Batch size and length of training, chosen by probes before the first round, where that pays.
 
-What somebody gave a range or a value is decided. The rest is probed if the workload allows it and
-the campaign is large enough to pay for it; why not is said in a line each.
+A range or a value that the user gave stays. The rest is probed if the workload allows it and the
+campaign is large enough to pay for it; otherwise the reason is reported.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 
 from tunewright.campaigns.campaign import Campaign
 from tunewright.campaigns.probe_answers import BATCH_SIZE, SETTLING, TRAIN_STEPS, answer
@@ -19,8 +19,9 @@ from tunewright.execution.executors.local import Local
 from tunewright.execution.run import executor_of
 from tunewright.execution.watcher import Watcher
 from tunewright.execution.workload import Workload
+from tunewright.messages import Message
 from tunewright.probes.by_meaning import ByMeaning
-from tunewright.probes.probe import as_document
+from tunewright.probes.probe import add_answer, as_document
 from tunewright.probes.sweep_plan import plan_sweep
 from tunewright.probes.throughput.batch_size import batch_size
 from tunewright.probes.throughput.subject import subject_of
@@ -32,62 +33,64 @@ WORTH_IT = 100  # trials of a campaign from which a probe of a few dozen short o
 QUICK = TimingRule(window_s=0.1, seconds=0.6)  # of each batch size; the command takes its time
 LARGEST = 2**14  # examples per step: what fits beyond is of no use to a campaign
 WARMUP, CLIP = "warm-up", "clipping"
-WHY = {
-    BATCH_SIZE: "the batch size was left open: which sizes fit, and how fast is each?",
-    TRAIN_STEPS: "how long to train was left open: the steps of the fastest perfect fit",
-}
-WORDS = {
-    BATCH_SIZE: "the batch size is not probed",
-    TRAIN_STEPS: "the length of training is not probed",
-    WARMUP: "should training be unstable, warm-up is not tried",
-    CLIP: "should training be unstable, clipping is not tried",
-}
+# in this order, before the first round
+FIRST = {BATCH_SIZE: "campaign.probe_batch_size", TRAIN_STEPS: "campaign.probe_train_steps"}
+Able = Mapping[str, Message | None]  # what probes could choose or fix -> why not, None if they can
 
 
-def abilities(workload: Workload, space: Round, given: Collection[str]) -> dict[str, str]:
-    """What probes could settle or mend -> why they cannot, empty if they can.
+def can(able: Able, what: str) -> bool:
+    """Whether a probe can be asked for something that the user left open."""
+    return what in able and able[what] is None
 
-    `given` are the names somebody gave a range or a value; a signature's default is no decision.
+
+def abilities(workload: Workload, space: Round, given: Collection[str]) -> Able:
+    """What probes could choose or fix -> why they cannot, None if they can.
+
+    `given` are the names that the user gave a range or a value; a signature's default is no choice.
     """
     meaning = workload.meaning
     middle = ByMeaning(workload, {**workload.accepts.defaults, **_middles(workload, space)})
-    found: dict[str, str] = {}
+    found: dict[str, Message | None] = {}
     if meaning.name("batch_size") not in given:
         found[BATCH_SIZE] = _no_batch_size(workload, space)
     if meaning.name("max_train_steps") not in given:
         plan, missing = plan_sweep(
             workload, _centre(workload, space), None, _fixed(workload, space)
         )
-        found[TRAIN_STEPS] = "" if plan is not None and not missing else "; ".join(missing)
+        lacks = Message("campaign.probe_lacks", {"missing": list(missing)})
+        found[TRAIN_STEPS] = None if plan is not None and not missing else lacks
     for what, meant in ((WARMUP, "warmup_steps"), (CLIP, "clip_norm")):
         if meaning.name(meant) not in given:
             needs = ("learning_rate", "max_train_steps", meant)
             lacking = next((n for n in needs if not middle.takes(n)), None)
-            found[what] = "; ".join(middle.lacks(needs))
             if lacking is not None:
-                name = meaning.name(lacking)
-                found[what] = f'the program takes no {name} (or means={{"{lacking}": "..."}})'
+                facts = {"name": meaning.name(lacking), "meaning": lacking}
+                found[what] = Message("campaign.takes_no", facts)
+            else:
+                gaps = list(middle.lacks(needs))
+                found[what] = Message("campaign.probe_lacks", {"missing": gaps}) if gaps else None
     return found
 
 
-def skipped(campaign: Campaign) -> Iterator[str]:
-    """What the campaign does not settle or mend by itself, and why, a line each."""
+def skipped(campaign: Campaign) -> Iterator[Message]:
+    """What the campaign does not choose or fix by itself, and why."""
     asked = campaign.definition
     for what, why in asked.able.items():
         done = answer(campaign.probes, what) if what in SETTLING else None
-        if why:
-            yield f"{WORDS.get(what, what)}: {why.removesuffix('.')}"
-        elif what in WHY and campaign.total < WORTH_IT and done is None:
-            yield f"{WORDS[what]}: that pays from {WORTH_IT} trials on, of {campaign.total}"
+        if why is None and what in FIRST and campaign.total < WORTH_IT and done is None:
+            facts = {"least": WORTH_IT, "trials": campaign.total}
+            why = Message("campaign.pays_from", facts)
+        if why is not None:
+            yield Message("campaign.skipped", {"what": what, "why": why.to_data()})
 
 
 def next_probe(campaign: Campaign) -> Step | None:
-    """The probe to ask before the first round; None when all that can be settled is."""
+    """The probe to ask before the first round; None when there is none left."""
     if campaign.rounds or campaign.total < WORTH_IT:
         return None
-    for what, reason in WHY.items():
-        if campaign.definition.able.get(what) == "" and answer(campaign.probes, what) is None:
-            return Step("probe", reason, probe=what)
+    for what, code in FIRST.items():
+        if can(campaign.definition.able, what) and answer(campaign.probes, what) is None:
+            return Step("probe", Message(code), probe=what)
     return None
 
 
@@ -110,23 +113,23 @@ def settle(workload: Workload, space: Round, what: str, watch: Watcher | None) -
             rule=QUICK,
             say=say,
         )
-        document = as_document(own) if own.from_record else None
+        told = as_document(own)
     except WorkloadError as error:  # it cannot be stepped, or fits nowhere: leave it as it is
-        document = {"probe": BATCH_SIZE, "settings": {}, "says": f"cannot be probed: {error}"}
-    if document is not None:  # what the probe has kept itself is there already
-        with Store.open(workload.store) as store:
-            store.add_document("probe", None, document)
+        failed = Message("probe.failed", {"error": str(error)})
+        told = {"settings": {}, "message": failed.to_data()}
+    with Store.open(workload.store) as store:  # the campaign's own answer, old or new
+        add_answer(store, workload, BATCH_SIZE, told)
 
 
-def _no_batch_size(workload: Workload, space: Round) -> str:
-    """Why the batch size cannot be probed; empty if it can."""
+def _no_batch_size(workload: Workload, space: Round) -> Message | None:
+    """Why the batch size cannot be probed; None if it can."""
     if not isinstance(executor_of(workload), Local | Inline):
-        return "trials run elsewhere, and the probe would measure this machine"
+        return Message("campaign.trials_run_elsewhere")
     try:
         subject_of(workload, _beside_batch_size(workload, space))
     except TunewrightError as error:
-        return str(error)
-    return ""
+        return Message("campaign.probe_refused", {"text": str(error)})
+    return None
 
 
 def _beside_batch_size(workload: Workload, space: Round) -> dict[str, Value]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from tunewright.campaigns.campaign import Campaign, read_campaign
-from tunewright.campaigns.definition import names, read_definition
+from tunewright.campaigns.definition import read_definition
 from tunewright.errors import NotFound
 from tunewright.store.store import Store
 
@@ -18,6 +18,6 @@ def campaign(store: str | os.PathLike[str], name: str = "tune") -> Campaign:
     with Store.open(store, create=False) as opened:
         known = read_definition(opened, name)
         if known is None:
-            others = ", ".join(names(opened)) or "none"
+            others = ", ".join(one.name for one in opened.campaigns()) or "none"
             raise NotFound(f"no campaign {name!r} in {opened.url}; it has: {others}.")
         return read_campaign(opened, known)

@@ -14,18 +14,20 @@ from typing import Any
 
 from tunewright.advice.proposal import Proposal
 from tunewright.advice.repair import UNSTABLE
-from tunewright.campaigns.campaign import Campaign, kind_of
-from tunewright.campaigns.probe import CLIP, WARMUP
-from tunewright.campaigns.probe_answers import REPAIR, answer
+from tunewright.campaigns.campaign import Campaign
+from tunewright.campaigns.probe import CLIP, WARMUP, can
+from tunewright.campaigns.probe_answers import REPAIR, answer, message_of
 from tunewright.campaigns.round_names import named, together
 from tunewright.campaigns.shares import FEWEST
-from tunewright.campaigns.step import Step
+from tunewright.campaigns.step import Step, reason_of
 from tunewright.design.ranges import Log, is_number
 from tunewright.design.round import Round
 from tunewright.execution.watcher import Watcher
 from tunewright.execution.workload import Workload
+from tunewright.facts import plain
+from tunewright.messages import Message
 from tunewright.probes.clip import HALVINGS, SEEDS, clip
-from tunewright.probes.probe import Answer
+from tunewright.probes.probe import Answer, add_answer
 from tunewright.probes.stability import FACTORS, STEPS, stability
 from tunewright.probes.warmup import TIMES, Warmup, warmup
 from tunewright.probes.warmup_ladder import lengths
@@ -44,13 +46,14 @@ def remedy_step(campaign: Campaign, asked: Proposal, free: int) -> Step | None:
     able = campaign.definition.able
     if answer(campaign.probes, REPAIR) is not None:
         return None
-    if all(able.get(what) != "" for what in (WARMUP, CLIP)):
+    remedies = [what for what in (WARMUP, CLIP) if can(able, what)]
+    if not remedies:
         return None
     most = most_runs(campaign)
     if most + 2 * FEWEST > free:
         return None
-    what = " or ".join(name for name in (WARMUP, CLIP) if able.get(name) == "")
-    reason = f"{asked.reason}: does {what} make it stable? Up to {most} short runs"
+    facts = {"why": reason_of(asked).to_data(), "remedies": remedies, "runs": most}
+    reason = Message("campaign.probe_remedy", facts)
     return Step("probe", reason, most, probe=REPAIR)
 
 
@@ -59,10 +62,14 @@ def repaired_step(campaign: Campaign, trials: int) -> Step | None:
     found = answer(campaign.probes, REPAIR)
     if found is None or not found.get("settings"):
         return None
-    if any(kind_of(r.round.name) == "repair" for r in campaign.rounds) or trials < FEWEST:
+    if campaign.of_kind("repair") or trials < FEWEST:
         return None
-    shown = ", ".join(f"{name} = {value:g}" for name, value in found["settings"].items())
-    reason = f"{found['says']}: the space again with {shown}"
+    facts = {
+        "answer": message_of(found),
+        "missing": found.get("missing") or [],
+        "settings": dict(found["settings"]),
+    }
+    reason = Message("campaign.repaired", facts)
     made = _reaching(campaign, found)
     return Step("repair", reason, trials, named(campaign, made, "repair", trials, reason))
 
@@ -74,12 +81,12 @@ def repair(workload: Workload, campaign: Campaign, watch: Watcher | None) -> Non
     seen = stability(workload, trial=best, steps=steps, watch=watch)
     found: Answer = seen
     if not seen.missing and seen.first_unstable is not None:
-        if campaign.definition.able.get(WARMUP) == "":
+        if can(campaign.definition.able, WARMUP):
             found = warmup(workload, trial=best, steps=steps, repeats=0, watch=watch)
         else:
             found = clip(workload, trial=best, steps=steps, watch=watch)
     with Store.open(workload.store) as store:
-        store.add_document("probe", None, _document(workload, found))
+        add_answer(store, workload, REPAIR, _document(workload, found))
 
 
 def most_runs(campaign: Campaign) -> int:
@@ -88,9 +95,9 @@ def most_runs(campaign: Campaign) -> int:
     rungs = len(TIMES) * len(lengths(total)) * 2  # two seeds each
     clipped = len(FACTORS) + (HALVINGS + 1) * SEEDS  # stability without clipping, thresholds
     most = len(FACTORS)
-    if able.get(WARMUP) == "":
+    if can(able, WARMUP):
         most += rungs + len(FACTORS)  # ... and stability without the warm-up it has
-        return most + clipped + rungs if able.get(CLIP) == "" else most
+        return most + clipped + rungs if can(able, CLIP) else most
     return most + clipped
 
 
@@ -99,14 +106,15 @@ def _document(workload: Workload, found: Answer) -> dict[str, Any]:
     meaning = workload.meaning
     taken = {meaning.name("warmup_steps"), meaning.name("clip_norm")}
     settings = {n: v for n, v in found.settings.items() if n in taken}
-    says = found.says.partition(": search ")[0]  # the space is searched again anyway
-    lack = "; ".join(found.missing)
+    # the space is searched again anyway
+    message = Message(found.message.code, {**found.message.facts, "search_again": None})
     peak = found.base_learning_rate if isinstance(found, Warmup) else None
     return {
         "probe": REPAIR,
         "by": found.probe,
         "settings": settings,
-        "says": f"{says} ({lack})" if lack else says,
+        "message": plain(message),
+        "missing": plain(found.missing),
         "learning_rate": meaning.name("learning_rate"),
         "base_learning_rate": peak,
     }

@@ -7,6 +7,7 @@ from dataclasses import replace
 from tunewright.campaigns.campaign import Campaign
 from tunewright.campaigns.step import Kind
 from tunewright.design.round import Round
+from tunewright.messages import Message
 from tunewright.store.joined import joined
 from tunewright.store.results import Results
 
@@ -18,7 +19,7 @@ def together(campaign: Campaign) -> Results:
     return joined(newest, *earlier)
 
 
-def named(campaign: Campaign, round: Round, kind: Kind, trials: int, reason: str) -> Round:
+def named(campaign: Campaign, round: Round, kind: Kind, trials: int, reason: Message) -> Round:
     """A round under the campaign's next number, on the same data split as all of them."""
     number = len(campaign.rounds) + 1
     return replace(

@@ -6,14 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from tunewright.advice.proposal import Proposal, without_trials
 from tunewright.design.ranges import Value
 from tunewright.design.round import Round
 from tunewright.launches.lineage import Place
+from tunewright.messages import Message
 
 Kind = Literal[
     "finish",  # run what is left of a round, or of repeats
     "probe",  # settle the batch size or the length of training, or look for a remedy
-    "baseline",  # train the configuration people have today
+    "baseline",  # train the current default
     "explore",  # quasi-random search
     "widen",  # ... in wider ranges, since the best lie at an end
     "narrow",  # ... without what diverges
@@ -34,7 +36,7 @@ class Step:
     """What a campaign does next, and why."""
 
     kind: Kind
-    reason: str  # one sentence for people
+    reason: Message  # a code with its facts
     trials: int = 0  # that it will use
     round: Round | None = None  # to be run
     search: str = "halton"  # by which search
@@ -53,3 +55,8 @@ class Step:
     def __str__(self) -> str:
         """The kind and the reason on one line."""
         return f"{self.kind}: {self.reason}"
+
+
+def reason_of(proposal: Proposal) -> Message:
+    """A proposal's reason without its number of trials, which the budget may have cut."""
+    return without_trials(proposal.reason)

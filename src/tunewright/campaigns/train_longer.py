@@ -24,6 +24,7 @@ from tunewright.design.names import Meaning
 from tunewright.design.ranges import Value, is_number
 from tunewright.design.round import Round
 from tunewright.errors import TunewrightError
+from tunewright.messages import Message
 from tunewright.store.trial import Trial
 
 FEWEST = 2  # long trainings in a second round that is worth its name
@@ -76,7 +77,7 @@ def ranks_alike(campaign: Campaign) -> Agreement | None:
 
 
 def longer_default(campaign: Campaign) -> dict[str, Value] | None:
-    """The configuration people have today, at full length, to compare the winner with."""
+    """The current default at full length, to compare the winner with."""
     default, steps, now = campaign.definition.default, final_steps(campaign), short_steps(campaign)
     meaning = _meaning(campaign)
     if default is None or steps is None or now is None or meaning is None:
@@ -102,7 +103,8 @@ def _best_longer(campaign: Campaign, most: int, steps: int) -> Step | None:
         nuisance={n: list(dict.fromkeys(one[n] for one in listed)) for n in varied},
         fixed={n: v for n, v in listed[0].items() if n not in varied},
     )
-    reason = f"the {len(listed)} best of the search, trained for {steps} steps instead of {now}"
+    facts = {"count": len(listed), "steps": steps, "before": now}
+    reason = Message("campaign.train_longer", facts)
     asked = named(campaign, made, "extend", len(listed), reason)
     points = tuple({n: one[n] for n in varied} for one in listed)
     return Step("extend", reason, len(listed), asked, "listed", points)
@@ -121,8 +123,8 @@ def _around_the_best(campaign: Campaign, trials: int, steps: int) -> Step | None
     if not made.nuisance:
         return None
     alike = ranks_alike(campaign)
-    says = "" if alike is None else f"{alike.says}; "
-    reason = f"{says}{', '.join(made.nuisance)} once more at {steps} steps, around the best"
+    facts = {"agreement": "" if alike is None else str(alike.says), "steps": steps}
+    reason = Message("campaign.tune_longer", {**facts, "names": list(made.nuisance)})
     plain = replace(made, continues="")
     return Step("extend", reason, trials, named(campaign, plain, "extend", trials, reason))
 

@@ -4,7 +4,7 @@
                                   "max_train_steps": 5000}, trials=200)
     campaign.best
 
-It can be stopped at any time; the same call goes on.
+It can be stopped at any time; the same call resumes it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tunewright.campaigns.campaign import Campaign, keep_step, read_campaign
+from tunewright.campaigns.campaign import Campaign, read_campaign
 from tunewright.campaigns.definition import Definition, keep_definition, read_definition
 from tunewright.campaigns.plan import next_step, verdict_of
 from tunewright.campaigns.probe import settle
@@ -29,8 +29,9 @@ from tunewright.execution.interrupts import Wish
 from tunewright.execution.repeat import repeated
 from tunewright.execution.run import SECONDS_PER_HOUR, heed, supervised
 from tunewright.execution.watcher import Summary, Watcher
-from tunewright.execution.workload import Workload
+from tunewright.execution.workload import Purpose, Workload
 from tunewright.launches.lineage import first_baseline, keep_launch
+from tunewright.messages import Message
 from tunewright.search.bayesian.bayesian import Bayesian
 from tunewright.search.halton import Halton
 from tunewright.search.listed import Listed
@@ -38,7 +39,6 @@ from tunewright.search.search import Search
 from tunewright.store.store import Store
 
 Confirm = Callable[[Step, Campaign], bool]
-STUCK = "the last step changed nothing: see `tunewright show` for why"
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Ending:
 
     campaign: Campaign
     step: Step  # the one that was not done, or "done"
-    why: str = ""  # empty: it came to its end
+    why: Message | None = None  # None: it came to its end
     summary: Summary | None = None  # of the step that was interrupted
     wish: Wish = Wish.GO_ON
 
@@ -117,17 +117,18 @@ def tuned(
             return Ending(campaign, step)
         ended = _ended(campaign)
         if ended == done:
-            return Ending(campaign, step, STUCK)
+            return Ending(campaign, step, Message("campaign.stuck"))
         done = ended
         if confirm is not None and not confirm(step, campaign):
-            return Ending(campaign, step, "not confirmed; the same call asks again")
+            return Ending(campaign, step, Message("campaign.not_confirmed"))
         tell(step, campaign)
         _log(workload, campaign, step)
         summary, wish = _perform(step, campaign, workload, test, watch)
         if summary is not None and summary.why not in ("finished", "no suggestion"):
             with Store.open(workload.store) as store:
                 campaign = read_campaign(store, asked)
-            return Ending(campaign, step, summary.says, summary, wish)
+            why = Message("campaign.interrupted", {"text": summary.says})
+            return Ending(campaign, step, why, summary, wish)
 
 
 def begun(asked: Definition, workload: Workload) -> Definition:
@@ -167,6 +168,7 @@ def _perform(
     watch: Callable[[], Watcher] | None,
 ) -> tuple[Summary | None, Wish]:
     seen = None if watch is None else watch()
+    workload = replace(workload, purpose=Purpose(campaign.name, step.kind))
     if step.round is not None:
         hours = _hours_left(campaign)
         search = _search(step, campaign)
@@ -174,11 +176,12 @@ def _perform(
             step.round, workload, search=search, max_hours=hours, watch=seen
         )
         return summary, wish
-    if step.probe == REPAIR:
-        repair(workload, campaign, seen)
-        return None, Wish.GO_ON
     if step.probe:
-        settle(workload, campaign.space, step.probe, seen)
+        if step.probe == REPAIR:
+            repair(workload, campaign, seen)
+        else:
+            settle(workload, campaign.space, step.probe, seen)
+        _link_answer(workload, campaign.name, step.probe)
         return None, Wish.GO_ON
     assert step.of is not None
     with Store.open(workload.store) as store:
@@ -223,7 +226,18 @@ def _log(workload: Workload, campaign: Campaign, step: Step) -> None:
     if last and (last[0].kind, last[0].reason) == (step.kind, step.reason):
         return  # it was begun before
     with Store.open(workload.store) as store:
-        keep_step(store, campaign.name, step.kind, step.reason, step.about)
+        found = store.campaign(campaign.name)
+        assert found is not None
+        store.add_campaign_step(found.id, step.kind, step.reason, step.about)
+
+
+def _link_answer(workload: Workload, name: str, probe: str) -> None:
+    """Note on the step which answer it led to."""
+    with Store.open(workload.store) as store:
+        found = store.campaign(name)
+        assert found is not None
+        for newest in store.probes(campaign=found.id, name=probe)[-1:]:
+            store.link_probe(found.id, newest.id)
 
 
 def _hours_left(campaign: Campaign) -> float | None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from tunewright.design.objective import Objective
 from tunewright.design.study import Study
+from tunewright.messages import Message
 from tunewright.stats.noise import Floats
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
@@ -25,7 +26,7 @@ class Judged:
     ranked: tuple[Trial, ...]  # every completed trial, best first
     trials: tuple[Trial, ...] = ()  # the better half of them, as far as they learned
     never_learned: tuple[int | None, ...] = ()  # numbers of trials that stayed at chance
-    reason: str = ""  # why no trial can be judged
+    why_not: Message | None = None  # why no trial can be judged
 
 
 def better_halves(results: Results) -> list[Judged]:
@@ -42,13 +43,13 @@ def better_halves(results: Results) -> list[Judged]:
 
 def _better_half(results: Results, study: Study, ranked: list[Trial]) -> Judged:
     if not ranked:
-        return Judged(study, (), reason="no trial is completed yet")
+        return Judged(study, (), why_not=Message("judge.no_completed_trial"))
     learned = have_learned(*_first_and_lowest(ranked, results.objective))
     half = max(-(-len(ranked) // 2), TOP)
     trials = tuple(t for t, has in zip(ranked[:half], learned, strict=False) if has)
     never = tuple(t.number for t, has in zip(ranked, learned, strict=True) if not has)
-    reason = "" if trials else "no trial improved on its first value: this study never learned"
-    return Judged(study, tuple(ranked), trials, never, reason)
+    why_not = None if trials else Message("judge.never_learned")
+    return Judged(study, tuple(ranked), trials, never, why_not)
 
 
 def have_learned(first: Floats, lowest: Floats) -> list[bool]:

@@ -1,21 +1,29 @@
-"""How a question is put to the curves of every study: which trials, which curves, which words."""
+"""How a question is put to the curves of every study: which trials, which curves, what was seen."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Generic, Literal
 
+from tunewright.actions import Action
 from tunewright.checks._better_half import Judged, better_halves
-from tunewright.checks._study_rule import Reading, Statement, in_rank_order, statement
+from tunewright.checks._study_rule import (
+    Because,
+    F,
+    Reading,
+    Statement,
+    TrialFacts,
+    in_rank_order,
+    statement,
+)
 from tunewright.checks.spacing import LONGEST, SpacedCurves, tables, unreadable
 from tunewright.design.study import Study
-from tunewright.finding import LegacyFinding as Finding, Verdict, said_once
+from tunewright.finding import Evidence, Finding, NotJudged, Verdict, said_once
+from tunewright.messages import Message
 from tunewright.stats.noise import FEWEST
 from tunewright.store.results import Results
 
-SECTION = "Examining the training curves"  # of the playbook
-FEW = 40  # points of a curve: below it only large effects can be seen
 SHOWN = 20  # flagged trials listed as evidence; the rest is counted
 
 
@@ -28,29 +36,48 @@ class Metric:
     meaning: str | None = None  # the `means=` entry that names it, where there is one
 
 
+@dataclass(frozen=True, kw_only=True)
+class CurveEvidence(Evidence):
+    """What every question to curves saw; each check adds what it alone measured."""
+
+    metric: str
+    judged: int  # curves that were read
+    points: int  # of the longest curve
+    never_learned: int  # trials left out because they stayed at chance level
+    because: Because  # which trials carry the verdict
+    median_z: float | None  # of the five best trials; None with fewer
+    flagged_trials: int
+    flagged_of_top: int  # of the five best trials
+    flagged: tuple[TrialFacts, ...]  # best trial first, at most 20
+    top: tuple[TrialFacts, ...]  # the five best trials
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """What every question saw, as arguments for the evidence of one check."""
+        return {field.name: getattr(self, field.name) for field in fields(CurveEvidence)}
+
+
 @dataclass(frozen=True)
 class Answer:
-    """The words of a finding; the verdict may be milder than the curves alone would have it."""
+    """The answer of one check; the verdict may be milder than the curves alone would have it."""
 
     verdict: Verdict
-    says: str
-    advice: tuple[str, ...] = ()
-    evidence: Mapping[str, Any] | None = None  # beside what every curve question shows
+    evidence: CurveEvidence
+    actions: tuple[Action, ...] = ()
 
 
 @dataclass(frozen=True)
-class CurveQuestion:
+class CurveQuestion(Generic[F]):
     """One question to the curves of a study's better half."""
 
     check: str
     metric: Metric
-    read: Callable[[Judged, SpacedCurves], Sequence[Reading]]  # curves of one length
-    answer: Callable[[Judged, Statement], Answer]
+    read: Callable[[Judged, SpacedCurves], Sequence[Reading[F]]]  # curves of one length
+    answer: Callable[[Judged, Statement[F], CurveEvidence], Answer]
     median_limit: float | None = None
     fewest: int = FEWEST  # evaluations a curve needs
     longest: int = LONGEST  # points; more become means of neighbours
     many: Literal["note", "warn"] = "warn"  # when only trials below the five best are flagged
-    section: str = SECTION
 
 
 def objective_metric(results: Results) -> Metric:
@@ -63,16 +90,16 @@ def training_metric(results: Results) -> Metric:
     return Metric(results.meaning.name("train_loss"), 1.0, "train_loss")
 
 
-def ask(results: Results, question: CurveQuestion) -> list[Finding]:
+def ask(results: Results, question: CurveQuestion[F]) -> list[Finding]:
     """One finding per study, or a single one when nothing can be judged anywhere."""
     findings = [_ask_study(question, judged) for judged in better_halves(results)]
     return said_once(findings, results.round.name)
 
 
-def _ask_study(question: CurveQuestion, judged: Judged) -> Finding:
+def _ask_study(question: CurveQuestion[F], judged: Judged) -> Finding:
     study, metric = judged.study, question.metric
-    if judged.reason:
-        return _cannot_judge(question, study, judged.reason)
+    if judged.why_not is not None:
+        return _cannot_judge(question.check, study, judged.why_not)
     readings = [
         reading
         for table in tables(judged.trials, metric.name, metric.sign, question.longest)
@@ -81,35 +108,27 @@ def _ask_study(question: CurveQuestion, judged: Judged) -> Finding:
     ]
     if not readings:
         missing = unreadable(judged.trials, metric.name, metric.meaning, question.fewest)
-        return _cannot_judge(question, study, *missing)
+        return _cannot_judge(question.check, study, *missing)
     said = statement(in_rank_order(readings, judged.trials), question.median_limit, question.many)
-    answer = question.answer(judged, said)
-    points = max(reading.points for reading in readings)
-    says = answer.says
-    if answer.verdict == "ok" and points < FEW:
-        says += f" ({points} points a curve show only large effects; log about 100)"
-    evidence = {
-        "metric": metric.name,
-        "judged": len(readings),
-        "points": points,
-        "never_learned": len(judged.never_learned),
-        "because": said.because,
-        "median_z": said.median_z,
-        "flagged_trials": len(said.flagged),
-        "flagged": [dict(r.facts) for r in said.flagged[:SHOWN]],
-        "top": [dict(r.facts) for r in said.top],
-        **(answer.evidence or {}),
-    }
+    seen = CurveEvidence(
+        metric=metric.name,
+        judged=said.judged,
+        points=max(reading.points for reading in readings),
+        never_learned=len(judged.never_learned),
+        because=said.because,
+        median_z=said.median_z,
+        flagged_trials=len(said.flagged),
+        flagged_of_top=said.flagged_of_top,
+        flagged=tuple(reading.facts for reading in said.flagged[:SHOWN]),
+        top=tuple(reading.facts for reading in said.top),
+    )
+    answer = question.answer(judged, said, seen)
     return Finding(
-        question.check,
-        study.label,
-        answer.verdict,
-        says,
-        evidence,
-        answer.advice,
-        question.section,
+        question.check, "study", study.label, answer.verdict, answer.evidence, answer.actions
     )
 
 
-def _cannot_judge(question: CurveQuestion, study: Study, says: str, *advice: str) -> Finding:
-    return Finding(question.check, study.label, "cannot_judge", says, {}, advice, question.section)
+def _cannot_judge(
+    check: str, study: Study, why: Message, actions: tuple[Action, ...] = ()
+) -> Finding:
+    return Finding(check, "study", study.label, "cannot_judge", NotJudged(why), actions)

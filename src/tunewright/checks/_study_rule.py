@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Generic, Literal, TypeVar
 
 import numpy as np
 
@@ -15,56 +15,61 @@ IMMATERIAL = -9.0  # the z of an effect too small to matter, however certain
 FALSE_ALARMS = 0.02  # per trial: every single-curve rule is below it on average
 
 
+# which trials carry a verdict: the best one, the five best together, several or one of them, or
+# more of the better half than chance explains; nobody where nothing was found
+Because = Literal["", "best", "median", "several", "one", "many"]
+
+
 @dataclass(frozen=True)
-class Reading:
+class TrialFacts:
+    """What one trial's curve shows; each check adds what it measured."""
+
+    trial: int | None
+
+
+F = TypeVar("F", bound=TrialFacts)
+
+
+@dataclass(frozen=True)
+class Reading(Generic[F]):
     """What one trial's curve says to one question."""
 
     trial: Trial
     z: float  # the effect in standard errors, or IMMATERIAL
     flagged: bool  # by the rule for a single curve
     points: int  # of the curve
-    facts: Mapping[str, Any]  # what to show of it
+    facts: F
 
 
 @dataclass(frozen=True)
-class Statement:
+class Statement(Generic[F]):
     """What a study's curves say to one question."""
 
     verdict: Literal["ok", "note", "warn"]
-    because: Literal["", "best", "median", "several", "one", "many"]
-    top: tuple[Reading, ...]  # of the five best trials
-    flagged: tuple[Reading, ...]  # best trial first
+    because: Because
+    top: tuple[Reading[F], ...]  # of the five best trials
+    flagged: tuple[Reading[F], ...]  # best trial first
     judged: int  # how many curves were read
     median_z: float | None = None  # of the five best trials; None with fewer
 
     @property
-    def speakers(self) -> tuple[Reading, ...]:
+    def speakers(self) -> tuple[Reading[F], ...]:
         """The readings that carry the verdict: the flagged, or the five that agree."""
         if self.because == "median":
             return tuple(r for r in self.top if r.z > IMMATERIAL)
         return self.flagged
 
     @property
-    def who(self) -> str:
-        """The trials that carry the verdict, in words."""
-        if self.because == "median":
-            return "the five best trials taken together"
-        if self.because == "many":
-            return f"{len(self.flagged)} of the {self.judged} better trials"
-        of_top = sum(reading.flagged for reading in self.top)
-        if self.because == "several":
-            return f"{of_top} of the {len(self.top)} best trials"
-        first = self.flagged[0].trial.number if self.flagged else None
-        if self.because == "best" and of_top > 1:
-            return f"the best trial ({first}) and {of_top - 1} of the next {len(self.top) - 1}"
-        return f"the best trial ({first})" if self.because == "best" else f"trial {first}"
+    def flagged_of_top(self) -> int:
+        """How many of the five best trials are flagged."""
+        return sum(reading.flagged for reading in self.top)
 
 
 def statement(
-    readings: Sequence[Reading],
+    readings: Sequence[Reading[F]],
     median_limit: float | None = None,
     many: Literal["note", "warn"] = "warn",
-) -> Statement:
+) -> Statement[F]:
     """The verdict over readings ordered from the best trial down.
 
     Warns when the best trial is flagged, when the five best agree (their median z passes the
@@ -77,7 +82,7 @@ def statement(
     flagged = tuple(r for r in readings if r.flagged)
     of_top = sum(r.flagged for r in top)
     median = float(np.median([r.z for r in top])) if len(top) == TOP else None
-    because: Literal["", "best", "median", "several", "one", "many"] = ""
+    because: Because = ""
     if top and top[0].flagged:
         because = "best"
     elif median is not None and median_limit is not None and median > median_limit:
@@ -94,7 +99,7 @@ def statement(
     return Statement(verdict, because, tuple(top), flagged, len(readings), median)
 
 
-def in_rank_order(readings: Iterable[Reading], trials: Sequence[Trial]) -> list[Reading]:
+def in_rank_order(readings: Iterable[Reading[F]], trials: Sequence[Trial]) -> list[Reading[F]]:
     """The readings in the order of the trials, which is best first."""
     rank = {id(trial): position for position, trial in enumerate(trials)}
     return sorted(readings, key=lambda reading: rank[id(reading.trial)])

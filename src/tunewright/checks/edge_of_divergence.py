@@ -11,12 +11,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tunewright.actions import Action, Declare
 from tunewright.checks._region import Region
-from tunewright.checks.infeasible import Found, find_infeasible
-from tunewright.checks.instability import SECTION, remedies
+from tunewright.checks.infeasible import Found, Shared, find_infeasible
+from tunewright.checks.instability import remedies
 from tunewright.checks.positions import Settled, losses_of, settled
 from tunewright.checks.unstable import diverged
-from tunewright.finding import LegacyFinding as Finding, said_once
+from tunewright.finding import Evidence, Finding, NotJudged, said_once
+from tunewright.messages import Message
 from tunewright.stats.noise import Floats
 from tunewright.store.results import Results
 
@@ -54,6 +56,25 @@ def nearness(own: Region, losses: Floats, rows: Sequence[int]) -> Nearness | Non
     return Nearness(p, float(below[top[0]]), bool(near))
 
 
+@dataclass(frozen=True)
+class Edge:
+    """Where trials begin to diverge, and how near the best ones lie."""
+
+    branch: tuple[Shared, ...]  # what the trials it holds for have in common; empty for all
+    feature: str  # the learning rate, or a product with it
+    between: tuple[float, float]
+    decades_below: float  # from the best trial up to it
+    p: float  # that random feasible trials lie as near
+
+
+@dataclass(frozen=True)
+class EdgeEvidence(Evidence):
+    """Whether the best learning rate lies just below where training diverges."""
+
+    rate: str  # how the workload spells the learning rate
+    edge: Edge | None = None  # None where no rate was found above which trials diverge
+
+
 def edge_of_divergence(results: Results) -> list[Finding]:
     """Ask each study whether its best trials lie just below where training diverges."""
     findings = [_ask(results, study) for study in settled(results)]
@@ -67,12 +88,9 @@ def _ask(results: Results, study: Settled) -> Finding:
     own = [part for part in found.regions if part[1].clear and _of_rate(part[1], rate)]
     if not own:
         if not any(h.name == rate for h in study.study.space):
-            says = (
-                f'{rate} was not searched; if it has another name, means={{"learning_rate": ...}}'
-            )
-            return Finding("edge_of_divergence", about, "cannot_judge", says, {}, (), SECTION)
-        says = f"no {rate} was found above which trials diverge"
-        return Finding("edge_of_divergence", about, "ok", says, {}, (), SECTION)
+            why = Message("judge.rate_not_searched", {"rate": rate})
+            return _cannot_judge(about, why, Declare("learning_rate"))
+        return Finding("edge_of_divergence", "study", about, "ok", EdgeEvidence(rate))
     losses = losses_of(results, study.trials)
     losses[[row for row, t in enumerate(study.trials) if t.number in found.far]] = np.inf
     worst = None
@@ -81,25 +99,28 @@ def _ask(results: Results, study: Settled) -> Finding:
         if near is not None and (worst is None or near.near):
             worst = branch, where, near
     if worst is None:
-        says = f"fewer than {FEWEST} feasible trials beside the diverged ones"
-        return Finding("edge_of_divergence", about, "cannot_judge", says, {}, (), SECTION)
+        return _cannot_judge(about, Message("judge.feasible_beside_diverged", {"needed": FEWEST}))
     branch, where, near = worst
-    evidence = {
-        "feature": where.feature.name,
-        "between": list(where.between),
-        "decades_below": near.decades,
-        "p": near.p,
-    }
-    low, high = where.between
-    says = (
-        f"{branch}the best trial lies {max(near.decades, 0.0):.1f} decades below the "
-        f"{where.feature.name} ({low:.3g} to {high:.3g}) above which trials diverge"
+    edge = Edge(
+        branch=branch,
+        feature=where.feature.name,
+        between=where.between,
+        decades_below=near.decades,
+        p=near.p,
     )
-    if near.near and _diverge(results, found):
-        says += ", and the next best lie there too: instability may be holding the rate down"
-        advice = remedies(results)
-        return Finding("edge_of_divergence", about, "warn", says, evidence, advice, SECTION)
-    return Finding("edge_of_divergence", about, "ok", says, evidence, (), SECTION)
+    speaks = near.near and _diverge(results, found)
+    return Finding(
+        "edge_of_divergence",
+        "study",
+        about,
+        "warn" if speaks else "ok",
+        EdgeEvidence(rate, edge),
+        remedies(results) if speaks else (),
+    )
+
+
+def _cannot_judge(about: str, why: Message, *actions: Action) -> Finding:
+    return Finding("edge_of_divergence", "study", about, "cannot_judge", NotJudged(why), actions)
 
 
 def _of_rate(own: Region, rate: str) -> bool:

@@ -61,7 +61,7 @@ class RegionEvidence:
 class ReasonCount:
     """How many trials are infeasible for the same reason."""
 
-    reason: str
+    reason: str  # its code
     trials: int
 
 
@@ -178,7 +178,11 @@ def _first(results: Results) -> int:
 
 
 def _reasons(study: Settled) -> tuple[ReasonCount, ...]:
-    found = Counter(str(t.reason) for t in study.trials if t.status == "infeasible")
+    found = Counter(
+        trial.reason.code if trial.reason else ""
+        for trial in study.trials
+        if trial.status == "infeasible"
+    )
     return tuple(ReasonCount(*counted) for counted in found.most_common(MOST_REASONS))
 
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
+from tunewright.actions import Action, Advise, Probe
 from tunewright.checks._better_half import Judged
-from tunewright.checks._curve_question import Answer, CurveQuestion, ask, training_metric
-from tunewright.checks._study_rule import IMMATERIAL, Reading, Statement
+from tunewright.checks._curve_question import (
+    Answer,
+    CurveEvidence,
+    CurveQuestion,
+    ask,
+    training_metric,
+)
+from tunewright.checks._study_rule import IMMATERIAL, Reading, Statement, TrialFacts
 from tunewright.checks.spacing import SpacedCurves, tables
-from tunewright.checks.unstable import diverged, episodes
-from tunewright.finding import LegacyFinding as Finding
+from tunewright.checks.unstable import Episode, diverged, episodes
+from tunewright.finding import Finding
 from tunewright.stats.spikes import LONGEST
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
@@ -19,20 +24,26 @@ from tunewright.store.trial import Trial
 JUST_ABOVE = 10.0  # times the best learning rate
 FEWEST_ABOVE, NEAREST = 3, 20  # trials there
 
-SECTION = "How can optimization failures be debugged and mitigated?"
-FIXES = (  # in that section's order
-    "learning rate warm-up, best against early instability: tunewright probe warmup",
-    "gradient clipping, against early and mid-training instability: tunewright probe clip",
-    "another optimizer: Adam can handle what momentum cannot",
-    "residual connections and normalisation, with the norm last on the branch: x + Norm(f(x))",
-    "the last layer of each residual branch initialised to zero",
-    "a lower learning rate, as the last resort",
-)
+
+def remedies(results: Results) -> tuple[Action, ...]:
+    """The fixes, in the order of the playbook, and how to see the instability closer."""
+    name = results.round.name
+    return (
+        Probe("warmup", name),
+        Probe("clip", name),
+        Advise("try_another_optimizer"),
+        Advise("normalise_residual_branches"),
+        Advise("start_residual_branches_at_zero"),
+        Advise("lower_learning_rate"),
+        Probe("stability", name),
+    )
 
 
-def remedies(results: Results) -> tuple[str, ...]:
-    """The fixes, and how to see the instability closer."""
-    return (*FIXES, f"to see it closer: tunewright probe stability {results.round.name}")
+@dataclass(frozen=True)
+class Unstable(TrialFacts):
+    """When the training of one trial was unstable."""
+
+    episodes: tuple[Episode, ...]
 
 
 def instability(results: Results) -> list[Finding]:
@@ -44,10 +55,9 @@ def instability(results: Results) -> list[Finding]:
         "instability",
         training_metric(results),
         read=lambda _, table: _readings(results, table),
-        answer=lambda judged, said: _answer(results, judged, said),
+        answer=lambda judged, said, seen: _answer(results, judged, said, seen),
         longest=LONGEST,
         many="note",  # it matters where it keeps the best trials from a higher learning rate
-        section=SECTION,
     )
     return ask(results, question)
 
@@ -66,6 +76,16 @@ class Above:
     def speaks(self) -> bool:
         """Whether half of at least three are unstable: fixing that may allow a higher rate."""
         return self.trials >= FEWEST_ABOVE and 2 * len(self.unstable) >= self.trials
+
+
+@dataclass(frozen=True, kw_only=True)
+class InstabilityEvidence(CurveEvidence):
+    """When training was unstable, and how stable it is just above the best learning rate."""
+
+    above_best_rate: Above | None  # None if no learning rate was searched
+    early: int | None = None  # episodes of the trials that carry the verdict
+    mid: int | None = None
+    worst: Episode | None = None
 
 
 def just_above(results: Results, judged: Judged) -> Above | None:
@@ -96,47 +116,35 @@ def _rate(trial: Trial, name: str) -> float | None:
     return float(value)
 
 
-def _readings(results: Results, table: SpacedCurves) -> list[Reading]:
+def _readings(results: Results, table: SpacedCurves) -> list[Reading[Unstable]]:
     readings = []
     for trial, own in zip(table.trials, episodes(results, table), strict=True):
-        facts = {"trial": trial.number, "episodes": [episode.as_data() for episode in own]}
         z = max((episode.z for episode in own), default=IMMATERIAL)
+        facts = Unstable(trial.number, tuple(map(_rounded, own)))
         readings.append(Reading(trial, z, bool(own), table.values.shape[1], facts))
     return readings
 
 
-def _answer(results: Results, judged: Judged, said: Statement) -> Answer:
-    loss = results.meaning.name("train_loss")
+def _rounded(episode: Episode) -> Episode:
+    return replace(episode, height=round(episode.height, 4), z=round(episode.z, 2))
+
+
+def _answer(
+    results: Results, judged: Judged, said: Statement[Unstable], seen: CurveEvidence
+) -> Answer:
     above = just_above(results, judged)
-    evidence: dict[str, Any] = {"above_best_rate": None}
-    if above is not None:
-        evidence["above_best_rate"] = {
-            "best_rate": above.rate,
-            "trials": above.trials,
-            "unstable": list(above.unstable),
-            "early": above.early,
-            "mid": above.mid,
-        }
     if said.because:
-        own = [episode for r in said.speakers for episode in r.facts["episodes"]]
-        evidence["early"] = sum(episode["early"] for episode in own)
-        evidence["mid"] = len(own) - evidence["early"]
-        says = f"{loss} {_worst(own)} in {said.who}"
-        return Answer(said.verdict, says, remedies(results), evidence)
-    if above is not None and above.speaks:
-        says = (
-            f"{len(above.unstable)} of {above.trials} trials with up to ten times the best "
-            f"learning rate ({above.rate:.3g}) are unstable: making them stable may allow a "
-            "higher rate and a better result"
+        own = [episode for r in said.speakers for episode in r.facts.episodes]
+        early = sum(episode.early for episode in own)
+        evidence = InstabilityEvidence(
+            **seen.fields,
+            above_best_rate=above,
+            early=early,
+            mid=len(own) - early,
+            worst=max(own, key=lambda episode: episode.z),
         )
-        return Answer("note", says, remedies(results), evidence)
-    return Answer("ok", f"{loss} is stable in the best trials", (), evidence)
-
-
-def _worst(found: Sequence[dict[str, Any]]) -> str:
-    """The clearest episode in words."""
-    worst = max(found, key=lambda episode: float(episode["z"]))
-    when = "early" if worst["early"] else "mid-training"
-    if worst["kind"] == "spike":
-        return f"spiked by {worst['height']:.0%} at step {worst['from_step']} ({when})"
-    return f"rose and recovered between step {worst['from_step']} and {worst['to_step']} ({when})"
+        return Answer(said.verdict, evidence, remedies(results))
+    evidence = InstabilityEvidence(**seen.fields, above_best_rate=above)
+    if above is not None and above.speaks:
+        return Answer("note", evidence, remedies(results))
+    return Answer("ok", evidence)

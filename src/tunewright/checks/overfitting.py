@@ -8,10 +8,18 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from tunewright.checks._curve_question import Answer, CurveQuestion, Metric, ask, objective_metric
-from tunewright.checks._study_rule import IMMATERIAL, Reading, Statement
+from tunewright.actions import Action, Advise, CheckRound, Declare, NextRound
+from tunewright.checks._curve_question import (
+    Answer,
+    CurveEvidence,
+    CurveQuestion,
+    Metric,
+    ask,
+    objective_metric,
+)
+from tunewright.checks._study_rule import IMMATERIAL, Reading, Statement, TrialFacts
 from tunewright.checks.spacing import SpacedCurves, spaced
-from tunewright.finding import LegacyFinding as Finding
+from tunewright.finding import Finding
 from tunewright.stats.noise import Floats, NoisyCurves, mean_variance, noisy_curves
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
@@ -51,13 +59,35 @@ def got_worse(curves: NoisyCurves) -> Worse:
     return Worse(lowest, rise, z, matters, matters & (z > 3 + 40 / evaluations))
 
 
+@dataclass(frozen=True)
+class Worsened(TrialFacts):
+    """How far the validation curve of one trial rose from its best stretch to its end."""
+
+    z: float
+    rise: float
+    improvement: float  # of the whole curve
+    best: float  # in the units of the metric
+    end: float
+    best_step: int
+    kind: Kind | None = None  # where the rise is large enough to tell
+
+
+@dataclass(frozen=True, kw_only=True)
+class OverfittingEvidence(CurveEvidence):
+    """Whether validation got worse, and whether training did too."""
+
+    kind: Kind | None = None
+    shown: Worsened | None = None  # of the best trial that carries the verdict
+    compared: tuple[str, ...] = ()  # regularisers whose settings the round compares
+
+
 def overfitting(results: Results) -> list[Finding]:
     """Ask each study whether validation gets worse towards the end of its best trials."""
     question = CurveQuestion(
         "overfitting",
         _validation(results),
         read=lambda _, table: _readings(results, table),
-        answer=lambda _, said: _answer(results, said),
+        answer=lambda _, said, seen: _answer(results, said, seen),
         median_limit=MEDIAN_LIMIT,
     )
     return ask(results, question)
@@ -70,27 +100,28 @@ def _validation(results: Results) -> Metric:
     return objective_metric(results)
 
 
-def _readings(results: Results, table: SpacedCurves) -> list[Reading]:
+def _readings(results: Results, table: SpacedCurves) -> list[Reading[Worsened]]:
     sign = _validation(results).sign
     curves = noisy_curves(table.values)
     worse = got_worse(curves)
     readings = []
     for row, trial in enumerate(table.trials):
         lowest = int(worse.lowest[row])
-        facts: dict[str, object] = {
-            "trial": trial.number,
-            "z": round(float(worse.z[row]), 2),
-            "rise": float(worse.rise[row]),
-            "improvement": float(curves.total[row]),
-            "best": float(sign * curves.best[row]),
-            "end": float(sign * curves.means[row, -1]),
-            "best_step": int(table.steps[row, lowest + curves.width // 2]),
-        }
+        kind: Kind | None = None
         if worse.matters[row] and worse.z[row] > MEDIAN_LIMIT:
             stretch = _stretches(table.steps[row], lowest, curves.width)
             share = worse.rise[row] / max(curves.total[row], worse.rise[row])
-            name = results.meaning.name("train_loss")
-            facts["kind"] = _kind(trial, name, stretch, float(share))
+            kind = _kind(trial, results.meaning.name("train_loss"), stretch, float(share))
+        facts = Worsened(
+            trial=trial.number,
+            z=round(float(worse.z[row]), 2),
+            rise=float(worse.rise[row]),
+            improvement=float(curves.total[row]),
+            best=float(sign * curves.best[row]),
+            end=float(sign * curves.means[row, -1]),
+            best_step=int(table.steps[row, lowest + curves.width // 2]),
+            kind=kind,
+        )
         z = float(worse.z[row]) if worse.matters[row] else IMMATERIAL
         readings.append(Reading(trial, z, bool(worse.flagged[row]), curves.evaluations, facts))
     return readings
@@ -138,44 +169,25 @@ def _kind(trial: Trial, metric: str, stretches: tuple[Stretch, Stretch], share: 
     return "training too"
 
 
-def _answer(results: Results, said: Statement) -> Answer:
-    metric = _validation(results).name
+def _answer(results: Results, said: Statement[Worsened], seen: CurveEvidence) -> Answer:
     if not said.because:
-        return Answer("ok", f"{metric} does not get worse towards the end in the best trials")
-    telling = [r.facts for r in said.speakers if "kind" in r.facts]
-    kinds = [str(facts["kind"]) for facts in telling]
+        return Answer("ok", OverfittingEvidence(**seen.fields))
+    telling = [reading.facts for reading in said.speakers if reading.facts.kind is not None]
+    kinds = [facts.kind for facts in telling]
     kind = max(dict.fromkeys(kinds), key=kinds.count)  # of equals, that of the better trial
-    shown = telling[0]
-    says = (
-        f"{metric} got worse in {said.who}: from {shown['best']:.4g} around step "
-        f"{shown['best_step']} to {shown['end']:.4g} at the end"
-    )
-    evidence = {"kind": kind}
+    compared = tuple(n for n in results.round.scientific if n in results.meaning.regularisers)
+    evidence = OverfittingEvidence(**seen.fields, kind=kind, shown=telling[0], compared=compared)
     if kind == "training too":
-        says += "; the training loss rose as well: instability rather than overfitting"
-        advice: tuple[str, ...] = (
-            f"see the finding `instability`: tunewright check {results.round.name}",
-            "the fixes stand there in the order to try them",
-        )
-        return Answer(said.verdict, says, advice, evidence)
+        see = (CheckRound(results.round.name), Advise("see_instability"))
+        return Answer(said.verdict, evidence, see)
     if kind == "unknown":
-        says += "; without a training loss it cannot be told from instability"
-        advice = (
-            'log the training loss, or name it: means={"train_loss": "..."}',
-            *_remedies(results),
-        )
-        return Answer(said.verdict, says, advice, evidence)
-    says += " while the training loss did not: overfitting"
-    own = [n for n in results.round.scientific if n in results.meaning.regularisers]
-    if own:
-        says += f" (to be expected at weak settings of {', '.join(own)}, which this round compares)"
-        return Answer("note", says, (), evidence)
-    return Answer(said.verdict, says, _remedies(results), evidence)
+        name = (Advise("log_training_loss"), Declare("train_loss"))
+        return Answer(said.verdict, evidence, (*name, *_remedies(results)))
+    if compared:
+        return Answer("note", evidence)
+    return Answer(said.verdict, evidence, _remedies(results))
 
 
-def _remedies(results: Results) -> tuple[str, ...]:
-    known = ", ".join(results.meaning.regularisers)
-    return (
-        f"regularise before comparing settings: tune {known} as nuisance hyperparameters",
-        f"tunewright next {results.round.name}",
-    )
+def _remedies(results: Results) -> tuple[Action, ...]:
+    known = list(results.meaning.regularisers)
+    return (Advise("regularise_first", {"regularisers": known}), NextRound(results.round.name))

@@ -8,11 +8,18 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from tunewright.checks._curve_question import Answer, CurveQuestion, ask, objective_metric
-from tunewright.checks._study_rule import Reading, Statement
+from tunewright.actions import Action, Advise, Declare
+from tunewright.checks._curve_question import (
+    Answer,
+    CurveEvidence,
+    CurveQuestion,
+    ask,
+    objective_metric,
+)
+from tunewright.checks._study_rule import Reading, Statement, TrialFacts
 from tunewright.checks.logged_rate import learning_rates, steps_of
 from tunewright.checks.spacing import SpacedCurves
-from tunewright.finding import LegacyFinding as Finding
+from tunewright.finding import Finding
 from tunewright.stats.noise import ROBUST, Floats
 from tunewright.store.results import Results
 
@@ -111,20 +118,36 @@ def fisher_chance(share: Floats, ordinates: int) -> Floats:
     return np.asarray(np.minimum(1.0, ordinates * (1 - share) ** (ordinates - 1)))
 
 
+@dataclass(frozen=True)
+class Cycle(TrialFacts):
+    """The strongest cycle of one trial."""
+
+    period_steps: float
+    chance: float  # of one so strong without any cycle
+    of_epoch: bool  # that of an epoch, or a simple part of it
+
+
+@dataclass(frozen=True, kw_only=True)
+class PeriodicityEvidence(CurveEvidence):
+    """The period of the objective, where it has one."""
+
+    period_steps: float | None = None  # the median of the trials that carry the verdict
+    of_epoch: bool = False  # in most of them
+
+
 def periodicity(results: Results) -> list[Finding]:
     """Ask each study whether the objective goes up and down with a period."""
     question = CurveQuestion(
         "periodicity",
         objective_metric(results),
         read=lambda _, table: _readings(results, table),
-        answer=lambda _, said: _answer(results, said),
+        answer=lambda _, said, seen: _answer(results, said, seen),
         fewest=FEWEST,
-        section="Setting up periodic evaluations",
     )
     return ask(results, question)
 
 
-def _readings(results: Results, table: SpacedCurves) -> list[Reading]:
+def _readings(results: Results, table: SpacedCurves) -> list[Reading[Cycle]]:
     """Read the longest piece of each curve without a step of the learning rate in it."""
     pieces: dict[tuple[int, int], list[int]] = {}
     for row, trial in enumerate(table.trials):
@@ -144,31 +167,28 @@ def _readings(results: Results, table: SpacedCurves) -> list[Reading]:
         for at, row in enumerate(rows):
             of_epoch = known is not None and bool(known.flagged[at])
             shown = known if known is not None and of_epoch else found
-            facts = {
-                "trial": table.trials[row].number,
-                "period_steps": float(shown.length[at] * gap),
-                "chance": float(shown.chance[at]),
-                "of_epoch": of_epoch,
-            }
+            facts = Cycle(
+                trial=table.trials[row].number,
+                period_steps=float(shown.length[at] * gap),
+                chance=float(shown.chance[at]),
+                of_epoch=of_epoch,
+            )
             z = -float(np.log10(max(shown.chance[at], 1e-30)))
             flagged = of_epoch or bool(found.flagged[at])
             readings.append(Reading(table.trials[row], z, flagged, last - first, facts))
     return readings
 
 
-def _answer(results: Results, said: Statement) -> Answer:
-    name = results.objective.metric
+def _answer(results: Results, said: Statement[Cycle], seen: CurveEvidence) -> Answer:
     if not said.because:
-        return Answer("ok", f"{name} shows no period")
-    found = [float(r.facts["period_steps"]) for r in said.speakers]
-    says = f"{name} has a period of about {np.median(found):.4g} steps in {said.who}"
-    if 2 * sum(r.facts["of_epoch"] for r in said.speakers) > len(found):
-        says += ", that of an epoch or a simple part of it"
-    advice: tuple[str, ...] = (
-        "shuffle the training data anew in every epoch, and see that no evaluation depends on"
-        " where in the data it comes",
-        "make sure that training and validation data do not overlap",
+        return Answer("ok", PeriodicityEvidence(**seen.fields))
+    found = [reading.facts for reading in said.speakers]
+    evidence = PeriodicityEvidence(
+        **seen.fields,
+        period_steps=float(np.median([facts.period_steps for facts in found])),
+        of_epoch=2 * sum(facts.of_epoch for facts in found) > len(found),
     )
+    actions: tuple[Action, ...] = (Advise("shuffle_every_epoch"), Advise("keep_data_apart"))
     if results.meaning.number("steps_per_epoch") is None:
-        advice = (*advice, 'give means={"steps_per_epoch": ...} to compare it with an epoch')
-    return Answer(said.verdict, says, advice)
+        actions = (*actions, Declare("steps_per_epoch"))
+    return Answer(said.verdict, evidence, actions)

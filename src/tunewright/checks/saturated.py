@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from tunewright.actions import Action, Advise, NextRound
 from tunewright.checks._better_half import Judged
-from tunewright.checks._curve_question import Answer, CurveQuestion, ask, objective_metric
-from tunewright.checks._study_rule import IMMATERIAL, Reading, Statement
+from tunewright.checks._curve_question import (
+    Answer,
+    CurveEvidence,
+    CurveQuestion,
+    ask,
+    objective_metric,
+)
+from tunewright.checks._study_rule import IMMATERIAL, Reading, Statement, TrialFacts
 from tunewright.checks.best_step import best_steps, shorter
 from tunewright.checks.spacing import SpacedCurves
 from tunewright.checks.trial_sd import trial_sd
-from tunewright.finding import LegacyFinding as Finding
+from tunewright.finding import Finding
 from tunewright.stats.noise import Floats, NoisyCurves, noisy_curves
 from tunewright.store.results import Results
 
@@ -56,13 +64,36 @@ def saturation(curves: NoisyCurves, margin: float | None = None) -> Saturation:
     return Saturation(gain, margins, z, matters, matters & (z > LIMIT), settled)
 
 
+@dataclass(frozen=True)
+class Settled(TrialFacts):
+    """What the second half of training changed in one trial."""
+
+    z: float
+    gain: float
+    margin: float
+    settled_step: int
+    last_step: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class SaturatedEvidence(CurveEvidence):
+    """Where the best trials reached their best value, and how long training should be."""
+
+    best_steps: tuple[int, ...]  # of the best trials
+    max_train_steps: int  # in steps as logged
+    proposed_max_train_steps: int | None
+    rule: Literal["", "settled_by_half", "first_tenth", "first_half"] = ""  # what spoke
+    shown: Settled | None = None  # of the best trial that carries the verdict
+    margin_declared: bool = False  # by the round's detect= or by repeats, not the default
+
+
 def saturated(results: Results) -> list[Finding]:
     """Ask each study whether its best trials had settled by half of training."""
     question = CurveQuestion(
         "saturated",
         objective_metric(results),
         read=lambda judged, table: _readings(table, _margin(results, judged)),
-        answer=lambda judged, said: _answer(results, judged, said),
+        answer=lambda judged, said, seen: _answer(results, judged, said, seen),
         median_limit=MEDIAN_LIMIT,
         many="note",  # what weaker trials do says little about how long the best need
         fewest=FEWEST,
@@ -75,63 +106,55 @@ def _margin(results: Results, judged: Judged) -> float | None:
     return results.round.detect or trial_sd(results, judged.study)
 
 
-def _readings(table: SpacedCurves, margin: float | None) -> list[Reading]:
+def _readings(table: SpacedCurves, margin: float | None) -> list[Reading[Settled]]:
     found = saturation(noisy_curves(table.values), margin)
-    return [
-        Reading(
-            trial,
-            float(found.z[row]) if found.matters[row] else IMMATERIAL,
-            bool(found.flagged[row]),
-            table.values.shape[1],
-            {
-                "trial": trial.number,
-                "z": round(float(found.z[row]), 2),
-                "gain": float(found.gain[row]),
-                "margin": float(found.margin[row]),
-                "settled_step": int(table.steps[row, found.settled[row]]),
-                "last_step": int(table.steps[row, -1]),
-            },
+    readings = []
+    for row, trial in enumerate(table.trials):
+        facts = Settled(
+            trial=trial.number,
+            z=round(float(found.z[row]), 2),
+            gain=float(found.gain[row]),
+            margin=float(found.margin[row]),
+            settled_step=int(table.steps[row, found.settled[row]]),
+            last_step=int(table.steps[row, -1]),
         )
-        for row, trial in enumerate(table.trials)
-    ]
+        z = float(found.z[row]) if found.matters[row] else IMMATERIAL
+        flagged = bool(found.flagged[row])
+        readings.append(Reading(trial, z, flagged, table.values.shape[1], facts))
+    return readings
 
 
-def _answer(results: Results, judged: Judged, said: Statement) -> Answer:
-    name = results.objective.metric
+def _answer(
+    results: Results, judged: Judged, said: Statement[Settled], seen: CurveEvidence
+) -> Answer:
     steps = best_steps(results, judged.ranked)
-    evidence = {
-        "best_steps": list(steps.steps),
+    common = {
+        **seen.fields,
+        "best_steps": steps.steps,
         "max_train_steps": steps.max_train_steps,
-        "proposed_max_train_steps": steps.proposed,
+        "margin_declared": _margin(results, judged) is not None,
     }
-    where = (
-        f"best steps {min(steps.steps)} to {max(steps.steps)} of {steps.max_train_steps}"
-        if steps.steps
-        else "no best steps"
-    )
-    shorten = "a shorter training would find the same: about {} steps as max_train_steps"
     if said.because:
-        settled = [float(r.facts["settled_step"]) for r in said.speakers]
+        settled = [float(reading.facts.settled_step) for reading in said.speakers]
         proposed = min(shorter(np.array(settled)), steps.max_train_steps)
-        evidence["proposed_max_train_steps"] = proposed
-        shown = said.speakers[0].facts
-        says = (
-            f"{name} had settled by half of training in {said.who}: the second half changed it by "
-            f"{abs(shown['gain']):.3g}, less than the {shown['margin']:.3g} that matters; {where}"
+        evidence = SaturatedEvidence(
+            **common,
+            proposed_max_train_steps=proposed,
+            rule="settled_by_half",
+            shown=said.speakers[0].facts,
         )
-        advice: tuple[str, ...] = (
-            shorten.format(proposed),
-            f"tunewright next {results.round.name}",
-        )
-        if _margin(results, judged) is None:
-            advice += ("2 % is a convention: give the round detect= in units of the metric",)
-        return Answer(said.verdict, says, advice, evidence)
+        actions: tuple[Action, ...] = (_shorten(proposed), NextRound(results.round.name))
+        if not evidence.margin_declared:
+            actions += (Advise("declare_margin"),)
+        return Answer(said.verdict, evidence, actions)
+    common["proposed_max_train_steps"] = steps.proposed
+    if steps.proposed is None:
+        return Answer("ok", SaturatedEvidence(**common))
+    actions = (_shorten(steps.proposed), Advise("regularise_if_overfitting"))
     if len(steps.steps) >= 5 and steps.early == len(steps.steps):
-        says = f"every one of the best trials was best within the first tenth of training: {where}"
-        advice = (shorten.format(steps.proposed), "if they overfit instead, regularise first")
-        return Answer("warn", says, advice, evidence)
-    if steps.proposed is not None:
-        says = f"half of the best trials were best in the first half of training: {where}"
-        advice = (shorten.format(steps.proposed), "if they overfit instead, regularise first")
-        return Answer("note", says, advice, evidence)
-    return Answer("ok", f"{name} was not settled by half of training; {where}", (), evidence)
+        return Answer("warn", SaturatedEvidence(**common, rule="first_tenth"), actions)
+    return Answer("note", SaturatedEvidence(**common, rule="first_half"), actions)
+
+
+def _shorten(steps: int) -> Action:
+    return Advise("train_shorter", {"max_train_steps": steps})

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tunewright.actions import Action, Advise, Declare
+from tunewright.messages import Message
 from tunewright.stats.noise import FEWEST, Floats
 from tunewright.store.curves import Curve, Steps, Values
 from tunewright.store.trial import Trial
@@ -85,25 +87,21 @@ def averaged(table: SpacedCurves, longest: int) -> SpacedCurves:
 
 def unreadable(
     trials: Sequence[Trial], metric: str, meaning: str | None = None, fewest: int = FEWEST
-) -> tuple[str, str]:
+) -> tuple[Message, tuple[Action, ...]]:
     """Why no curve of this metric can be judged, and what to do about it."""
-    logged = dict.fromkeys(name for trial in trials for name in trial.curves)
+    logged = tuple(dict.fromkeys(name for trial in trials for name in trial.curves))
     if metric not in logged:
-        says = f"no trial logged {metric}" + (f" (logged: {', '.join(logged)})" if logged else "")
+        why = Message("judge.metric_not_logged", {"metric": metric, "logged": list(logged)})
         if meaning is None:
-            return says, f"log it at every evaluation: run.log(step, {{{metric!r}: ...}})"
+            return why, (Advise("log_metric", {"metric": metric}),)
         likely = [n for n in logged if all(word in n.lower() for word in meaning.split("_"))]
-        entry = f'means={{"{meaning}": "{likely[0] if likely else "..."}"}}'
-        return f"{says}; if it has another name, {entry} is missing", f"Workload(..., {entry})"
-    evaluate = (
-        "evaluate every max_train_steps / 100 steps: `if run.eval_due(step): ...`, "
-        "or every {run.eval_every} steps in a command"
-    )
+        return why, (Declare(meaning, likely[0] if likely else None),)
+    advice = (Advise("evaluate_more_often"),)
     most = max(len(curve) for trial in trials if (curve := trial.curves.only(metric)) is not None)
     if most < fewest:
-        needs = f"{metric} has {most} points a trial; this question needs {fewest}, better 100"
-        return needs, evaluate
-    return f"{metric} was not logged at equal steps, so its curve cannot be judged", evaluate
+        facts = {"metric": metric, "points": most, "needed": fewest}
+        return Message("judge.few_points", facts), advice
+    return Message("judge.uneven_steps", {"metric": metric}), advice
 
 
 def _regular(steps: Steps) -> bool:

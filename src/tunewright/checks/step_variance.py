@@ -1,23 +1,31 @@
-"""Does the objective jump from step to step late in training? Then the best value is partly luck.
+"""Does the objective jump between evaluations late in training? Then its best is partly noise.
 
 Retrospective checkpoint selection takes the best of many late evaluations. On a curve that only
-jumps around its level, the best of them is better than the level: the luck bonus. Where it exceeds
-what separates the best trials, the comparison ranks luck.
+jumps around its level, the best of them is better than the level: the selection gain. Where it
+exceeds what separates the best trials, the comparison ranks noise.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
+from tunewright.actions import Action, Advise, Repeat
 from tunewright.checks._better_half import TOP, Judged
-from tunewright.checks._curve_question import Answer, CurveQuestion, ask, objective_metric
-from tunewright.checks._study_rule import Reading, Statement
+from tunewright.checks._curve_question import (
+    Answer,
+    CurveEvidence,
+    CurveQuestion,
+    ask,
+    objective_metric,
+)
+from tunewright.checks._study_rule import Reading, Statement, TrialFacts
 from tunewright.checks.logged_rate import decayed, learning_rates
 from tunewright.checks.spacing import SpacedCurves
 from tunewright.checks.trial_sd import trial_sd
-from tunewright.finding import LegacyFinding as Finding
+from tunewright.finding import Finding
 from tunewright.stats.noise import Floats, NoisyCurves, noisy_curves
 from tunewright.store.results import Results
 
@@ -26,16 +34,16 @@ SURE = 0.98  # of the lower limit
 
 
 @dataclass(frozen=True, eq=False)
-class Luck:
-    """The luck bonus of each curve."""
+class SelectionGain:
+    """What the noise of late evaluations adds to the best value of each curve."""
 
     late_sd: Floats  # of one late evaluation
-    bonus: Floats  # expected gain from taking the best of the late evaluations
+    gain: Floats  # expected from taking the best of the late evaluations
     at_least: Floats  # its lower limit: the noise was estimated from few evaluations
 
 
-def luck(curves: NoisyCurves, chosen: bool = True) -> Luck:
-    """The luck bonus of choosing among the last fifth of each curve, at least 8 evaluations.
+def selection_gain(curves: NoisyCurves, chosen: bool = True) -> SelectionGain:
+    """The gain of choosing among the last fifth of each curve, at least 8 evaluations.
 
     Without a choice (the last value counts) it is one standard deviation of that value.
     """
@@ -47,11 +55,39 @@ def luck(curves: NoisyCurves, chosen: bool = True) -> Luck:
     late_sd = curves.sd * factor
     # correlated evaluations are fewer chances: so many independent ones have the same best
     chances = 1 + (late - 1) * (1 - curves.correlation**2)
-    bonus = late_sd * ndtri((chances - 0.375) / (chances + 0.25)) if chosen else late_sd
+    gain = late_sd * ndtri((chances - 0.375) / (chances + 0.25)) if chosen else late_sd
     independent = (1 - curves.correlation) / (1 + curves.correlation)
     freedom = np.maximum(3.0, 0.75 * curves.evaluations * independent - 4)
-    at_least = bonus * np.sqrt(freedom / chdtri(freedom, 1 - SURE))
-    return Luck(late_sd, bonus, at_least)
+    at_least = gain * np.sqrt(freedom / chdtri(freedom, 1 - SURE))
+    return SelectionGain(late_sd, gain, at_least)
+
+
+@dataclass(frozen=True)
+class Yardstick:
+    """What the selection gain is compared with: by how much comparable trials differ."""
+
+    size: float
+    source: Literal["trial_sd", "best_to_fifth"]  # half the gap between the best and the fifth
+
+
+@dataclass(frozen=True)
+class Jumping(TrialFacts):
+    """How much the late evaluations of one trial jump."""
+
+    late_sd: float  # of one late evaluation
+    gain: float  # expected from taking the best of them
+    gain_at_least: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepVarianceEvidence(CurveEvidence):
+    """What late jumps add to the best value, against what separates trials."""
+
+    gain: float  # the median of the five best trials
+    compared_with: Yardstick | None  # None with fewer than five trials and no repeats
+    chosen: bool  # whether the best evaluation counts, rather than the last
+    shown: Jumping | None = None  # of the best trial that carries the verdict
+    rate_at_end: Literal["high", "low", "unknown"] = "unknown"  # where most of them had it
 
 
 def step_variance(results: Results) -> list[Finding]:
@@ -60,71 +96,79 @@ def step_variance(results: Results) -> list[Finding]:
         "step_variance",
         objective_metric(results),
         read=lambda judged, table: _readings(results, table, _yardstick(results, judged)),
-        answer=lambda judged, said: _answer(results, said, _yardstick(results, judged)),
+        answer=lambda judged, said, seen: _answer(results, said, seen, _yardstick(results, judged)),
         many="note",  # the noise of weaker trials does not decide which is best
     )
     return ask(results, question)
 
 
-def _yardstick(results: Results, judged: Judged) -> float | None:
-    """What luck is measured against: the trial variance, or half the gap from best to fifth."""
+def _yardstick(results: Results, judged: Judged) -> Yardstick | None:
+    """The trial variance, or half the gap from best to fifth: the larger one."""
     values = [t.value for t in judged.ranked[:TOP] if t.value is not None]
-    gap = 0.5 * abs(values[-1] - values[0]) if len(values) == TOP else None
-    known = [size for size in (trial_sd(results, judged.study), gap) if size is not None]
-    return max(known, default=None)
+    known = []
+    sd = trial_sd(results, judged.study)
+    if sd is not None:
+        known.append(Yardstick(sd, "trial_sd"))
+    if len(values) == TOP:
+        known.append(Yardstick(0.5 * abs(values[-1] - values[0]), "best_to_fifth"))
+    return max(known, key=lambda one: one.size, default=None)
 
 
-def _readings(results: Results, table: SpacedCurves, yardstick: float | None) -> list[Reading]:
-    found = luck(noisy_curves(table.values), results.objective.at == "best")
+def _readings(
+    results: Results, table: SpacedCurves, yardstick: Yardstick | None
+) -> list[Reading[Jumping]]:
+    found = selection_gain(noisy_curves(table.values), results.objective.at == "best")
     readings = []
     for row, trial in enumerate(table.trials):
-        facts = {
-            "trial": trial.number,
-            "late_sd": float(found.late_sd[row]),
-            "luck": float(found.bonus[row]),
-            "luck_at_least": float(found.at_least[row]),
-        }
-        flagged = yardstick is not None and bool(found.at_least[row] > yardstick)
+        facts = Jumping(
+            trial=trial.number,
+            late_sd=float(found.late_sd[row]),
+            gain=float(found.gain[row]),
+            gain_at_least=float(found.at_least[row]),
+        )
+        flagged = yardstick is not None and facts.gain_at_least > yardstick.size
         readings.append(Reading(trial, 0.0, flagged, table.values.shape[1], facts))
     return readings
 
 
-def _answer(results: Results, said: Statement, yardstick: float | None) -> Answer:
-    name = results.objective.metric
-    median = float(np.median([r.facts["luck"] for r in said.top]))
-    evidence = {"luck": median, "compared_with": yardstick}
-    if yardstick is None:
-        says = (
-            f"the luck of a late evaluation of {name} is about {median:.3g}, but there is nothing"
-            " to compare it with: fewer than five trials and no repeats"
-        )
-        advice: tuple[str, ...] = (f"tunewright repeat {results.round.name} --times 5",)
-        return Answer("cannot_judge", says, advice, evidence)
-    if not said.because:
-        says = f"late jumps of {name} are worth about {median:.3g} of luck"
-        return Answer(
-            "ok", f"{says}, against {yardstick:.3g} between comparable trials", (), evidence
-        )
-    shown = said.speakers[0].facts
-    says = (
-        f"late jumps of {name} are worth about {shown['luck']:.3g} of luck (at least "
-        f"{shown['luck_at_least']:.3g}) in {said.who}: more than the {yardstick:.3g} by "
-        "which comparable trials differ"
+def _answer(
+    results: Results,
+    said: Statement[Jumping],
+    seen: CurveEvidence,
+    yardstick: Yardstick | None,
+) -> Answer:
+    spoke = bool(said.because) and yardstick is not None
+    rate_at_end = _rate_at_end(results, said)
+    evidence = StepVarianceEvidence(
+        **seen.fields,
+        gain=float(np.median([reading.facts.gain for reading in said.top])),
+        compared_with=yardstick,
+        chosen=results.objective.at == "best",
+        shown=said.speakers[0].facts if spoke else None,
+        rate_at_end=rate_at_end,
     )
-    advice = _remedies(results, said)
+    if yardstick is None:
+        return Answer("cannot_judge", evidence, (Repeat(results.round.name),))
+    if not spoke:
+        return Answer("ok", evidence)
     few = said.speakers[0].points < ENOUGH
-    return Answer("note" if few else said.verdict, says, advice, evidence)
+    actions = _remedies(results, rate_at_end)
+    return Answer("note" if few else said.verdict, evidence, actions)
 
 
-def _remedies(results: Results, said: Statement) -> tuple[str, ...]:
-    """The playbook's remedies, the likeliest cause first: a learning rate still high at the end."""
+def _rate_at_end(results: Results, said: Statement[Jumping]) -> Literal["high", "low", "unknown"]:
+    """Whether the learning rate was still high at the end of most trials that carry the verdict."""
     found = [learning_rates(reading.trial, results.meaning) for reading in said.speakers]
     high = [not decayed(rates) for rates in found if rates is not None]
-    decay = "let the learning rate decay towards zero (linear or cosine)"
-    others = ("a larger batch size", "Polyak averaging of the weights", "a larger validation set")
-    repeat = f"tunewright repeat {results.round.name} --times 5"
     if not high:
-        return (f"unless it does already, {decay}", *others, repeat)
-    if 2 * sum(high) > len(high):
-        return (f"it is still high at the end: {decay}", *others, repeat)
-    return (*others, repeat)
+        return "unknown"
+    return "high" if 2 * sum(high) > len(high) else "low"
+
+
+def _remedies(
+    results: Results, rate_at_end: Literal["high", "low", "unknown"]
+) -> tuple[Action, ...]:
+    """The playbook's remedies, the likeliest cause first: a learning rate still high at the end."""
+    decay = () if rate_at_end == "low" else (Advise("decay_to_zero", {"rate_at_end": rate_at_end}),)
+    others = (Advise("larger_batch"), Advise("average_weights"), Advise("larger_validation_set"))
+    return (*decay, *others, Repeat(results.round.name))

@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from tunewright.actions import Action, Advise, Extend, NextRound
 from tunewright.checks._better_half import Judged
-from tunewright.checks._curve_question import Answer, CurveQuestion, ask, objective_metric
-from tunewright.checks._study_rule import IMMATERIAL, Reading, Statement
+from tunewright.checks._curve_question import (
+    Answer,
+    CurveEvidence,
+    CurveQuestion,
+    ask,
+    objective_metric,
+)
+from tunewright.checks._study_rule import IMMATERIAL, Reading, Statement, TrialFacts
 from tunewright.checks.best_step import best_steps
 from tunewright.checks.logged_rate import decayed, learning_rates, stepped
 from tunewright.checks.spacing import SpacedCurves
-from tunewright.finding import LegacyFinding as Finding
+from tunewright.finding import Finding
 from tunewright.stats.noise import Floats, NoisyCurves, noisy_curves, slope_variance
 from tunewright.store.results import Results
 
 MEDIAN_LIMIT = 2.2
 DECAYING = ("cosine", "linear")  # schedules that end near zero
+Schedule = Literal["decaying", "steady", "unknown"]  # over the last quarter of training
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,77 +56,91 @@ def improving(curves: NoisyCurves) -> Improvement:
     return Improvement(window, gain, z, matters, flagged)
 
 
+@dataclass(frozen=True)
+class Gained(TrialFacts):
+    """What one trial gained over its last quarter."""
+
+    z: float
+    gain: float
+    since_step: int
+    last_step: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class StillImprovingEvidence(CurveEvidence):
+    """What the best trials gained at the end, and whether a falling learning rate explains it."""
+
+    best_steps: tuple[int, ...]  # of the best trials
+    in_last_quarter: int  # of those steps
+    shown: Gained | None = None  # of the best trial that carries the verdict
+    schedules: tuple[Schedule, ...] = ()  # of the trials that carry it
+
+
 def still_improving(results: Results) -> list[Finding]:
     """Ask each study whether its best trials were still improving when training ended."""
     question = CurveQuestion(
         "still_improving",
         objective_metric(results),
         read=lambda _, table: _readings(results, table),
-        answer=lambda judged, said: _answer(results, judged, said),
+        answer=lambda judged, said, seen: _answer(results, judged, said, seen),
         median_limit=MEDIAN_LIMIT,
         many="note",  # weaker trials improve to the end when their learning rate is low
     )
     return ask(results, question)
 
 
-def _readings(results: Results, table: SpacedCurves) -> list[Reading]:
+def _readings(results: Results, table: SpacedCurves) -> list[Reading[Gained]]:
     found = improving(noisy_curves(table.values))
     readings = []
     for row, trial in enumerate(table.trials):
         steps = table.steps[row]
-        facts = {
-            "trial": trial.number,
-            "z": round(float(found.z[row]), 2),
-            "gain": float(found.gain[row]),
-            "since_step": int(steps[-found.window]),
-            "last_step": int(steps[-1]),
-        }
+        facts = Gained(
+            trial=trial.number,
+            z=round(float(found.z[row]), 2),
+            gain=float(found.gain[row]),
+            since_step=int(steps[-found.window]),
+            last_step=int(steps[-1]),
+        )
         z = float(found.z[row]) if found.matters[row] else IMMATERIAL
         readings.append(Reading(trial, z, bool(found.flagged[row]), steps.size, facts))
     return readings
 
 
-def _answer(results: Results, judged: Judged, said: Statement) -> Answer:
-    name = results.objective.metric
+def _answer(
+    results: Results, judged: Judged, said: Statement[Gained], seen: CurveEvidence
+) -> Answer:
     steps = best_steps(results, judged.ranked)
-    evidence: dict[str, Any] = {"best_steps": list(steps.steps), "in_last_quarter": steps.late}
+    schedules = tuple(_schedule(results, reading) for reading in said.speakers)
+    evidence = StillImprovingEvidence(
+        **seen.fields,
+        best_steps=steps.steps,
+        in_last_quarter=steps.late,
+        shown=said.speakers[0].facts if said.because else None,
+        schedules=schedules if said.because else (),
+    )
     if not said.because:
-        return Answer("ok", f"{name} no longer improves at the end of training", (), evidence)
-    shown = said.speakers[0].facts
-    says = (
-        f"{name} was still improving in {said.who}: by {shown['gain']:.3g} over the last quarter"
-        f" (steps {shown['since_step']} to {shown['last_step']})"
-    )
-    schedules = [_schedule(results, reading) for reading in said.speakers]
-    evidence["schedules"] = schedules
+        return Answer("ok", evidence)
     if schedules.count("decaying") * 2 >= len(schedules):
-        says += "; its learning rate was being lowered, which explains it: this says nothing about"
-        says += " longer training"
-        return Answer("cannot_judge", says, (), evidence)
-    advice: tuple[str, ...] = (
-        "the study is compute-bound: train longer, or let the learning rate decay earlier",
-        _longer(results, said.speakers[0]),
-    )
-    if "unknown" in schedules:
-        says += "; no learning rate is logged: if it decays to zero there, this is to be expected"
-        advice = ("log the learning rate (run.log(step, learning_rate=...)) to settle it", *advice)
-    return Answer(said.verdict, says, advice, evidence)
+        return Answer("cannot_judge", evidence)
+    log = (Advise("log_learning_rate"),) if "unknown" in schedules else ()
+    actions = (*log, _longer(results, said.speakers[0]), Advise("decay_earlier"))
+    return Answer(said.verdict, evidence, actions)
 
 
-def _longer(results: Results, reading: Reading) -> str:
-    """The command that trains twice as long, in what the program calls its steps."""
+def _longer(results: Results, reading: Reading[Gained]) -> Action:
+    """Train twice as long, in what the program calls its steps."""
     steps = reading.trial.configuration.get(results.meaning.name("max_train_steps"))
     name = results.round.name
     if isinstance(steps, bool) or not isinstance(steps, int):
-        return f"tunewright next {name}"
-    return f"tunewright extend {name} --max-train-steps {2 * steps}"
+        return NextRound(name)
+    return Extend(name, 2 * steps)
 
 
-def _schedule(results: Results, reading: Reading) -> Literal["decaying", "steady", "unknown"]:
+def _schedule(results: Results, reading: Reading[Gained]) -> Schedule:
     """What the learning rate did over the last quarter, as logged, else as configured."""
     rates = learning_rates(reading.trial, results.meaning)
     if rates is not None:
-        first, last = reading.facts["since_step"], reading.facts["last_step"]
+        first, last = reading.facts.since_step, reading.facts.last_step
         return "decaying" if decayed(rates) or stepped(rates, first, last) else "steady"
     name = results.meaning.name("schedule")
     declared = reading.trial.configuration.get(name)

@@ -7,11 +7,18 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tunewright.checks._curve_question import Answer, CurveQuestion, ask, training_metric
-from tunewright.checks._study_rule import IMMATERIAL, Reading, Statement
+from tunewright.actions import Advise, ShowTrial
+from tunewright.checks._curve_question import (
+    Answer,
+    CurveEvidence,
+    CurveQuestion,
+    ask,
+    training_metric,
+)
+from tunewright.checks._study_rule import IMMATERIAL, Reading, Statement, TrialFacts
 from tunewright.checks.logged_rate import learning_rates, rose
 from tunewright.checks.spacing import SpacedCurves
-from tunewright.finding import LegacyFinding as Finding
+from tunewright.finding import Finding
 from tunewright.stats.noise import Floats, NoisyCurves, noisy_curves
 from tunewright.store.results import Results
 
@@ -57,18 +64,41 @@ def rising(curves: NoisyCurves) -> Rise:
     return Rise(start, end, rise, z, lasting, matters, flagged)
 
 
+@dataclass(frozen=True)
+class Risen(TrialFacts):
+    """The clearest rise of one training loss."""
+
+    z: float
+    rise: float
+    improvement: float  # of the whole curve
+    from_step: int
+    to_step: int
+    lasting: bool
+    learning_rate_rose: bool  # over the same steps
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingBugEvidence(CurveEvidence):
+    """Which training losses rise and stay up."""
+
+    shown: Risen | None = None  # of the best trial that carries the verdict
+    schedule_rose: bool = False  # wherever the loss rose, the schedule was raising the rate
+
+
 def training_bug(results: Results) -> list[Finding]:
     """Ask each study whether the training loss of its better trials rises and stays up."""
     question = CurveQuestion(
         "training_bug",
         training_metric(results),
         read=lambda _, table: rise_readings(results, table),
-        answer=lambda _, said: _answer(results, said),
+        answer=lambda _, said, seen: _answer(results, said, seen),
     )
     return ask(results, question)
 
 
-def rise_readings(results: Results, table: SpacedCurves, lasting: bool = True) -> list[Reading]:
+def rise_readings(
+    results: Results, table: SpacedCurves, lasting: bool = True
+) -> list[Reading[Risen]]:
     """What each training loss says; flagged are rises that last, or else those that recovered."""
     curves = noisy_curves(table.values)
     found = rising(curves)
@@ -78,16 +108,16 @@ def rise_readings(results: Results, table: SpacedCurves, lasting: bool = True) -
         first, last = int(ends[row, found.start[row]]), int(ends[row, found.end[row] + 1])
         flagged = bool(found.flagged[row]) and bool(found.lasting[row]) == lasting
         rates = learning_rates(trial, results.meaning) if flagged else None
-        facts = {
-            "trial": trial.number,
-            "z": round(float(found.z[row]), 2),
-            "rise": float(found.rise[row]),
-            "improvement": float(curves.total[row]),
-            "from_step": first,
-            "to_step": last,
-            "lasting": bool(found.lasting[row]),
-            "learning_rate_rose": rates is not None and rose(rates, first, last),
-        }
+        facts = Risen(
+            trial=trial.number,
+            z=round(float(found.z[row]), 2),
+            rise=float(found.rise[row]),
+            improvement=float(curves.total[row]),
+            from_step=first,
+            to_step=last,
+            lasting=bool(found.lasting[row]),
+            learning_rate_rose=rates is not None and rose(rates, first, last),
+        )
         z = float(found.z[row]) if found.matters[row] else IMMATERIAL
         readings.append(Reading(trial, z, flagged, table.values.shape[1], facts))
     return readings
@@ -101,25 +131,13 @@ def _block_ends(steps: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     return np.asarray(steps[:, np.maximum(at, 0)])
 
 
-def _answer(results: Results, said: Statement) -> Answer:
-    name = results.meaning.name("train_loss")
+def _answer(results: Results, said: Statement[Risen], seen: CurveEvidence) -> Answer:
     if not said.because:
-        return Answer("ok", f"{name} does not rise for good in the best trials")
+        return Answer("ok", TrainingBugEvidence(**seen.fields))
     shown = said.speakers[0].facts
-    says = (
-        f"{name} rose in {said.who} and stayed up: by {shown['rise']:.3g} between step "
-        f"{shown['from_step']} and step {shown['to_step']}"
-    )
-    if all(r.facts["learning_rate_rose"] for r in said.speakers):
-        says += ", while the schedule was raising the learning rate"
-        return Answer("note", says, ("lower the peak learning rate if it does not come down",))
-    return Answer(
-        said.verdict,
-        says,
-        (
-            "suspect a bug first: the loss logged, labels, shuffling, a resumed data order,"
-            " the sign or scale of a regulariser",
-            f"tunewright trial {results.round.name} {shown['trial']}",
-            "then instability: see the finding of that name",
-        ),
-    )
+    if all(reading.facts.learning_rate_rose for reading in said.speakers):
+        evidence = TrainingBugEvidence(**seen.fields, shown=shown, schedule_rose=True)
+        return Answer("note", evidence, (Advise("lower_peak_learning_rate"),))
+    look = () if shown.trial is None else (ShowTrial(results.round.name, shown.trial),)
+    actions = (Advise("suspect_training_bug"), *look, Advise("then_suspect_instability"))
+    return Answer(said.verdict, TrainingBugEvidence(**seen.fields, shown=shown), actions)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from tunewright.checks.logged_rate import warmup_end
 from tunewright.checks.spacing import LONGEST, SpacedCurves, averaged
-from tunewright.checks.training_bug import rise_readings
+from tunewright.checks.training_bug import Risen, rise_readings
 from tunewright.stats.spikes import FEWEST, spikes
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
@@ -22,16 +22,12 @@ EARLY = 0.05  # of training, or the end of warm-up if that is later
 class Episode:
     """One stretch of training in which the loss went up instead of down."""
 
-    kind: str  # "spike" or "rise"
+    kind: Literal["spike", "rise"]
     from_step: int
     to_step: int
     height: float  # a spike: as a share of the loss; a rise: of the improvement
     early: bool  # before warm-up ended or within the first 5 % of training
     z: float
-
-    def as_data(self) -> dict[str, Any]:
-        """Plain data for a finding's evidence."""
-        return {**asdict(self), "height": round(self.height, 4), "z": round(self.z, 2)}
 
 
 def episodes(results: Results, table: SpacedCurves, lasting: bool = False) -> list[list[Episode]]:
@@ -52,10 +48,10 @@ def episodes(results: Results, table: SpacedCurves, lasting: bool = False) -> li
         readings = rise_readings(results, averaged(table, LONGEST), lasting=kept)
         for row, reading in enumerate(readings):
             facts = reading.facts
-            if not reading.flagged or facts["learning_rate_rose"] or _covered(found[row], facts):
+            if not reading.flagged or facts.learning_rate_rose or _covered(found[row], facts):
                 continue
-            share = facts["rise"] / facts["improvement"]
-            first, last = facts["from_step"], facts["to_step"]
+            share = facts.rise / facts.improvement
+            first, last = facts.from_step, facts.to_step
             found[row].append(
                 Episode("rise", first, last, share, bool(last <= limits[row]), reading.z)
             )
@@ -74,6 +70,6 @@ def _early_until(results: Results, trial: Trial, steps: Iterable[int]) -> float:
     return max(warmup_end(trial, results.meaning), EARLY * max(steps))
 
 
-def _covered(known: list[Episode], rise: Any) -> bool:
+def _covered(known: list[Episode], rise: Risen) -> bool:
     """Whether a rise between blocks is only the trace of a spike found more sharply."""
-    return any(rise["from_step"] <= e.to_step and e.from_step <= rise["to_step"] for e in known)
+    return any(rise.from_step <= e.to_step and e.from_step <= rise.to_step for e in known)

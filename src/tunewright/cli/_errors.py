@@ -16,20 +16,17 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
+from tunewright.actions import Action
 from tunewright.errors import (
-    Busy,
-    Damaged,
     DesignError,
     MissingExtra,
     Misuse as Misuse,
     NotFound,
     PipelineError,
-    StoreError,
     TunewrightError,
     WorkloadError,
 )
-from tunewright.messages import words
-from tunewright.present.terminal.toml_words import as_toml
+from tunewright.messages import declarations, words
 
 FINE = 0  # infeasible and failed trials included
 WARNED = 1  # from `check` alone: something of the checklist warns
@@ -37,16 +34,7 @@ WRONG_USE = 2  # a misspelt option, round file, name or workload
 UNFINISHED = 3  # the round could not be finished, or every trial failed
 INTERRUPTED = 130  # Ctrl-C, SIGTERM, or `tunewright stop`
 
-# what helps when something is not there, by words of the message
-NOT_THERE = {
-    "no store at": "tunewright run ROUND makes it; --store FILE names another",
-    " has no trial ": "tunewright show ROUND lists the best of each study; tunewright export all",
-    "holds no rounds yet": "tunewright run ROUND, or --store FILE for another store",
-    "It has none yet": "tunewright run ROUND, or --store FILE for another store",
-    "no round": "tunewright ls",
-    "is not in": "tunewright ls",
-}
-WRONG = (DesignError, WorkloadError, NotFound, MissingExtra, PipelineError)
+WRONG = (DesignError, WorkloadError, NotFound, MissingExtra, Misuse, PipelineError)
 
 
 @dataclass(frozen=True)
@@ -63,16 +51,16 @@ class Problem:
 def explain(error: BaseException) -> Problem:
     """The problem behind an exception.
 
-    >>> explain(NotFound("no round called 'dept'; did you mean 'depth'?")).remedy
-    'tunewright ls'
+    >>> from tunewright.errors import StoreError
+    >>> explain(StoreError("the disk is full")).remedy
+    'tunewright doctor  (check the machine and the store)'
     """
-    if isinstance(error, Misuse):
-        return Problem(str(error), error.where, error.cause, error.remedy)
     if hasattr(error, "format_message"):  # raised by typer for a wrong option or argument
         return _usage(error)
     if isinstance(error, TunewrightError):
         code = WRONG_USE if isinstance(error, WRONG) else UNFINISHED
-        return Problem(str(error), remedy=_next(error), exit_code=code)
+        where, cause = (error.where, error.cause) if isinstance(error, Misuse) else ("", "")
+        return Problem(str(error), where, cause, _remedy(error), code)
     last = traceback.extract_tb(error.__traceback__)[-1:]
     return Problem(
         f"{type(error).__name__}: {error}",
@@ -86,7 +74,7 @@ def explain(error: BaseException) -> Problem:
 def tell(error: BaseException, console: Console) -> int:
     """Print the problem behind an exception, and return the exit code."""
     problem = explain(error)
-    what = as_toml(problem.what)
+    what = declarations.in_project_file(problem.what)
     first, *more = [line for line in what.splitlines() if line.strip()] or ["no reason"]
     lines = [Text.assemble(("error: ", "bold red"), words.printable(first))]
     lines += [Text(f"       {words.printable(line.strip())}") for line in more]
@@ -108,17 +96,12 @@ def _foreseen(error: BaseException) -> bool:
     return isinstance(error, TunewrightError) or hasattr(error, "format_message")
 
 
-def _next(error: TunewrightError) -> str:
-    """The command that helps most often; the message itself may say more."""
-    if isinstance(error, NotFound):
-        return next((remedy for words, remedy in NOT_THERE.items() if words in str(error)), "")
-    if isinstance(error, Busy):
-        return "tunewright worker ROUND to join it, or tunewright stop ROUND"
-    if isinstance(error, Damaged):
-        return "tunewright restore"
-    if isinstance(error, StoreError):
-        return "tunewright doctor"
-    return ""
+def _remedy(error: TunewrightError) -> str:
+    """What helps, as a shell takes it, and what that does."""
+    remedy = error.remedy
+    if not isinstance(remedy, Action):
+        return remedy or ""
+    return f"{remedy.command}  ({remedy.text})" if remedy.command else remedy.text
 
 
 def _usage(error: BaseException) -> Problem:

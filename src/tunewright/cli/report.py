@@ -80,7 +80,7 @@ def report(
 ) -> None:
     """Report on a round: verdict first, then plots and trials, in one HTML file and on screen."""
     results = judged_by(read_round(round, store), minimize, maximize, at, aloud=json)
-    made = report_on(results)
+    made = report_on(results, reader="shell")
     path = out or (None if json else Path(f"{file_name(round)}.html"))
     if path is not None:
         made.save(path)

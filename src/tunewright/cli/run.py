@@ -165,7 +165,7 @@ def print_run(results: Results, summary: Summary) -> None:
     """What came of a run, and the two commands that help most from here."""
     print_outcome(results, summary)
     for step in next_steps(results)[:2]:
-        say(f"next: {step.command}  ({step.why})")
+        say(f"next: {words.printable(step.action.command)}  ({step.why})")
 
 
 def best_before(store: str, name: str) -> Concluded | None:

@@ -233,11 +233,11 @@ def show_step(step: Step, campaign: Campaign) -> None:
     number = len(campaign.log) + 1
     if number == 1:
         for line in skipped(campaign):
-            say(f"note: {words.printable(line)}")
+            say(f"note: {words.printable(line.text)}")
     cost = f", {words.count(step.trials, 'trial')} of {campaign.left} left" if step.trials else ""
     say()
     say(f"step {number}  {step.kind}{cost}", style="bold cyan")
-    say(f"  {words.printable(step.reason)}")
+    say(f"  {words.printable(step.reason.text)}")
 
 
 def show_plan(campaign: Campaign) -> None:
@@ -252,9 +252,10 @@ def show_plan(campaign: Campaign) -> None:
     if own.extend:
         say(f"  extend     {own.extend} at full length, out of those kept back")
     for line in skipped(campaign):
-        say(f"note: {words.printable(line)}")
+        say(f"note: {words.printable(line.text)}")
     step = next_step(campaign)
-    say(f"next: {step.kind}, {words.count(step.trials, 'trial')}: {words.printable(step.reason)}")
+    why = words.printable(step.reason.text)
+    say(f"next: {step.kind}, {words.count(step.trials, 'trial')}: {why}")
 
 
 def confirmed(step: Step, campaign: Campaign) -> bool:
@@ -267,10 +268,10 @@ def conclude(ending: Ending, page: Path | None) -> None:
     """What came of it, and where the report is."""
     campaign = ending.campaign
     say()
-    if ending.why:
-        say(f"{campaign.name}: {words.printable(ending.why)}", style="yellow")
+    if ending.why is not None:
+        say(f"{campaign.name}: {words.printable(ending.why.text)}", style="yellow")
     else:
-        say(f"{campaign.name}: {words.printable(ending.step.reason)}", style="bold")
+        say(f"{campaign.name}: {words.printable(ending.step.reason.text)}", style="bold")
     say(words.printable(chosen(campaign)), style="bold green" if campaign.winner else "")
     for sentence in found(campaign):
         say(f"  {words.printable(sentence)}")

@@ -10,7 +10,7 @@ from tunewright.errors import StoreError
 from tunewright.execution.executors.executor import Began, Ended, Event, Logged, Saved
 from tunewright.execution.outcome import Seen, Verdict
 from tunewright.store.claims import Claim
-from tunewright.store.curves import Batch, merge, pack
+from tunewright.store.curves import Batch, merge, packed
 from tunewright.store.store import Store
 
 FLUSH_S = 2.0  # curves wait this long for company ...
@@ -151,4 +151,4 @@ def joined(batches: Sequence[bytes]) -> bytes:
     if len(batches) == 1:
         return batches[0]
     curves = merge([Batch(1, 0, points) for points in batches])
-    return pack({name: (curve.steps, curve.values) for name, curve in curves.items()})
+    return packed(curves)

@@ -13,10 +13,11 @@ from tunewright.design.ranges import Value, is_storable
 from tunewright.errors import BadValue, WorkloadError
 from tunewright.execution.account import Account, Ending
 from tunewright.execution.executors.executor import Ended, Logged
-from tunewright.execution.logged_value import as_number, as_step, shown
+from tunewright.execution.logged_value import as_number, as_step, bad_name
 from tunewright.execution.outcome import Verdict, conclude, watched_metrics
 from tunewright.execution.process_group import rank
 from tunewright.execution.step_order import went_back
+from tunewright.messages import Message
 from tunewright.seeds import Seeds, seeds
 from tunewright.store.claims import Claim
 from tunewright.store.curves import pack
@@ -83,7 +84,7 @@ class Asked:
     def diverged(self) -> bool:
         """Whether a non-finite objective or loss was logged: it will be infeasible, so stop it."""
         self._pack()
-        return bool(self.account.seen.diverged)
+        return self.account.seen.diverged is not None
 
     def log(self, step: int, metrics: Mapping[str, Any] | None = None, **named: Any) -> None:
         """Record metrics at a step: `trial.log(step, valid_error=x)`, or a dictionary."""
@@ -91,7 +92,7 @@ class Asked:
         try:
             step = as_step(step)
             if self._last is not None and step < self._last:
-                raise BadValue(went_back(f"trial {self.number}", step, f"step {self._last}"))
+                raise went_back(self.number, step, self._last)
             values = {
                 self._name(name): as_number(name, value)
                 for name, value in {**(metrics or {}), **named}.items()
@@ -120,15 +121,15 @@ class Asked:
 
     def infeasible(self, reason: str) -> None:
         """This configuration cannot be trained: data to learn from."""
-        self._end(Verdict("infeasible", str(reason).strip() or "infeasible, no reason given"))
+        self._end(Verdict("infeasible", Message("trial.infeasible", {"text": _line(reason)})))
 
     def fail(self, reason: str) -> None:
         """Something went wrong that is not the configuration's fault."""
-        self._end(Verdict("failed", str(reason).strip() or "failed, no reason given"))
+        self._end(Verdict("failed", Message("trial.failed", {"text": _line(reason)})))
 
     # ---- for the session
 
-    def give_up(self, cause: str) -> None:
+    def give_up(self, cause: Message) -> None:
         """Put it back to pending, for somebody else."""
         self._end(Verdict("pending", cause))
 
@@ -160,8 +161,12 @@ class Asked:
         if name in self._names:
             return str(name)
         if not isinstance(name, str) or not name.strip() or len(name) > LONGEST_NAME:
-            raise BadValue(f"{shown(name)} cannot name a metric: use text of 1 to 200 characters")
+            raise bad_name(name, "length")
         if not is_storable(name) or not name.isprintable():
-            raise BadValue(f"{shown(name)} cannot name a metric: it has unprintable characters")
+            raise bad_name(name, "unprintable")
         self._names.add(name)
         return name
+
+
+def _line(reason: object) -> str:
+    return str(reason).strip()

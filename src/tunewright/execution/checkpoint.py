@@ -12,6 +12,7 @@ from tunewright.design.ranges import Value
 from tunewright.errors import BadValue, SnapshotError
 from tunewright.execution.handle import Run
 from tunewright.execution.logged_value import shown
+from tunewright.messages import Message
 from tunewright.seeds import Seeds
 
 # how the place of a checkpoint travels beside the configuration; no argument can be called so
@@ -64,8 +65,5 @@ class Measuring:
         )
         metrics = self.measure(checkpoint)
         if not isinstance(metrics, Mapping) or not metrics:
-            raise BadValue(
-                f"the evaluation returned {shown(metrics)}: return its metrics as a dictionary, "
-                'such as {"full_valid_error": 0.08}'
-            )
+            raise BadValue(Message("evaluation.no_metrics", {"value": shown(metrics)}))
         run.log(step, metrics)

@@ -110,7 +110,7 @@ def evaluate(
                     one.proxy,
                     look,
                 )
-                store.keep_evaluation(records[key].id, evaluation)
+                store.add_evaluation(records[key].id, evaluation)
             found[key] = one
             tell(one)
     return tuple(found[trial.identity] for trial in chosen)
@@ -184,9 +184,9 @@ def _job(store: Store, record: RoundRecord, trial: Trial, with_: Measure) -> _Jo
     refused: Message | None = None
     clash = sorted(set(FIELDS) & set(trial.configuration)) if isinstance(with_, Command) else []
     if trial.value is None:
-        refused = Message("evaluation.not_selected", {"status": trial.status})
+        refused = Message("evaluation.no_checkpoint", {"status": trial.status})
     elif clash:
-        refused = Message("evaluation.name_taken", {"name": clash[0]})
+        refused = Message("evaluation.field_taken", {"name": clash[0]})
     elif isinstance(with_, Command) and "checkpoint" in with_.fields and snapshot is None:
         refused = Message("evaluation.no_snapshot")
     return _Job(trial, folder, snapshot, record, refused)
@@ -222,10 +222,10 @@ def _judged(
     trial, objective = job.trial, _proxy(job, record.objective.metric)
     one = Measured(trial, job.step, metrics, objective)
     if end.outcome != "completed":
-        failed = Message("evaluation.failed", {"cause": str(end.cause or end.outcome)})
-        return replace(one, metrics={}, reason=failed, detail=end.detail)
+        cause = end.cause or Message("evaluation.ended", {"outcome": end.outcome})
+        return replace(one, metrics={}, reason=cause, detail=end.detail)
     if not metrics:
-        return replace(one, reason=Message("evaluation.no_metric"))
+        return replace(one, reason=Message("evaluation.nothing_measured"))
     before = {
         name
         for earlier in store.evaluations(record.id)
@@ -234,7 +234,7 @@ def _judged(
     }
     taken = sorted(set(metrics) & (set(trial.curves) - before))
     if taken:
-        reason = Message("evaluation.logged_in_training", {"metric": taken[0]})
+        reason = Message("evaluation.metric_taken", {"metric": taken[0]})
         return replace(one, metrics={}, reason=reason)
     return one
 

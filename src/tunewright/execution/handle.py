@@ -22,6 +22,7 @@ from tunewright.execution.logged_value import (
     as_count,
     as_number,
     as_step,
+    bad_name,
     detached,
     on_device,
     shown,
@@ -31,6 +32,7 @@ from tunewright.execution.points import MOST_POINTS, Points
 from tunewright.execution.processes.seeding import rank
 from tunewright.execution.processes.stop_request import Stopping
 from tunewright.execution.step_order import went_back
+from tunewright.messages import Message
 from tunewright.seeds import Seeds, seeds
 
 FOLDER = "snapshots"  # of run.save, inside the trial folder
@@ -218,14 +220,13 @@ class Run:
             self._begin()
         before = self._start if first else self._lowest
         if as_step(step) < before:
-            after = f"it resumed at step {before}" if first else f"step {before}"
-            raise BadValue(went_back(self._label, step, after))
+            raise went_back(self.number, step, before, resumed=first)
 
     def _check_name(self, name: object) -> None:
         if not isinstance(name, str) or not name.strip() or len(name) > LONGEST_NAME:
-            raise BadValue(f"{shown(name)} cannot name a metric: use text of 1 to 200 characters")
+            raise bad_name(name, "length")
         if not is_storable(name) or not name.isprintable():
-            raise BadValue(f"{shown(name)} cannot name a metric: it has unprintable characters")
+            raise bad_name(name, "unprintable")
         self._names.add(name)
 
     # ---- when to evaluate and save
@@ -385,10 +386,7 @@ class Run:
 
 def _both(metrics: Mapping[str, Any], named: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(metrics, Mapping):
-        raise BadValue(
-            f"run.log(step, {shown(metrics)}): the second argument is a dictionary of metrics, as "
-            'in run.log(step, {"train/loss": loss})'
-        )
+        raise BadValue(Message("metrics.not_a_mapping", {"value": shown(metrics)}))
     return {**metrics, **named}
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numbers
 import operator
 import sys
-from typing import Any
+from typing import Any, Literal
 
 from tunewright._jax_arrays import is_jax_array
 from tunewright.errors import BadValue, WorkloadError
+from tunewright.messages import Message
 
 LARGEST_STEP = 2**63 - 1  # steps are stored as 64-bit integers
 
@@ -27,9 +28,7 @@ def as_number(name: str, value: object) -> float:
     try:
         return float(value)
     except OverflowError:
-        raise BadValue(
-            f"{name}: {shown(value)} is too large for a float; log its logarithm"
-        ) from None
+        raise _bad_value("too_large", name, value) from None
 
 
 def on_device(value: object) -> bool:
@@ -58,11 +57,9 @@ def as_step(step: object) -> int:
             raise TypeError
         whole = operator.index(step)  # type: ignore[arg-type]
     except TypeError:
-        raise BadValue(
-            f"step {shown(step)} is no whole number: steps count updates, 0, 1, 2, ..."
-        ) from None
+        raise BadValue(Message("step.not_whole", {"value": shown(step)})) from None
     if not 0 <= whole <= LARGEST_STEP:
-        raise BadValue(f"step {shown(whole)} is out of bounds: steps count updates, 0, 1, 2, ...")
+        raise BadValue(Message("step.out_of_bounds", {"value": shown(whole)}))
     return whole
 
 
@@ -78,6 +75,11 @@ def as_count(steps: object) -> int:
         except BadValue:
             pass
     raise WorkloadError(f"{shown(steps)} is not a number of training steps, 0 or more.")
+
+
+def bad_name(name: object, why: Literal["length", "unprintable"]) -> BadValue:
+    """What ends a trial that logs under something that cannot name a metric."""
+    return BadValue(Message("metric.bad_name", {"name": shown(name), "why": why}))
 
 
 def shown(value: object, most: int = 40) -> str:
@@ -97,46 +99,49 @@ def shown(value: object, most: int = 40) -> str:
 def _from_array(name: str, value: Any) -> float:
     """The float in a 0-dimensional array or tensor of any library."""
     if not hasattr(value, "dtype") or not hasattr(value, "shape"):
-        raise BadValue(f"{name}: {_why_not(value)}")
+        raise _why_not(name, value)
     _check_array(name, value)
     try:
         return float(value.item() if hasattr(value, "item") else value)
     except (TypeError, ValueError, OverflowError) as error:
-        raise BadValue(f"{name}: {shown(value)} is no number ({error})") from None
+        raise _bad_value("not_read", name, value, text=str(error)) from None
 
 
 def _check_array(name: str, value: Any) -> None:
     shape = tuple(value.shape)
     if shape:
-        raise BadValue(
-            f"{name}: an array of shape {shape} is not one number; say .item(), or .mean() of it"
-        )
+        raise _bad_value("array", name, value, shape=[int(size) for size in shape])
     kind = str(value.dtype)
     if "bool" in kind:
-        raise BadValue(f"{name}: {shown(value)} is a truth value; log 1.0 or 0.0 if you mean that")
+        raise _bad_value("truth", name, value)
     if "complex" in kind:
-        raise BadValue(f"{name}: {shown(value)} is complex; log abs() or .real of it")
+        raise _bad_value("complex", name, value)
 
 
-def _why_not(value: object) -> str:
+def _why_not(name: str, value: object) -> BadValue:
+    kind = type(value).__name__
     if value is None:
-        return "None is no number; does the function that computes it return something?"
+        return _bad_value("none", name, value)
     if isinstance(value, bool):
-        return f"{value} is a truth value; log 1.0 or 0.0 if you mean that"
+        return _bad_value("truth", name, value)
     if isinstance(value, str | bytes):
-        return f"{shown(value)} is text; log a number" + _as_float(value)
+        return _bad_value("text", name, value, reads_as_number=_reads_as_number(value))
     if isinstance(value, complex):
-        return f"{shown(value)} is complex; log abs() or .real of it"
+        return _bad_value("complex", name, value)
     if isinstance(value, dict):
-        return f"{shown(value)} is a dictionary; log each entry under a name of its own"
+        return _bad_value("dictionary", name, value)
     if isinstance(value, list | tuple | set):
-        return f"{shown(value)} is a {type(value).__name__}; log one number per name"
-    return f"{shown(value)} is a {type(value).__name__}; log float() of it if it is a number"
+        return _bad_value("collection", name, value, type=kind)
+    return _bad_value("other", name, value, type=kind)
 
 
-def _as_float(text: str | bytes) -> str:
+def _bad_value(kind: str, metric: str, value: object, **facts: Any) -> BadValue:
+    return BadValue(Message(f"value.{kind}", {"metric": metric, "value": shown(value), **facts}))
+
+
+def _reads_as_number(text: str | bytes) -> bool:
     try:
         float(text)
     except ValueError:
-        return ""
-    return f", such as float({shown(text)})"
+        return False
+    return True

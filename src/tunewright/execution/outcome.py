@@ -6,7 +6,6 @@ A pure function of what the executor told, what was logged, and how often the tr
 from __future__ import annotations
 
 import difflib
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -15,9 +14,13 @@ import numpy as np
 from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
 from tunewright.execution.executors.executor import Ended
+from tunewright.messages import Message
 from tunewright.store.curves import unpack
+from tunewright.store.judge import not_finite
+from tunewright.store.reason import NEVER_LOGGED
 from tunewright.store.trial import Status
 
+MOST_NAMES = 8  # of logged metrics in a reason
 DEATHS = 3  # a trial that died this often has failed
 
 
@@ -26,7 +29,7 @@ class Seen:
     """What one trial has logged so far, as far as its ending depends on it."""
 
     metrics: tuple[str, ...] = ()  # in the order they were first logged
-    diverged: str = ""  # the first non-finite objective or loss, in words
+    diverged: Message | None = None  # the first non-finite objective or loss
 
     def adding(self, points: bytes, watched: Iterable[str]) -> Seen:
         """With one more batch of points; `watched` names the metrics that must stay finite."""
@@ -34,11 +37,11 @@ class Seen:
         fresh = tuple(name for name in curves if name not in self.metrics and len(curves[name]))
         diverged = self.diverged
         for name in watched:
-            if not diverged and name in curves:
+            if diverged is None and name in curves:
                 bad = np.flatnonzero(~np.isfinite(curves[name].values))
                 if len(bad):
                     curve, at = curves[name], int(bad[0])
-                    diverged = non_finite(name, float(curve.values[at]), int(curve.steps[at]))
+                    diverged = not_finite(name, float(curve.values[at]), int(curve.steps[at]))
         if not fresh and diverged == self.diverged:
             return self
         return replace(self, metrics=self.metrics + fresh, diverged=diverged)
@@ -49,7 +52,7 @@ class Verdict:
     """The trial's status after an attempt; `pending` when another attempt is due."""
 
     status: Status
-    reason: str = ""
+    reason: Message | None = None
     detail: str = ""  # traceback or the tail of the log
     died: bool = False  # counts towards the three deaths that make a trial failed
 
@@ -60,16 +63,6 @@ def watched_metrics(objective: Objective, meaning: Meaning) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def non_finite(name: str, value: float, step: int) -> str:
-    """The reason of a diverged trial.
-
-    >>> non_finite("valid_error", float("nan"), 40)
-    'valid_error is nan at step 40'
-    """
-    text = "nan" if math.isnan(value) else f"{value:+}"
-    return f"{name} is {text} at step {step}"
-
-
 def conclude(ended: Ended, seen: Seen, objective: Objective, deaths: int) -> Verdict:
     """What the end of an attempt makes of its trial; `deaths` counts earlier attempts that died.
 
@@ -77,40 +70,41 @@ def conclude(ended: Ended, seen: Seen, objective: Objective, deaths: int) -> Ver
     it again would only waste the time once more.
     """
     if ended.outcome == "infeasible" or seen.diverged:
-        said = ended.cause if ended.outcome == "infeasible" else ""
-        reason = said or seen.diverged or "infeasible, without a reason given"
+        given = ended.cause if ended.outcome == "infeasible" else None
+        reason = given or seen.diverged or Message("trial.infeasible", {"text": ""})
         return Verdict("infeasible", reason, ended.detail)
     if ended.outcome == "died":
         return _death(ended, deaths + 1)
     if ended.outcome == "stopped":
-        return Verdict("pending", ended.cause or "asked to stop", ended.detail)
+        return Verdict("pending", ended.cause or Message("stopped.asked"), ended.detail)
     if ended.outcome == "failed":
-        return Verdict("failed", ended.cause or "failed, without a reason given", ended.detail)
+        reason = ended.cause or Message("trial.failed", {"text": ""})
+        return Verdict("failed", reason, ended.detail)
     if objective.metric not in seen.metrics:
         return Verdict("failed", never_logged(objective.metric, seen.metrics), ended.detail)
     return Verdict("completed")
 
 
-def never_logged(metric: str, logged: Iterable[str]) -> str:
+def never_logged(metric: str, logged: Iterable[str]) -> Message:
     """The reason of a trial that ended without its objective, with the nearest name it logged.
 
     >>> print(never_logged("valid_error", ["loss", "valid_eror"]))
     the objective valid_error was never logged, only loss, valid_eror. Did you mean valid_eror?
     """
     names = list(logged)
-    if not names:
-        return (
-            f"the objective {metric} was never logged, nor anything else: "
-            f'call run.log(step, {{"{metric}": ...}}), or print one JSON object per measurement'
-        )
     near = difflib.get_close_matches(metric, names, n=1)
-    remedy = f"Did you mean {near[0]}?" if near else f"Log {metric}, or change the objective."
-    shown = ", ".join(names[:8]) + (" ..." if len(names) > 8 else "")
-    return f"the objective {metric} was never logged, only {shown}. {remedy}"
+    facts = {
+        "metric": metric,
+        "logged": names[:MOST_NAMES],
+        "more": len(names) > MOST_NAMES,
+        "near": near[0] if near else None,
+    }
+    return Message(NEVER_LOGGED, facts)
 
 
 def _death(ended: Ended, deaths: int) -> Verdict:
-    cause = ended.cause or "died, without a reason given"
+    cause = ended.cause or Message("trial.died")
     if deaths < DEATHS:
         return Verdict("pending", cause, ended.detail, died=True)
-    return Verdict("failed", f"died {deaths} times, at last: {cause}", ended.detail, died=True)
+    facts = {"deaths": deaths, "cause": cause.to_data()}
+    return Verdict("failed", Message("trial.died_repeatedly", facts), ended.detail, died=True)

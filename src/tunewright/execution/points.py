@@ -16,8 +16,8 @@ from typing import Any
 
 from tunewright._jax_arrays import is_jax_array, numbers as jax_numbers
 from tunewright.errors import Diverged
-from tunewright.execution.outcome import non_finite
 from tunewright.store.curves import pack
+from tunewright.store.judge import not_finite
 
 Point = tuple[int, str, float]  # step, metric, value
 MOST_POINTS = 100_000  # in one batch; more waiting points than this make the training loop help
@@ -83,7 +83,7 @@ class Points:
         """End the trial when a watched metric is not finite; others may be what they are."""
         step, name, value = point
         if name in self._watched and not math.isfinite(value):
-            raise Diverged(non_finite(name, value, step))
+            raise Diverged(not_finite(name, value, step))
 
     def flush(self) -> None:
         """Tell everything that waits; callable from any thread."""

@@ -15,7 +15,7 @@ from tunewright.store.claims import Claim
 from tunewright.store.curves import Batch, Curves
 from tunewright.store.judge import Judged, judge
 from tunewright.store.store import RoundRecord, Store
-from tunewright.store.trial import Trial
+from tunewright.store.trial import Status, Trial
 
 
 class Progress:
@@ -30,7 +30,8 @@ class Progress:
         self._watch = watch
         self._silent = isinstance(watch, Silent)
         self._lengths: list[float] = []  # of completed trials, in seconds
-        self._any_good = bool(record.counts.get("completed") or record.counts.get("infeasible"))
+        good: tuple[Status, ...] = ("completed", "infeasible", "pruned")
+        self._any_good = any(record.counts.get(status) for status in good)
         self._best = None if self._silent else self._best_before()
 
     def seen(self, account: Account, event: Ended) -> Seen:
@@ -91,7 +92,7 @@ class Progress:
             return Judged(verdict.status, verdict.reason)
         if account.whole is not None and account.start_step == 0:
             batches = [Batch(account.claim.attempt, 0, points) for points in account.whole]
-            return judge(self._record.objective, "completed", "", Curves(batches))
+            return judge(self._record.objective, "completed", None, Curves(batches))
         trial = self._recorded(account.claim)
         if trial is None:
             return Judged("completed")

@@ -6,6 +6,7 @@ import difflib
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
+from tunewright.actions import ListRounds
 from tunewright.errors import DesignError, NotFound, WorkloadError
 from tunewright.execution.command import Command
 from tunewright.execution.heartbeat import lease_s, on_duty
@@ -108,5 +109,8 @@ def round_of(store: Store, trial: Trial) -> RoundRecord:
             return record
     raise NotFound(
         f"trial {trial.number} is not in {store.url}: repeat it with the workload (and the store) "
-        "its round was run with."
+        "its round was run with.",
+        code="trial.not_found",
+        remedy=ListRounds(),
+        trial=trial.number,
     )

@@ -225,6 +225,8 @@ def _begin(
             suggestions=suggestions(search),
             command=workload.name,
             folder="" if chosen is None else str(root),
+            campaign="" if workload.purpose is None else workload.purpose.campaign,
+            purpose="" if workload.purpose is None else workload.purpose.kind,
         )
 
     return from_server(store, begin, watch.message)

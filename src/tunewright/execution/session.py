@@ -26,6 +26,7 @@ from tunewright.errors import DesignError, StoreError, TunewrightError
 from tunewright.execution.asked_trial import Asked
 from tunewright.execution.process_group import rank, shared
 from tunewright.execution.session_store import Desk
+from tunewright.messages import Message
 from tunewright.search.halton import Halton
 from tunewright.search.search import Search
 from tunewright.store.claims import Claim
@@ -81,7 +82,7 @@ class Session:
         try:
             for asked in self._unfinished():
                 try:
-                    asked.give_up("its session was closed")
+                    asked.give_up(Message("stopped.session_closed"))
                 except StoreError as error:
                     # reclaimed by whoever asks next, since this worker is gone
                     log.warning("trial %s could not be given back: %s", asked.number, error)

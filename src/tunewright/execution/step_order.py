@@ -6,16 +6,20 @@ import sys
 from pathlib import Path
 from types import FrameType
 
+from tunewright.errors import BadValue
+from tunewright.messages import Message
+
 OWN_FOLDER = str(Path(__file__).parent)
 
 
-def went_back(trial: str, step: int, after: str) -> str:
-    """The message for a step logged after a later one; its first line is the trial's reason."""
-    return (
-        f"{trial} logged step {step} after {after} within one attempt\n"
+def went_back(number: int | None, step: int, after: int, resumed: bool = False) -> BadValue:
+    """What ends a trial that logs a step after a later one; a repeat has no number."""
+    facts = {"number": number, "step": int(step), "after": int(after), "resumed": resumed}
+    return BadValue(
+        Message("step.went_back", facts),
         f"  where   {_where()}\n"
         "  cause   steps must grow; often a resume that restarts its counter at 0\n"
-        "  try     for step in run.steps(max_train_steps): ..."
+        "  try     for step in run.steps(max_train_steps): ...",
     )
 
 

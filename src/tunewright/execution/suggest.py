@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tunewright.errors import OutOfDate
+from tunewright.messages import Message
 from tunewright.search.search import Search, told
 from tunewright.store.claims import Claim
 from tunewright.store.store import RoundRecord, Store
-
-NO_MORE = "the search has no more configurations"
 
 
 def filled(
@@ -41,7 +40,7 @@ def filled(
                 claim, configuration=dict(point.configuration), unit=dict(point.unit)
             )
         for claim in own[len(suggested) :]:
-            store.release(claim, NO_MORE, died=False)
+            store.release(claim, Message("stopped.no_suggestion"), died=False)
             enough = False
     ready = [
         known.get(claim.trial, claim)

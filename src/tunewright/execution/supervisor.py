@@ -27,6 +27,7 @@ from tunewright.execution.progress import Progress
 from tunewright.execution.suggest import filled
 from tunewright.execution.watcher import Started, Watcher, Why
 from tunewright.execution.workload import Workload
+from tunewright.messages import Message
 from tunewright.search.search import Search
 from tunewright.store.claims import Claim
 from tunewright.store.leases import LeaseWatch
@@ -241,7 +242,7 @@ class Supervisor:
         for claim in claims:
             self._accounts.pop(claim.trial, None)
             with contextlib.suppress(StoreError):
-                self._own.store.release(claim, "could not be started", died=False)
+                self._own.store.release(claim, Message("stopped.not_started"), died=False)
 
     # ---- what happens to them
 
@@ -339,7 +340,7 @@ class Supervisor:
         now = time.monotonic()
         for account in self._accounts.values():
             if account.ending is None:
-                cause = "its supervisor ended"
+                cause = Message("stopped.supervisor_ended")
                 seconds = now - account.began_at
                 told = Ended(
                     account.claim.trial, account.claim.attempt, "stopped", cause, seconds=seconds

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from tunewright.design.ranges import Value
+from tunewright.messages import Message
 from tunewright.store.trial import Status
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class Concluded:
     attempt: int
     configuration: Mapping[str, Value]
     status: Status
-    reason: str  # why infeasible, failed or due again; empty when completed
+    reason: Message | None  # why infeasible, failed, pruned or due again; None when completed
     value: float | None  # the objective; None unless completed and within its constraints
     seconds: float  # of this attempt
     running: int  # how many still run

@@ -41,6 +41,14 @@ class Accepts:
 
 
 @dataclass(frozen=True)
+class Purpose:
+    """What rounds and probes of a workload are for, when a campaign runs them."""
+
+    campaign: str  # its name
+    kind: str  # the step they are: explore, exploit, probe ...
+
+
+@dataclass(frozen=True)
 class Workload:
     """What is trained and how it is judged; everything `run` needs beside the round.
 
@@ -56,6 +64,7 @@ class Workload:
     off: Mapping[str, Value] | None = None  # the values that switch features off
     folder: str | Path | None = None  # where trial folders stand; None: beside the store
     eval_every: int | None = None  # steps between evaluations; None: a hundredth of training
+    purpose: Purpose | None = None  # set by `tune`: the campaign that its rounds belong to
 
     def __post_init__(self) -> None:
         """Refuse what cannot be trained or judged, every problem at once."""

@@ -2,8 +2,8 @@
 
 `trials` has the columns `trial`, `status` and one for each hyperparameter of the round, under its
 name or, for a conditional one, its column (`optimizer.adam.learning_rate`). Optional: `reason`,
-`seed`, `seconds`, `index`. `curves` has the columns `trial`, `step`, `metric`, `value`. What
-`results.to_polars()` and `.to_pandas()` give is read back as it was.
+`reason_code`, `seed`, `seconds`, `index`. `curves` has the columns `trial`, `step`, `metric`,
+`value`. What `results.to_polars()` and `.to_pandas()` give is read back as it was.
 """
 
 from __future__ import annotations
@@ -27,13 +27,15 @@ from tunewright.importers.columns import Columns, columns_in, plain_cell
 from tunewright.importers.foreign import PointsInOrder, number_or_none, whole_or_none
 from tunewright.importers.nearest import did_you_mean
 from tunewright.importers.problems import Problems
+from tunewright.messages import Message
 from tunewright.store.curves import Batch, Curves, pack
+from tunewright.store.reason import decode, exported
 from tunewright.store.results import Results
 from tunewright.store.storable import storable
 from tunewright.store.trial import Status, Trial
 
 HEAD = ("number", "study", "status", "value", "best_step")  # of an exported table, in this order
-TAIL = ("reason", "index", "seed", "attempts", "seconds", "command")
+TAIL = ("reason", "reason_code", "index", "seed", "attempts", "seconds", "command")
 POINT = ("trial", "step", "metric", "value")
 
 
@@ -217,13 +219,19 @@ def _trial(
         unit=position(study, configuration),
         status=status,
         # judged again on reading, which finds its own reason where the curves have one
-        reason=storable(str(layout.cell("reason", row) or "")),
+        reason=_reason(layout, row),
         curves=Curves([Batch(1, 0, pack(points))] if points else []),
         seed=whole_or_none(layout.cell("seed", row)) or 0,
         attempts=whole_or_none(layout.cell("attempts", row)) or 0,
         seconds=number_or_none(layout.cell("seconds", row)) or 0.0,
         command=storable(str(layout.cell("command", row) or "")),
     )
+
+
+def _reason(layout: _Layout, row: int) -> Message | None:
+    """The row's reason; an export of version 0.1 has the sentence alone."""
+    text, code = (str(layout.cell(name, row) or "") for name in ("reason", "reason_code"))
+    return exported(code, text, "a table") if "reason_code" in layout.known else decode(text)
 
 
 def _study(

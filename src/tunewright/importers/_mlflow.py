@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from tunewright.design.objective import Objective
-from tunewright.errors import Damaged, NotFound, StoreError
+from tunewright.errors import NotFound, StoreError, Unreadable
 from tunewright.importers.build_round import Options, take_over
 from tunewright.importers.files import existing, files_below, text_in
 from tunewright.importers.foreign import (
@@ -23,12 +23,14 @@ from tunewright.importers.foreign import (
     PointsInOrder,
     Source,
     first_non_finite,
+    no_reason,
     number_or_none,
     parsed,
     plain_name,
     whole_or_none,
 )
 from tunewright.importers.nearest import did_you_mean
+from tunewright.messages import Message
 from tunewright.store.results import Results
 from tunewright.store.trial import Status
 
@@ -93,10 +95,11 @@ def _chosen(experiments: dict[str, tuple[str, list[_Run]]], said: str | None, pa
 def _trial(run: _Run, metric: str) -> ForeignTrial:
     points = run.points.points()
     status: Status = "completed" if run.state == "FINISHED" else "failed"
-    reason = ""
+    reason: Message | None = None
     if status == "failed":
         diverged = first_non_finite(points, [metric])
-        status, reason = ("infeasible", diverged) if diverged else (status, _why(run.state))
+        status = "infeasible" if diverged else status
+        reason = diverged or no_reason("MLflow", run.state.lower())
     known = run.started_ms is not None and run.ended_ms is not None
     lasted = (run.ended_ms or 0.0) - (run.started_ms or 0.0) if known else 0.0
     return ForeignTrial(
@@ -107,10 +110,6 @@ def _trial(run: _Run, metric: str) -> ForeignTrial:
         points=points,
         seconds=max(lasted / 1000, 0.0),
     )
-
-
-def _why(state: str) -> str:
-    return f"{state.lower()} in MLflow, which keeps no reason"
 
 
 # the folder
@@ -192,7 +191,7 @@ def flat_yaml(text: str) -> dict[str, str]:
 def _in_database(path: Path) -> dict[str, tuple[str, list[_Run]]]:
     with path.open("rb") as file:
         if file.read(15) != b"SQLite format 3":
-            raise Damaged(f"{path}: neither a folder nor a SQLite file of MLflow.")
+            raise Unreadable(f"{path}: neither a folder nor a SQLite file of MLflow.")
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as database:
             return _read_database(database)

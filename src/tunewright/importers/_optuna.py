@@ -1,6 +1,6 @@
 """Optuna studies: SQLite and other databases by URL, and journal files, read by Optuna itself.
 
-How states are taken over: COMPLETE is completed; PRUNED is failed, with the step it was pruned at,
+How states are taken over: COMPLETE is completed; PRUNED is pruned, with the step it was pruned at,
 since a trial that was cut short has no value to compare; FAIL is infeasible where a reported value
 was not finite, else failed; trials that run or wait are left out.
 """
@@ -19,16 +19,21 @@ from tunewright.design.ranges import Choice, Integers, Linear, Log, Range, Value
 from tunewright.errors import DesignError, MissingExtra, NotFound, StoreError
 from tunewright.importers.build_round import Options, take_over
 from tunewright.importers.foreign import (
+    NO_REASON,
     ForeignTrial,
     PointsInOrder,
     Source,
     first_non_finite,
+    no_reason,
     number_or_none,
     plain_name,
     plain_value,
 )
 from tunewright.importers.nearest import did_you_mean
+from tunewright.messages import Message
+from tunewright.store.reason import foreign
 from tunewright.store.results import Results
+from tunewright.store.trial import Status
 
 INTERMEDIATE = "intermediate_value"  # the curve's name where it is not the objective's own
 MOST_STEPS = 24  # a grid of fewer points is a choice of them
@@ -227,20 +232,21 @@ def _constraints(attributes: Mapping[str, Any]) -> dict[str, float]:
 
 def _status(
     trial: Any, points: PointsInOrder, curve: str, constraints: Mapping[str, float]
-) -> tuple[Literal["completed", "infeasible", "failed"], str]:
+) -> tuple[Status, Message | None]:
     if trial.state.name == "COMPLETE":
         for name, value in constraints.items():
             if value > 0:  # Optuna's rule
-                return "infeasible", f"{name} is {value:g}, above 0"
-        return "completed", ""
+                facts = {"metric": name, "value": value, "relation": "<=", "limit": 0.0}
+                return "infeasible", Message("constraint.broken", facts)
+        return "completed", None
     diverged = first_non_finite(points.points(), [curve])
-    if diverged:
+    if diverged is not None:
         return "infeasible", diverged
     if trial.state.name == "PRUNED":
         last = trial.last_step
-        return "failed", "pruned" if last is None else f"pruned at step {last}"
+        return "pruned", Message("trial.pruned", {} if last is None else {"step": last})
     said = trial.system_attrs.get("fail_reason")
-    return "failed", str(said or "failed in Optuna, which keeps no reason")
+    return "failed", foreign("Optuna", str(said)) if said else no_reason("Optuna", "failed")
 
 
 def _ranges(trials: Sequence[Any]) -> dict[str, Range]:
@@ -305,8 +311,8 @@ def _notes(
         state: sum(t.state.name == state for t in trials) for state in ("PRUNED", "FAIL")
     }
     if counts["PRUNED"]:
-        yield f"{counts['PRUNED']} pruned trials stand as failed: cut short, they have no value."
-    unclear = sum(t.status == "failed" and "no reason" in t.reason for t in taken)
+        yield f"{counts['PRUNED']} pruned trials: cut short, they have no value."
+    unclear = sum(t.reason is not None and t.reason.code == NO_REASON for t in taken)
     if unclear:
         yield f"Optuna keeps no reason for {unclear} failed trials; a nan objective is one of them."
     if len(metrics) > 1:

@@ -22,12 +22,15 @@ from tunewright.importers.foreign import (
     Source,
     first_non_finite,
     flattened,
+    no_reason,
     number_or_none,
     plain_name,
     whole_or_none,
 )
 from tunewright.importers.nearest import did_you_mean
+from tunewright.messages import Message
 from tunewright.store import plain_json
+from tunewright.store.reason import foreign
 from tunewright.store.results import Results
 
 STEP = "training_iteration"
@@ -114,8 +117,8 @@ def _trial(
     error = folder / "error.txt"
     broken = error.is_file() or status == "ERROR"
     detail = text_in(error) if error.is_file() else ""
-    diverged = first_non_finite(points.points(), [metric]) if broken else ""
-    reason = diverged or (_last_line(detail) if broken else "")
+    diverged = first_non_finite(points.points(), [metric]) if broken else None
+    reason = diverged or (_last_line(detail) if broken else None)
     trial = ForeignTrial(
         name=folder.name,
         configuration=flattened(configuration if isinstance(configuration, dict) else {}),
@@ -153,9 +156,10 @@ def _numbers(result: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str,
             yield f"{prefix}{name}", number
 
 
-def _last_line(text: str) -> str:
+def _last_line(text: str) -> Message | None:
+    """The reason in an error file: the last line of a traceback names the exception."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1] if lines else "failed in Ray Tune, which kept no reason"
+    return foreign("Ray Tune", lines[-1]) if lines else no_reason("Ray Tune", "failed")
 
 
 def _notes(trials: list[ForeignTrial], unfinished: int, known: bool) -> Iterator[str]:

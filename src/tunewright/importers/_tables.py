@@ -25,6 +25,8 @@ from tunewright.importers.foreign import (
 )
 from tunewright.importers.metric_names import looks_like_metric
 from tunewright.importers.nearest import did_you_mean
+from tunewright.messages import Message
+from tunewright.store.reason import exported
 from tunewright.store.results import Results
 from tunewright.store.trial import Status
 
@@ -79,7 +81,8 @@ def _metrics(
 
 def _trials(frame: Columns, points: Columns | None, metrics: Sequence[str]) -> list[ForeignTrial]:
     identity = next((name for name in ("trial", "number", "id") if name in frame), None)
-    of_ours = {*HEAD, *TAIL} if "status" in frame and "number" in frame else {"status", "reason"}
+    always = {"status", "reason", "reason_code"}
+    of_ours = {*HEAD, *TAIL} if "status" in frame and "number" in frame else always
     settings = [n for n in frame if n not in of_ours | {identity} | set(metrics)]
     logged = {} if points is None else _logged(points)
     found = []
@@ -101,7 +104,7 @@ def _trials(frame: Columns, points: Columns | None, metrics: Sequence[str]) -> l
                 name,
                 configuration,
                 _status(frame, row),
-                reason=str(plain_cell(frame["reason"][row]) or "") if "reason" in frame else "",
+                reason=_reason(frame, row),
                 points=own.points(),
                 number=whole_or_none(name),
             )
@@ -118,6 +121,13 @@ def _status(frame: Columns, row: int) -> Status:
             f"row {row + 1} has the status {status!r}.{did_you_mean(str(status), get_args(Status))}"
         )
     return status  # type: ignore[no-any-return]
+
+
+def _reason(frame: Columns, row: int) -> Message | None:
+    """The row's reason; an export of ours has its code beside the sentence."""
+    text = str(plain_cell(frame["reason"][row]) or "") if "reason" in frame else ""
+    code = str(plain_cell(frame["reason_code"][row]) or "") if "reason_code" in frame else ""
+    return exported(code, text, "a table")
 
 
 def _logged(points: Columns) -> dict[str, PointsInOrder]:

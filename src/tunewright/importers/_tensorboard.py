@@ -21,7 +21,14 @@ from tunewright.errors import DesignError, NotFound
 from tunewright.importers.build_round import Options, take_over
 from tunewright.importers.event_file import Events, read_events
 from tunewright.importers.files import existing, files_below
-from tunewright.importers.foreign import ForeignTrial, PointsInOrder, Source, flattened, plain_name
+from tunewright.importers.foreign import (
+    ForeignTrial,
+    PointsInOrder,
+    Source,
+    flattened,
+    no_reason,
+    plain_name,
+)
 from tunewright.importers.nearest import did_you_mean
 from tunewright.store.results import Results
 
@@ -130,7 +137,7 @@ def _trial(name: str, found: _Folder) -> ForeignTrial:
         name=name,
         configuration=found.configuration,
         status="failed" if failed else "completed",
-        reason="its session ended in failure" if failed else "",
+        reason=no_reason("TensorBoard", "failed") if failed else None,
         points=points.points(),
         seconds=max(max(ends) - min(starts), 0.0) if starts and ends else 0.0,
     )

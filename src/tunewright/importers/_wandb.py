@@ -22,6 +22,7 @@ from tunewright.importers.foreign import (
     Source,
     first_non_finite,
     flattened,
+    no_reason,
     number_or_none,
     parsed,
     plain_name,
@@ -30,6 +31,7 @@ from tunewright.importers.foreign import (
 from tunewright.importers.metric_names import looks_like_metric
 from tunewright.importers.nearest import did_you_mean
 from tunewright.importers.wandb_file import OfflineRun, read_run
+from tunewright.messages import Message
 from tunewright.store import plain_json
 from tunewright.store.results import Results
 from tunewright.store.trial import Status
@@ -109,10 +111,10 @@ def _trial(
     metric: str,
 ) -> ForeignTrial:
     status: Status = "completed" if ENDED[state] == "completed" else "failed"
-    reason = ""
+    reason: Message | None = None
     if status == "failed":
         diverged = first_non_finite(points.points(), [metric])
-        reason = diverged or f"{state} in W&B, which keeps no reason"
+        reason = diverged or no_reason("W&B", state)
         status = "infeasible" if diverged else status
     return ForeignTrial(
         name, flattened(configuration), status, reason, points.points(), max(seconds, 0.0)

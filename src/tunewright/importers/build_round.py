@@ -59,14 +59,14 @@ def take_over(source: Source, objective: Objective, options: Options) -> Results
         study = _study_of(round, trial.configuration)
         if study is not None:
             placed.append((trial, study))
-        elif trial.status != "failed":
+        elif trial.status not in ("failed", "pruned"):  # these may lack some hyperparameters
             problems.append(_belongs_nowhere(round, trial))
     if problems:
         more = [f"and {len(problems) - 10} more"] if len(problems) > 10 else []
         raise DesignError("\n".join([*problems[:10], *more]))
     if len(placed) < len(trials):
         count = len(trials) - len(placed)
-        notes = (*notes, f"{count} failed trials belong to no study and were left out.")
+        notes = (*notes, f"{count} failed or pruned trials belong to no study and were left out.")
     made = [_trial(t, study, search, left_out) for t, study in placed]
     results = Results.from_parts(round, objective, made, meaning=meaning)
     return replace(results, search=search, notes=(*notes, *taken))
@@ -173,7 +173,7 @@ def _trial(trial: ForeignTrial, study: Study, search: str, left_out: frozenset[s
         configuration=configuration,
         unit=position(study, configuration),
         status=trial.status,
-        reason=storable(trial.reason),
+        reason=trial.reason,
         curves=Curves(batches),
         seed=_seed(trial, left_out),
         attempts=1,

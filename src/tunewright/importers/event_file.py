@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tunewright.design.ranges import Value
-from tunewright.errors import Damaged
+from tunewright.errors import Unreadable
 from tunewright.importers.foreign import flattened
 from tunewright.importers.wire import Field, fields, inside, number, signed, text
 
@@ -40,24 +40,24 @@ def read_events(path: Path) -> Events:
     try:
         for record in records(path):
             _take(record, found)
-    except Damaged:
+    except Unreadable:
         found.torn = True
     return found
 
 
 def records(path: Path) -> Iterator[bytes]:
-    """Each record of a file; Damaged at one that is torn. Those too large are passed over."""
+    """Each record of a file; Unreadable at one that is torn. Those too large are passed over."""
     size = path.stat().st_size
     with path.open("rb") as file:
         at = 0
         while at < size:
             head = file.read(12)
             if len(head) < 12:
-                raise Damaged(f"{path}: ends in the middle of a record.")
+                raise Unreadable(f"{path}: ends in the middle of a record.")
             length, checksum = struct.unpack("<QI", head)
             # the length alone is checked: it is what would lead us astray
             if checksum != masked_crc(head[:8]) or at + 16 + length > size:
-                raise Damaged(f"{path}: a record with a wrong length.")
+                raise Unreadable(f"{path}: a record with a wrong length.")
             if length <= LARGEST_EVENT:
                 yield file.read(length)
                 file.seek(4, 1)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tunewright.errors import Damaged, NotFound, need
+from tunewright.errors import NotFound, Unreadable, need
 from tunewright.store import plain_json
 
 LARGEST = plain_json.LARGEST_FILE
@@ -42,7 +42,7 @@ def text_in(path: Path, largest: int = LARGEST) -> str:
     """A file's text; bytes that are no UTF-8 are shown as escapes."""
     size = path.stat().st_size
     if size > largest:
-        raise Damaged(f"{path}: {size:,} bytes, more than the {largest:,} allowed.")
+        raise Unreadable(f"{path}: {size:,} bytes, more than the {largest:,} allowed.")
     return path.read_text(encoding="utf-8-sig", errors="backslashreplace")
 
 
@@ -57,7 +57,7 @@ def json_lines(path: Path) -> Iterator[dict[str, Any]]:
         except (ValueError, RecursionError) as error:
             if place == len(lines) - 1:  # the program was killed while it wrote
                 return
-            raise Damaged(f"{path}: line {place + 1} is not JSON ({error}).") from None
+            raise Unreadable(f"{path}: line {place + 1} is not JSON ({error}).") from None
         if isinstance(found, dict):
             yield found
 
@@ -67,16 +67,16 @@ def csv_columns(path: Path) -> dict[str, list[str]]:
     try:
         rows = list(csv.reader(text_in(path).splitlines(keepends=True)))
     except csv.Error as error:
-        raise Damaged(f"{path}: not a CSV file ({error}).") from None
+        raise Unreadable(f"{path}: not a CSV file ({error}).") from None
     if not rows:
-        raise Damaged(f"{path}: an empty file.")
+        raise Unreadable(f"{path}: an empty file.")
     head = [_unquoted(name) for name in rows[0]]
     doubled = sorted({name for name in head if head.count(name) > 1})
     if doubled:
-        raise Damaged(f"{path}: several columns are called {', '.join(map(repr, doubled))}.")
+        raise Unreadable(f"{path}: several columns are called {', '.join(map(repr, doubled))}.")
     for line, row in enumerate(rows[1:], start=2):
         if row and len(row) != len(head):
-            raise Damaged(f"{path}: line {line} has {len(row)} cells, not {len(head)}.")
+            raise Unreadable(f"{path}: line {line} has {len(row)} cells, not {len(head)}.")
     cells = [row for row in rows[1:] if row]
     return {name: [_unquoted(row[place]) for row in cells] for place, name in enumerate(head)}
 
@@ -91,7 +91,7 @@ def table_columns(path: Path) -> dict[str, list[Any]]:
         try:
             frame = polars.read_parquet(path)
         except (polars.exceptions.PolarsError, OSError) as error:
-            raise Damaged(f"{path}: not a Parquet file ({error}).") from None
+            raise Unreadable(f"{path}: not a Parquet file ({error}).") from None
         return {column.name: column.to_list() for column in frame.get_columns()}
     if ending == ".jsonl":
         rows: Any = list(json_lines(path))
@@ -100,7 +100,7 @@ def table_columns(path: Path) -> dict[str, list[Any]]:
     else:
         raise NotFound(f"{path}: tables end in .csv, .parquet, .json or .jsonl.")
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise Damaged(f"{path}: not a list of rows, one JSON object each.")
+        raise Unreadable(f"{path}: not a list of rows, one JSON object each.")
     names = list(dict.fromkeys(str(name) for row in rows for name in row))
     return {name: [row.get(name) for row in rows] for name in names}
 

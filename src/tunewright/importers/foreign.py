@@ -14,11 +14,14 @@ from typing import Any
 
 from tunewright.design.conditions import LONGEST_NAME
 from tunewright.design.ranges import LARGEST_INTEGER, Range, Value, as_plain
+from tunewright.messages import Message
+from tunewright.store.judge import not_finite
 from tunewright.store.storable import storable
 from tunewright.store.trial import Status
 
 LONGEST_VALUE = 500  # characters of a hyperparameter's text
 MOST_SETTINGS = 5_000  # hyperparameters of one trial; more is a file of something else
+NO_REASON = "foreign.no_reason"
 Points = Mapping[str, tuple[Sequence[int], Sequence[float]]]  # metric -> steps and values
 
 
@@ -29,7 +32,7 @@ class ForeignTrial:
     name: str  # what the other system calls it
     configuration: Mapping[str, Value]
     status: Status
-    reason: str = ""
+    reason: Message | None = None
     points: Points = field(default_factory=dict)
     seconds: float = 0.0
     number: int | None = None  # None: numbered in the order found
@@ -175,11 +178,16 @@ class PointsInOrder:
         return self._found
 
 
-def first_non_finite(points: Points, names: Iterable[str]) -> str:
-    """Where one of these metrics was first not finite, in words; empty if never."""
+def no_reason(source: str, state: str) -> Message:
+    """The reason of a trial whose system keeps none; `state` is what it calls such an end."""
+    return Message(NO_REASON, {"source": source, "state": state})
+
+
+def first_non_finite(points: Points, names: Iterable[str]) -> Message | None:
+    """Where one of these metrics was first not finite; None if never."""
     for metric in names:
         steps, values = points.get(metric, ((), ()))
         for step, value in zip(steps, values, strict=True):
             if not math.isfinite(value):
-                return f"{metric} is {value:+} at step {step}".replace("+nan", "nan")
-    return ""
+                return not_finite(metric, value, step)
+    return None

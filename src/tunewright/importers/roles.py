@@ -221,9 +221,11 @@ def _range(name: str, given_range: Any) -> Range:
 def _whole(trials: Sequence[ForeignTrial]) -> list[ForeignTrial]:
     """The trials that tell which hyperparameters there are.
 
-    One that failed early may lack some that all others have, which makes nothing conditional.
+    One that failed or was pruned early may lack some that all others have, which makes nothing
+    conditional.
     """
-    shapes = {frozenset(t.configuration) for t in trials if t.status != "failed"}
+    whole = [t for t in trials if t.status not in ("failed", "pruned")]
+    shapes = {frozenset(t.configuration) for t in whole}
     return [
         t
         for t in trials

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tunewright.errors import Damaged
+from tunewright.errors import Unreadable
 from tunewright.importers.foreign import PointsInOrder, number_or_none, whole_or_none
 from tunewright.importers.wire import Field, fields, inside, signed, text
 
@@ -45,16 +45,16 @@ def read_run(path: Path) -> OfflineRun:
     try:
         for record in records(path):
             _take(record, run)
-    except Damaged:
+    except Unreadable:
         run.torn = True
     return run
 
 
 def records(path: Path) -> Iterator[bytes]:
-    """Each record of a file; Damaged at one that is torn."""
+    """Each record of a file; Unreadable at one that is torn."""
     with path.open("rb") as file:
         if file.read(len(HEAD)) != HEAD:
-            raise Damaged(f"{path}: not a file of W&B, or of a version not known here.")
+            raise Unreadable(f"{path}: not a file of W&B, or of a version not known here.")
         at, parts = len(HEAD), b""
         while True:
             left = BLOCK - at % BLOCK
@@ -65,11 +65,11 @@ def records(path: Path) -> Iterator[bytes]:
             if not head:
                 return
             if len(head) < 7:
-                raise Damaged(f"{path}: ends in the middle of a record.")
+                raise Unreadable(f"{path}: ends in the middle of a record.")
             checksum, length, kind = struct.unpack("<IHB", head)
             data = file.read(length)
             if len(data) < length or zlib.crc32(data, zlib.crc32(bytes([kind]))) != checksum:
-                raise Damaged(f"{path}: a record whose checksum is wrong.")
+                raise Unreadable(f"{path}: a record whose checksum is wrong.")
             at += 7 + length
             if kind in (FULL, FIRST):
                 parts = b""

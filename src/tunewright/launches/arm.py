@@ -60,7 +60,7 @@ class Arm:
             splits=tuple(own.results.round.seed for own in several for _ in own.values),
             infeasible=statuses["infeasible"],
             failed=statuses["failed"],
-            unfinished=statuses["pending"] + statuses["running"],
+            unfinished=statuses["pending"] + statuses["running"] + statuses["pruned"],
             round=results.round,
             study=results.studies[first.of.study].label,
             configuration=first.of.configuration,

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tunewright.errors import DesignError
-from tunewright.finding import Finding, LegacyFinding
+from tunewright.finding import Finding
 from tunewright.launches.arm import Arm
 from tunewright.launches.case import Case, plan_for, posterior_of
 from tunewright.launches.grounds import claim_of, objections
@@ -45,7 +45,7 @@ def decide(
     baseline: Repeats | Arm,
     terms: LaunchTerms | None = None,
     *,
-    findings: Iterable[Finding | LegacyFinding] = (),
+    findings: Iterable[Finding] = (),
     looked: int = 0,
     history: History | None = None,
     study: Spread | None = None,

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from tunewright.design.ranges import same_value
-from tunewright.finding import Finding, LegacyFinding
+from tunewright.finding import Finding
 from tunewright.launches.arm import Arm
 from tunewright.launches.plan import Claim
 from tunewright.messages import Message
@@ -58,7 +58,7 @@ def claim_of(candidate: Arm, baseline: Arm, declared: Claim | None = None) -> tu
 
 
 def objections(
-    findings: Iterable[Finding | LegacyFinding], claim: Claim, candidate: Arm, baseline: Arm
+    findings: Iterable[Finding], claim: Claim, candidate: Arm, baseline: Arm
 ) -> tuple[list[Message], list[Message]]:
     """What forbids the claim, and what only limits it, from the warnings of the checklist."""
     forbidding: list[Message] = []
@@ -78,13 +78,7 @@ def objections(
     return forbidding, limiting
 
 
-def _facts(finding: Finding | LegacyFinding) -> dict[str, Any]:
+def _facts(finding: Finding) -> dict[str, Any]:
     """The facts of a finding that a reason or caveat carries."""
-    common = {"check": finding.check, "verdict": finding.verdict}
-    if isinstance(finding, LegacyFinding):  # goes with LegacyFinding, and "says" in the sentence
-        whole = finding.about.startswith("round ")
-        about = finding.about.removeprefix("round ")
-        scope = "round" if whole else "study"
-        return {**common, "scope": scope, "about": about, "says": finding.says}
-    evidence = finding.evidence.to_data()
-    return {**common, "scope": finding.scope, "about": finding.about, "evidence": evidence}
+    data = finding.to_data()
+    return {name: data[name] for name in ("check", "verdict", "scope", "about", "evidence")}

@@ -12,7 +12,7 @@ from tunewright.errors import DesignError
 from tunewright.execution.repeat import repeated
 from tunewright.execution.watcher import Summary, Watcher
 from tunewright.execution.workload import Workload
-from tunewright.finding import Finding, LegacyFinding
+from tunewright.finding import Finding
 from tunewright.launches.arm import Arm
 from tunewright.launches.decide import decide
 from tunewright.launches.launch import Launch
@@ -36,7 +36,7 @@ class Question:
     """The terms of a launch with what the checklist and the store add to them."""
 
     terms: LaunchTerms = field(default_factory=LaunchTerms)
-    findings: tuple[Finding | LegacyFinding, ...] = ()
+    findings: tuple[Finding, ...] = ()
     looked: int = 0  # earlier decisions about this pair
     history: History | None = None
     study: Spread | None = None

@@ -121,7 +121,7 @@ def split_arm(results: Results, trial: Trial, runs: list[Results]) -> Arm:
         splits=tuple(seed for seed, _ in valued),
         infeasible=statuses.count("infeasible"),
         failed=statuses.count("failed"),
-        unfinished=statuses.count("pending") + statuses.count("running"),
+        unfinished=sum(status in ("pending", "running", "pruned") for status in statuses),
         round=results.round,
         study=results.studies[trial.study].label,
         configuration=trial.configuration,

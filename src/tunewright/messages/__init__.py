@@ -7,6 +7,9 @@ package per language holds the sentences (`en`), so a translation touches nothin
     Message("objective.never_logged", {"metric": "valid_error"}).text
     finding("density", verdict, facts)    ->  Words(headline, evidence)
     action("run_trials", facts)           ->  what the action does, in a few words
+
+What a reader can type differs: the same fact is a call in Python and a line of the project's file
+at a shell. Whoever shows a text says who reads it (`Reader`); Python is the default.
 """
 
 from __future__ import annotations
@@ -16,13 +19,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from string import Formatter
 from types import ModuleType
-from typing import Any
+from typing import Any, Literal
 
 from tunewright.messages import words
 
 LANGUAGE = "en"
+Reader = Literal["python", "shell"]
 Facts = Mapping[str, Any]
-Template = str | Callable[[Facts], str]  # a format string over the facts, or a function of them
+Wording = str | Callable[[Facts], str]  # a format string over the facts, or a function of them
+Template = Wording | Mapping[Reader, Wording]  # or one wording for each reader
 
 
 class Text(str):
@@ -47,6 +52,10 @@ class Message:
         """The sentence in the reader's language."""
         return text(self.code, self.facts)
 
+    def text_for(self, reader: Reader) -> Text:
+        """The sentence as this reader can use it."""
+        return text(self.code, self.facts, reader)
+
     def to_data(self) -> dict[str, Any]:
         """Plain data: the code beside the facts."""
         return {"code": self.code, **self.facts}
@@ -68,10 +77,10 @@ class Words:
         return ". ".join([self.headline, *self.evidence])
 
 
-def text(code: str, facts: Facts) -> Text:
+def text(code: str, facts: Facts, reader: Reader = "python") -> Text:
     """The sentence that a code and its facts stand for."""
     catalogue: Mapping[str, Template] = _language().SENTENCES
-    return Text(fill(catalogue[code], facts))
+    return Text(fill(catalogue[code], facts, reader))
 
 
 def sentence(message: Message | Facts) -> Text:
@@ -89,9 +98,9 @@ def finding(check: str, verdict: str, facts: Facts) -> Words:
     return Words(Text(headline), tuple(Text(line) for line in evidence))
 
 
-def action(kind: str, facts: Facts) -> Text:
+def action(kind: str, facts: Facts, reader: Reader = "python") -> Text:
     """What an action does, in a few words."""
-    return Text(fill(_language().ACTIONS[kind], facts))
+    return Text(fill(_language().ACTIONS[kind], facts, reader))
 
 
 def section(check: str) -> Text:
@@ -99,19 +108,21 @@ def section(check: str) -> Text:
     return Text(_language().SECTIONS[check])
 
 
-def fill(template: Template, facts: Facts) -> str:
+def fill(template: Template, facts: Facts, reader: Reader = "python") -> str:
     """A template with its facts filled in.
 
     >>> fill("{n:count trial} took {s:duration} at {rate:number}", {"n": 2, "s": 61, "rate": 1e-4})
     '2 trials took 1m01 at 1e-4'
     """
+    if isinstance(template, Mapping):
+        template = template[reader]
     if callable(template):
         return template(facts)
     return _FORMATTER.vformat(template, (), facts)
 
 
 class _Formatter(Formatter):
-    """Format fields by what they are: number, duration, percent, list, range, count NOUN."""
+    """Format fields by what they are: number, duration, percent, count NOUN, list and so on."""
 
     def format_field(self, value: Any, format_spec: str) -> Any:
         kind, _, rest = format_spec.partition(" ")
@@ -128,14 +139,14 @@ class _Formatter(Formatter):
         if kind == "count":
             noun, _, plural = rest.partition("/")
             return words.count(value, noun, plural or None)
-        if kind == "message":  # a sentence inside a sentence
-            return sentence(value)
         if kind == "range":
             return words.range_of(value)
         if kind == "ranges":
             return " and ".join(f"{name} in {words.range_of(one)}" for name, one in value.items())
+        if kind == "message":  # a sentence inside a sentence
+            return sentence(value)
         if kind == "settings":
-            return ", ".join(f"{name}={words.value(one)}" for name, one in value.items())
+            return words.settings(value)
         return super().format_field(value, format_spec)
 
 

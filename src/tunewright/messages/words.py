@@ -52,6 +52,27 @@ def probability(p: float) -> str:
     return f"{100 * p:.3g} %"
 
 
+def rate(per_second: float) -> str:
+    """A throughput with four significant digits.
+
+    >>> rate(19005.4), rate(3.14159)
+    ('19,010', '3.142')
+    """
+    if per_second < 1000:
+        return f"{per_second:.4g}"
+    return f"{float(f'{per_second:.4g}'):,.0f}"
+
+
+def two_digits(x: float) -> str:
+    """A batch size or a number of steps that is not known any better.
+
+    >>> two_digits(131.7), two_digits(3.44)
+    ('130', '3.4')
+    """
+    digits = 1 - math.floor(math.log10(x))
+    return f"{round(x, digits):.10g}"
+
+
 def value(x: Any) -> str:
     """The value of a hyperparameter.
 
@@ -88,6 +109,15 @@ def configuration(settings: Mapping[str, Any], without: Sequence[str] = ()) -> s
     return "  ".join(shown)
 
 
+def settings(configuration: Mapping[str, Any]) -> str:
+    """A configuration inside a sentence or a cell.
+
+    >>> settings({"optimizer": "adam", "learning_rate": 0.0130001})
+    'optimizer=adam, learning_rate=0.013'
+    """
+    return ", ".join(f"{printable(k)}={value(v)}" for k, v in configuration.items())
+
+
 def duration(seconds: float) -> str:
     """A length of time in its two largest units.
 
@@ -118,6 +148,15 @@ def duration_range(low_s: float, high_s: float) -> str:
     return f"about {low}" if low == high else f"{low} to {high}"
 
 
+def megabytes(mb: float) -> str:
+    """An amount of memory.
+
+    >>> megabytes(412.3), megabytes(23500)
+    ('412 MB', '23.5 GB')
+    """
+    return f"{mb:.0f} MB" if mb < 1000 else f"{mb / 1000:.3g} GB"
+
+
 def count(n: int, what: str, plural: str | None = None) -> str:
     """A count with its noun.
 
@@ -142,6 +181,15 @@ def printable_lines(text: str) -> str:
     r"""As `printable`, keeping line breaks and tabs: for log tails and tracebacks."""
     lines = text.expandtabs(4).splitlines()
     return "\n".join(printable(line) for line in lines)
+
+
+def one_line(text: str) -> str:
+    r"""Text on one line, harmless to a terminal.
+
+    >>> one_line("two\n  lines")
+    'two lines'
+    """
+    return printable(" ".join(text.split()))
 
 
 def shell_word(text: str) -> str:

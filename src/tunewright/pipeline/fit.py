@@ -22,6 +22,7 @@ from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
 from tunewright.errors import Diverged, PipelineError
+from tunewright.messages import Message
 from tunewright.pipeline import agreement, batches, capture, hosts, training_state
 from tunewright.pipeline.alone import Alone, Curve
 from tunewright.pipeline.averages import Averages
@@ -288,7 +289,9 @@ def _log(run: Any, recorder: Recorder, config: FitConfig, host: Host) -> None:
         run.log(reading.step, measured)
         value = measured["train_loss"]
         if not math.isfinite(value):
-            raise Diverged(f"train_loss is {value} at step {reading.step}")
+            shown = "nan" if math.isnan(value) else f"{value:+}"
+            facts = {"metric": "train_loss", "value": shown, "step": reading.step}
+            raise Diverged(Message("metric.not_finite", facts))
 
 
 def _any(asked: bool, device: torch.device, host: Host) -> bool:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tunewright.actions import RunTrials
 from tunewright.finding import Finding
-from tunewright.messages import words
+from tunewright.messages import Message
 from tunewright.present.next_step import Step, next_steps
-from tunewright.present.terminal.round_page import counts_line, without_fixed
+from tunewright.present.terminal.round_page import without_fixed
 from tunewright.store.results import Results
 
 MOST_STEPS = 5
-PROGRAM = "tunewright "
 
 
 @dataclass(frozen=True)
@@ -21,12 +22,13 @@ class Answer:
     """What a reader needs when they read nothing else."""
 
     asked: str  # the goal
-    found: tuple[str, ...]  # the best trial first
+    found: tuple[Message, ...]  # the best trial first
+    compared: tuple[Finding, ...]  # what the round says about its scientific settings
     doubts: tuple[Finding, ...]  # warnings, then notes
     unknown: tuple[Finding, ...]  # what could not be judged, and what it needs
     fine: tuple[Finding, ...]
     caveats: tuple[str, ...]
-    next: tuple[Step, ...]  # the most useful command first
+    next: tuple[Step, ...]  # the most useful action first
 
     @property
     def warnings(self) -> int:
@@ -39,14 +41,10 @@ class Answer:
         return bool(self.fine or self.doubts)
 
     @property
-    def trust(self) -> str:
+    def trust(self) -> Message:
         """How far the round can be trusted, in one sentence."""
-        if self.warnings:
-            return f"{words.count(self.warnings, 'warning')}: read what not to trust first."
-        if not self.judged:
-            return "Nothing could be judged yet."
-        unknown = f"; {len(self.unknown)} could not be judged" if self.unknown else ""
-        return f"No warning of the checklist{unknown}."
+        facts = {"warnings": self.warnings, "judged": self.judged, "unknown": len(self.unknown)}
+        return Message("answer.trust", facts)
 
 
 def answer(results: Results, findings: Sequence[Finding]) -> Answer:
@@ -55,65 +53,57 @@ def answer(results: Results, findings: Sequence[Finding]) -> Answer:
         verdict_: tuple(f for f in findings if f.verdict == verdict_)
         for verdict_ in ("warn", "note", "ok", "cannot_judge")
     }
+    compared = [f for f in findings if f.check == "comparison" and f.verdict != "cannot_judge"]
+    doubts = by_verdict["warn"] + by_verdict["note"]
     return Answer(
-        results.round.goal,
-        tuple(_found(results, findings)),
-        by_verdict["warn"] + by_verdict["note"],
-        by_verdict["cannot_judge"],
-        by_verdict["ok"],
-        results.round.caveats,
-        tuple(_next(results, by_verdict["warn"] + by_verdict["note"])),
+        asked=results.round.goal,
+        found=tuple(_found(results)),
+        compared=tuple(compared),
+        doubts=doubts,
+        unknown=by_verdict["cannot_judge"],
+        fine=by_verdict["ok"],
+        caveats=results.round.caveats,
+        next=tuple(_next(results, doubts)),
     )
 
 
-def _found(results: Results, findings: Sequence[Finding]) -> Iterator[str]:
-    yield f"{counts_line(results)}."
-    top = results.top(1)
-    if top:
-        best = top[0]
-        yield (
-            f"Best {results.objective.metric}: {words.number(best.value)}, trial {best.number} at "
-            f"step {best.best_step} ({settings(best.configuration, without_fixed(results.round))})."
-        )
-    for finding in findings:
-        if finding.check == "comparison" and finding.verdict != "cannot_judge":
-            yield f"{finding.says}."
-    repeats = [r.value for r in results.repeats(top[0]) if r.value is not None] if top else []
-    if len(repeats) > 1:
-        mean = sum(repeats) / len(repeats)
-        spread = (sum((r - mean) ** 2 for r in repeats) / (len(repeats) - 1)) ** 0.5
-        yield (
-            f"Repeated {len(repeats)} times with new seeds, the best trial has mean "
-            f"{words.number(mean)} and standard deviation {words.number(float(f'{spread:.2g}'))}."
-        )
+def _found(results: Results) -> Iterator[Message]:
+    yield Message("answer.counts", {"counts": results.counts, "trials": len(results.trials)})
+    for best in results.top(1):
+        facts = {
+            "metric": results.objective.metric,
+            "value": best.value,
+            "trial": best.number,
+            "step": best.best_step,
+            "settings": settings(best.configuration, without_fixed(results.round)),
+        }
+        yield Message("answer.best", facts)
+        repeats = [r.value for r in results.repeats(best) if r.value is not None]
+        if len(repeats) > 1:
+            mean, sd = statistics.fmean(repeats), statistics.stdev(repeats)
+            yield Message("answer.repeated", {"times": len(repeats), "mean": mean, "sd": sd})
 
 
-def settings(configuration: Mapping[str, Any], without: Sequence[str] = ()) -> str:
-    """A configuration inside a sentence or a cell.
+def settings(configuration: Mapping[str, Any], without: Sequence[str] = ()) -> dict[str, Any]:
+    """A configuration without what need not be shown.
 
-    >>> settings({"optimizer": "adam", "learning_rate": 0.0130001, "steps": 9}, without=["steps"])
-    'optimizer=adam, learning_rate=0.013'
+    >>> settings({"optimizer": "adam", "steps": 9}, without=["steps"])
+    {'optimizer': 'adam'}
     """
-    shown = {name: value for name, value in configuration.items() if name not in without}
-    return ", ".join(f"{name}={words.value(value)}" for name, value in shown.items())
+    return {name: value for name, value in configuration.items() if name not in without}
 
 
 def _next(results: Results, doubts: Sequence[Finding]) -> list[Step]:
-    """The commands the findings advise, then what the state of the round asks for, each once."""
-    steps = {
-        step.command: step
-        for step in (
-            *(
-                Step(advice, f"advised by: {finding.check}")
-                for finding in doubts
-                for advice in finding.advice
-                if advice.startswith(PROGRAM)
-            ),
-            *next_steps(results, reported=True),
-        )
-    }
-    left = results.counts.get("pending", 0) + results.counts.get("running", 0)
+    """What each finding advises first, then what the state of the round asks for, each once."""
+    advised = [
+        Step(action, Message("next.advised", {"check": finding.check}))
+        for finding in doubts
+        for action in [action for action in finding.actions if action.argv][:1]
+    ]
+    # an action keeps the place where it is advised first, and the last reason for it
+    steps = {step.action.argv: step for step in (*advised, *next_steps(results, reported=True))}
     ordered = list(steps.values())
-    if left:  # nothing else is worth doing first
-        ordered.sort(key=lambda step: not step.command.startswith(f"{PROGRAM}run"))
+    if results.counts.get("pending", 0) + results.counts.get("running", 0):
+        # nothing else is worth doing first
+        ordered.sort(key=lambda step: not isinstance(step.action, RunTrials))
     return ordered[:MOST_STEPS]

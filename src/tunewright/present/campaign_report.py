@@ -5,25 +5,22 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 from tunewright.advice.range_overlap import hull
 from tunewright.advice.rewrite import searched_ranges, with_ranges
-from tunewright.campaigns.campaign import Campaign, Contender, kind_of
+from tunewright.campaigns.campaign import Campaign
 from tunewright.campaigns.probe import skipped
+from tunewright.campaigns.probe_answers import message_of
 from tunewright.campaigns.train_longer import ranks_alike
-from tunewright.messages import words
-from tunewright.present.answer import settings
+from tunewright.launches.lineage import Launched
+from tunewright.messages import Message, Text
+from tunewright.messages.markup import text
 from tunewright.present.figures.progress import progress
-from tunewright.present.html import figure_markup, items, text
+from tunewright.present.html import figure_markup, heading, items
 from tunewright.store.joined import joined
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
-
-VERDICTS = {
-    "launch": "It beats the baseline",
-    "keep": "It does not beat the baseline: keep that",
-    "undecided": "Whether it beats the baseline is undecided",
-}
 
 
 @dataclass(frozen=True)
@@ -39,7 +36,7 @@ class StepRow:
 def whole(campaign: Campaign) -> Results:
     """Its trials together, in a space as wide as any of its rounds searched."""
     rounds = campaign.searched
-    wide = [r for r in rounds if kind_of(r.round.name) in ("explore", "widen")]
+    wide = campaign.of_kind("explore", "widen")
     base = wide[-1] if wide else rounds[0]
     ranges = searched_ranges(base.round)
     for other in rounds:
@@ -48,7 +45,7 @@ def whole(campaign: Campaign) -> Results:
     # the step's own reason stands in the table above
     asked = replace(
         base.round,
-        goal=base.round.goal.partition(" [")[0],
+        goal=campaign.definition.space.goal,
         nuisance=with_ranges(base.round.nuisance, ranges),
     )
     placed = (replace(t, unit=asked.studies[t.study].unit(t.configuration)) for t in base.recorded)
@@ -57,68 +54,81 @@ def whole(campaign: Campaign) -> Results:
     )
 
 
-def chosen(campaign: Campaign) -> str:
+def chosen(campaign: Campaign) -> Text:
     """What it chose, in one sentence."""
     winner = campaign.winner
     if winner is None:
-        return "No trial completed, so nothing was chosen."
+        return Message("campaign.nothing_chosen").text
     searched = campaign.definition.space.nuisance
-    shown = {n: v for n, v in winner.trial.configuration.items() if n in searched}
-    return f"{_value(winner)}: {settings(shown)}."
+    values = [float(value) for value in winner.repeats.values]
+    facts = {
+        "metric": winner.results.objective.metric,
+        "value": winner.trial.value,
+        "repeats": values,
+        "mean": statistics.fmean(values) if values else None,
+        "sd": statistics.stdev(values) if len(values) > 1 else None,
+        "settings": {n: v for n, v in winner.trial.configuration.items() if n in searched},
+    }
+    return Message("campaign.chosen", facts).text
 
 
-def found(campaign: Campaign) -> Iterator[str]:
+def found(campaign: Campaign) -> Iterator[Text]:
     """What it found, the most important first; the choice itself is said apart."""
+    for message in _found(campaign):
+        yield message.text
+
+
+def _found(campaign: Campaign) -> Iterator[Message]:
     winner = campaign.winner
     if winner is not None:
-        yield f"It is {winner.place}, best at step {winner.trial.best_step}."
+        place = {"place": str(winner.place), "step": winner.trial.best_step}
+        yield Message("campaign.place", place)
     if campaign.launched is not None:
-        yield _launch_sentence(campaign)
+        yield Message("campaign.launched", _launch(campaign.launched))
     for look in campaign.looks[-1:]:
-        measured = ", ".join(f"{name} {words.number(v)}" for name, v in look.metrics.items())
-        times = "the first look" if look.look == 1 else f"look number {look.look}: be careful"
-        yield f"On the test set ({times}): {measured}."
-    yield _spent(campaign)
+        yield Message("campaign.tested", {"look": look.look, "metrics": dict(look.metrics)})
+    yield Message("campaign.spent", _spent(campaign))
     for probe in campaign.probes:
-        if probe.get("says"):  # single rows of a probe say nothing
-            yield f"Probe {probe.get('probe', '')}: {probe['says']}"
+        if (answer := message_of(probe)) is not None:  # single rows of a probe have none
+            yield Message("campaign.probe", {"probe": probe.get("probe", ""), "answer": answer})
     alike = ranks_alike(campaign)
     if alike is not None:
-        yield f"Short against long training: {alike.says}."
+        yield Message("campaign.lengths", {"says": str(alike.says)})
     for line in skipped(campaign):
-        yield f"Left out: {line}."
+        yield Message("campaign.left_out", {"what": str(line)})
 
 
 def rows(campaign: Campaign) -> list[StepRow]:
     """The campaign's log."""
-    return [StepRow(s.number, s.kind, s.reason, s.round) for s in campaign.log]
+    return [StepRow(s.number, s.kind, str(s.reason), s.round) for s in campaign.log]
 
 
 def lead(campaign: Campaign) -> Iterator[str]:
     """The markup that comes before the report of all trials together."""
     definition = campaign.definition
+    budget = Message("campaign.budget", {"trials": campaign.total, "hours": definition.hours})
     yield f"<h1>{text(campaign.name)}</h1>"
-    budget = f"{words.count(campaign.total, 'trial')}" + (
-        f" or {definition.hours:g} hours" if definition.hours is not None else ""
-    )
-    yield f'<p class="asked">{text(definition.space.goal)} Within {text(budget)}.</p>'
+    yield f'<p class="asked">{text(definition.space.goal)} {text(budget)}</p>'
     tone = "" if campaign.winner is not None else " warned"
-    yield f'<section class="verdict{tone}" aria-label="Verdict">'
+    yield f'<section class="verdict{tone}" aria-label="{text(heading("verdict"))}">'
     yield f"<p><strong>{text(chosen(campaign))}</strong></p>"
     yield items(text(sentence) for sentence in found(campaign))
     yield "</section>"
     if campaign.rounds:
-        yield "<h2>How it came about</h2>"
+        yield f"<h2>{text(heading('progress'))}</h2>"
         yield figure_markup(progress(campaign.rounds))
-    yield '<div class="wide"><table><caption>Every step, and why</caption><thead><tr>'
-    yield '<th class="number">step</th><th>what</th><th>why</th><th>round</th></tr></thead><tbody>'
+    yield f'<div class="wide"><table><caption>{text(heading("steps"))}</caption><thead><tr>'
+    for column in ("step", "kind", "why", "round"):
+        kind = ' class="number"' if column == "step" else ""
+        yield f"<th{kind}>{text(Message(f'steps.{column}'))}</th>"
+    yield "</tr></thead><tbody>"
     for row in rows(campaign):
         yield (
             f'<tr><td class="number">{row.number}</td><td>{text(row.kind)}</td>'
             f"<td>{text(row.reason)}</td><td>{text(row.round)}</td></tr>"
         )
     yield "</tbody></table></div>"
-    yield "<h2>All its trials together</h2>"
+    yield f"<h2>{text(heading('together'))}</h2>"
 
 
 def lead_text(campaign: Campaign) -> Iterator[str]:
@@ -132,43 +142,28 @@ def lead_text(campaign: Campaign) -> Iterator[str]:
     yield ""
 
 
-def _value(one: Contender) -> str:
-    metric, values = one.results.objective.metric, one.repeats.values
-    if not values:
-        return f"{metric} {words.number(one.trial.value)} in one trial"
-    mean = words.number(statistics.fmean(values))
-    if len(values) == 1:
-        return f"{metric} {mean} in one repeat"
-    spread = float(f"{statistics.stdev(values):.2g}")
-    return f"{metric} {mean} on average of {len(values)} fresh seeds (sd {words.number(spread)})"
+def _launch(own: Launched) -> dict[str, Any]:
+    """The facts of its launch."""
+    decision = own.decision
+    reasons = decision.get("reasons") or [None]
+    return {
+        "baseline": None if own.baseline is None else str(own.baseline),
+        "verdict": own.verdict,
+        "probability": decision.get("probability"),
+        "gain": decision.get("gain"),
+        "interval": decision.get("interval"),
+        "reason": None if own.verdict == "launch" else reasons[0],
+    }
 
 
-def _launch_sentence(campaign: Campaign) -> str:
-    own = campaign.launched
-    assert own is not None
-    if own.baseline is None:
-        return "It is the first baseline of this store: there was none to compare it with."
-    told = own.decision
-    says = VERDICTS.get(own.verdict, own.verdict)
-    parts = [f"{says} ({own.baseline})"]
-    if told.get("probability") is not None:
-        parts.append(f"probability of a gain {told['probability']:.2f}")
-    if told.get("gain") is not None and told.get("interval"):
-        low, high = (words.number(float(x)) for x in told["interval"])
-        parts.append(f"gain {words.number(float(told['gain']))}, 90 % interval {low} to {high}")
-    if own.verdict != "launch" and told.get("reasons"):
-        parts.append(str(told["reasons"][0]))
-    return "; ".join(parts) + "."
-
-
-def _spent(campaign: Campaign) -> str:
+def _spent(campaign: Campaign) -> dict[str, Any]:
+    """The facts of what it cost."""
     own: list[Trial] = list(campaign.all_trials())
-    infeasible = sum(t.status == "infeasible" for t in own)
-    seconds = sum(t.seconds for t in own)
-    rounds = words.count(len(campaign.rounds), "round")
-    repeats = sum(t.number is None for t in own)
-    return (
-        f"{campaign.spent} of {words.count(campaign.total, 'trial')} used in {rounds} "
-        f"({words.count(repeats, 'repeat')}, {infeasible} infeasible), {words.duration(seconds)} "
-        "of training."
-    )
+    return {
+        "spent": campaign.spent,
+        "total": campaign.total,
+        "rounds": len(campaign.rounds),
+        "repeats": sum(trial.number is None for trial in own),
+        "infeasible": sum(trial.status == "infeasible" for trial in own),
+        "seconds": sum(trial.seconds for trial in own),
+    }

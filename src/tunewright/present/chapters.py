@@ -8,6 +8,7 @@ from typing import Any
 
 from tunewright.errors import NotFound
 from tunewright.finding import Finding
+from tunewright.messages import Message, Text
 from tunewright.present import figures as plots
 from tunewright.present.figures.figure import Figure
 from tunewright.store.results import Results
@@ -22,14 +23,14 @@ def _isolation(results: Results, findings: Findings) -> Figures:
     return tuple(plots.isolation(results, name) for name in names)
 
 
-CHAPTERS: dict[str, tuple[str, Callable[[Results, Findings], Figures]]] = {
-    "axis": ("Every trial along every hyperparameter", lambda r, _: (plots.axis(r),)),
-    "isolation": ("What the scientific hyperparameters do", _isolation),
-    "curves": ("Training curves of the best trials", lambda r, _: (plots.curves(r),)),
-    "best_step": ("When the best value was reached", lambda r, _: (plots.best_step(r),)),
-    "gradient_norm": ("Gradient norms", lambda r, _: (plots.gradient_norm(r),)),
-    "best_of_k": ("Have we sampled enough?", lambda r, _: (plots.best_of_k(r),)),
-    "sensitivity": ("Which hyperparameters matter", lambda r, f: (plots.sensitivity(r, f),)),
+CHAPTERS: dict[str, Callable[[Results, Findings], Figures]] = {
+    "axis": lambda r, _: (plots.axis(r),),
+    "isolation": _isolation,
+    "curves": lambda r, _: (plots.curves(r),),
+    "best_step": lambda r, _: (plots.best_step(r),),
+    "gradient_norm": lambda r, _: (plots.gradient_norm(r),),
+    "best_of_k": lambda r, _: (plots.best_of_k(r),),
+    "sensitivity": lambda r, f: (plots.sensitivity(r, f),),
 }
 
 
@@ -38,18 +39,22 @@ class Chapter:
     """One heading of a report with its figures."""
 
     kind: str  # of the figures
-    heading: str
     figures: Figures
     missing: str = ""  # why there is none
+
+    @property
+    def heading(self) -> Text:
+        """What the figures show."""
+        return Message(f"chapter.{self.kind}").text
 
 
 def chapters(
     results: Results, findings: Findings = None, only: Sequence[str] = tuple(CHAPTERS)
 ) -> Iterator[Chapter]:
     """Every chapter of a report, or why these results cannot fill it."""
-    for kind, (heading, figures) in CHAPTERS.items():
+    for kind, figures in CHAPTERS.items():
         if kind in only:
             try:
-                yield Chapter(kind, heading, figures(results, findings))
+                yield Chapter(kind, figures(results, findings))
             except NotFound as error:
-                yield Chapter(kind, heading, (), str(error))
+                yield Chapter(kind, (), str(error))

@@ -13,28 +13,22 @@ from datetime import date, datetime
 from pathlib import PurePath
 from typing import Any
 
-from tunewright.design.ranges import Choice, Integers, Linear, Log, LogFromOne
 from tunewright.design.round import Round
-from tunewright.design.round_data import as_data, declaration_data
+from tunewright.design.round_data import as_data
 
-RANGES = (Linear, Log, LogFromOne, Integers, Choice)
 CURVES = "curves"  # the field that a trial has, by far the largest part of it
 
 
 def plain(thing: Any, *, curves: bool = False) -> Any:
     """JSON data for anything a command answers; trials come without curves unless asked for.
 
-    >>> plain({"value": float("nan"), "steps": (1, 2), "range": Log(1e-3, 1.0)})
-    {'value': None, 'steps': [1, 2], 'range': {'log': [0.001, 1.0]}}
+    >>> plain({"value": float("nan"), "steps": (1, 2), "path": PurePath("a")})
+    {'value': None, 'steps': [1, 2], 'path': 'a'}
     """
     if hasattr(thing, "to_data") and not isinstance(thing, type):
-        return plain(thing.to_data())  # facts, without words
+        return plain(thing.to_data(), curves=curves)  # facts, without words
     if isinstance(thing, Round):
         return plain(as_data(thing))  # the words of a round file, rather than ranges as classes
-    if isinstance(thing, RANGES):
-        return plain(declaration_data(thing))
-    if hasattr(thing, "to_data") and not isinstance(thing, type):
-        return plain(thing.to_data(), curves=curves)
     if dataclasses.is_dataclass(thing) and not isinstance(thing, type):
         names = (f.name for f in dataclasses.fields(thing) if not f.name.startswith("_"))
         kept = (name for name in names if curves or name != CURVES)

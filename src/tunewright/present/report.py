@@ -14,6 +14,7 @@ from tunewright.campaigns.campaign import Campaign
 from tunewright.checks.checklist import check
 from tunewright.errors import DesignError, NotFound
 from tunewright.finding import Finding
+from tunewright.messages import Reader
 from tunewright.present import html
 from tunewright.present.answer import Answer, answer
 from tunewright.present.campaign_report import lead, lead_text, whole
@@ -32,6 +33,7 @@ class Report:
     results: Results
     findings: tuple[Finding, ...]
     campaign: Campaign | None = None  # whose trials the results are, if it is about one
+    reader: Reader = "python"  # actions are calls in Python and commands at a shell
 
     @cached_property
     def answer(self) -> Answer:
@@ -56,7 +58,8 @@ class Report:
         written = io.StringIO()
         if self.campaign is not None:
             written.writelines(f"{line}\n" for line in lead_text(self.campaign))
-        print_report(self.results, self.answer, self.chapters, Console(file=written, width=WIDTH))
+        console = Console(file=written, width=WIDTH)
+        print_report(self.results, self.answer, self.chapters, console, self.reader)
         return written.getvalue()
 
     def save(self, path: str | Path) -> Path:
@@ -78,24 +81,32 @@ class Report:
 
     @property
     def _body(self) -> str:
-        rows = trial_rows(self.results)
-        version = tunewright.__version__
-        first = () if self.campaign is None else lead(self.campaign)
-        return html.body(self.results, self.answer, self.chapters, rows, version, first)
+        return html.body(
+            self.results,
+            self.answer,
+            self.chapters,
+            trial_rows(self.results),
+            version=tunewright.__version__,
+            lead=() if self.campaign is None else lead(self.campaign),
+            reader=self.reader,
+        )
 
 
-def report(results: Results | Campaign, path: str | Path | None = None) -> Report:
+def report(
+    results: Results | Campaign, path: str | Path | None = None, *, reader: Reader = "python"
+) -> Report:
     """Check the results and report on them; with a path, written there as .html or .txt.
 
     A campaign of `tune` is reported on with its choice, its steps and all its trials together.
+    `reader="shell"` shows commands where a report shows calls.
     """
     if isinstance(results, Campaign):
         if not results.searched:
             raise NotFound(f"the campaign {results.name} has run nothing yet.")
         together = whole(results)
-        made = Report(together, tuple(check(together)), results)
+        made = Report(together, tuple(check(together)), results, reader)
     else:
-        made = Report(results, tuple(check(results)))
+        made = Report(results, tuple(check(results)), reader=reader)
     if path is not None:
         made.save(path)
     return made

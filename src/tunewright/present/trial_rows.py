@@ -41,10 +41,10 @@ class TrialRows:
 
 
 def trial_rows(results: Results, most: int = MOST) -> TrialRows:
-    """The best trials, then infeasible, failed, running and pending ones."""
-    order = {"infeasible": 1, "failed": 2, "running": 3, "pending": 4}
+    """The best trials, then infeasible, failed, pruned, running and pending ones."""
+    order = {"infeasible": 1, "failed": 2, "pruned": 3, "running": 4, "pending": 5}
     rest = [t for t in results.trials if t.value is None]
-    rest.sort(key=lambda t: (order.get(t.status, 5), t.number or 0))
+    rest.sort(key=lambda t: (order.get(t.status, 6), t.number or 0))
     ranked = [*results.top(len(results.trials)), *rest]
     hidden = (*without_fixed(results.round), *results.round.scientific)
     return TrialRows(tuple(_row(results, t, hidden) for t in ranked[:most]), len(ranked))
@@ -57,7 +57,7 @@ def _row(results: Results, trial: Trial, hidden: tuple[str, ...]) -> Row:
         trial.status,
         words.number(trial.value),
         "-" if trial.best_step is None else str(trial.best_step),
-        settings(trial.configuration, hidden),
-        trial.reason,
+        words.settings(settings(trial.configuration, hidden)),
+        str(trial.reason or ""),
         trial.command,
     )

@@ -50,8 +50,10 @@ def due(path: Path) -> bool:
 
 def make(path: Path) -> Path:
     """Write a backup of a store that may be in use, check it, and drop all but the newest three."""
+    folder = folder_of(path)
     try:
-        target = _copy(path)
+        folder.mkdir(exist_ok=True)
+        target = copy_to(folder / f"{_stamp(newest(path))}.db", path)
     except (OSError, sqlite3.Error) as error:
         raise StoreError(f"no backup of {path} could be written: {error}") from error
     for old in backups(path)[:-KEPT]:
@@ -59,16 +61,17 @@ def make(path: Path) -> Path:
     return target
 
 
-def _copy(path: Path) -> Path:
+def copy_to(target: Path, path: Path, version: int | None = None) -> Path:
+    """Copy a store that may be in use, whole and checked; with `version`, only one of that schema.
+
+    A copy that cannot be made leaves what was there.
+    """
     free_mb = shutil.disk_usage(path.parent).free / 2**20
     if free_mb < path.stat().st_size / 2**20 + RESERVE_MB:
         raise StoreError(
             f"no backup of {path}: only {free_mb:.0f} MB are free, too few for a copy."
         )
-    folder = folder_of(path)
-    folder.mkdir(exist_ok=True)
-    stamp = _stamp(newest(path))
-    target, unfinished = folder / f"{stamp}.db", folder / f"{stamp}.{os.getpid()}.tmp"
+    unfinished = target.with_suffix(f".{os.getpid()}.tmp")
     existing = f"{path.absolute().as_uri()}?mode=rw"  # never an empty one made by this very look
     try:
         with (
@@ -79,14 +82,17 @@ def _copy(path: Path) -> Path:
             # one plain file: it must open without neighbours, on a read-only disk too
             copy.execute("PRAGMA journal_mode = DELETE")
             check(copy, path)
-            if copy.execute("SELECT value FROM about WHERE key = 'identity'").fetchone() is None:
+            told = dict(copy.execute("SELECT key, value FROM about"))
+            if "identity" not in told:
                 raise Damaged(f"{path} is not a whole store; no backup of it is kept.")
+        if version is not None and told.get("schema") != str(version):
+            return target  # another process has migrated it meanwhile, after its own backup
         flush(unfinished)
         os.replace(unfinished, target)
-        flush(folder)
+        flush(target.parent)
     finally:
-        for left in folder.glob(f"{unfinished.name}*"):
-            left.unlink(missing_ok=True)
+        for ending in ("", "-wal", "-shm", "-journal"):
+            beside(unfinished, ending).unlink(missing_ok=True)
     return target
 
 
@@ -102,10 +108,21 @@ def _stamp(last: Path | None) -> str:
     return now.strftime(STAMP)
 
 
-def before_migration(database: Database) -> Path | None:
-    """The backup before a change of the schema; PostgreSQL is left to its own."""
+def before_migration(database: Database, version: int) -> Path | None:
+    """The backup before a change of the schema, `tuning.db.version-1.backup`, which is not dropped.
+
+    A PostgreSQL store is left to its server: the migration keeps what it rewrites as tables.
+    """
     path = database.address.path
-    return None if path is None else make(path)
+    if path is None:
+        return None
+    try:
+        return copy_to(beside(path, f".version-{version}.backup"), path, version)
+    except (OSError, sqlite3.Error) as error:
+        raise StoreError(
+            f"{path} has schema {version} and was not migrated, since no backup of it could be "
+            f"written: {error}"
+        ) from error
 
 
 def restore(path: Path, chosen: Path | None = None) -> Path:

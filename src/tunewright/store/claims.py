@@ -86,7 +86,6 @@ def _moving(pending: Select[tuple[int]]) -> Any:
             status="running",
             worker=bindparam("owner"),
             attempt=trial.c.attempt + 1,
-            revision=bindparam("now"),
         )
         .returning(*_claimed)
     )
@@ -118,7 +117,7 @@ def claim(database: Database, round_id: int, worker: Worker, count: int) -> list
     """Take up to `count` pending trials, lowest numbers first; fewer when no more are left."""
     with database.writing(durable=False) as connection:
         parameters = {"of_round": round_id, "count": count}
-        return _taken(database, connection, _CLAIM, parameters, worker)
+        return _taken(connection, _CLAIM, parameters, worker)
 
 
 def claim_repeats(
@@ -128,25 +127,20 @@ def claim_repeats(
     with database.writing(durable=False) as connection:
         parent = _parent(connection, round_id, parent_number)
         parameters = {"of_parent": parent.id, "count": count}
-        return _taken(database, connection, _CLAIM_REPEATS, parameters, worker)
+        return _taken(connection, _CLAIM_REPEATS, parameters, worker)
 
 
 def _taken(
-    database: Database,
     connection: Connection,
     statement: Any,
     parameters: Mapping[str, Any],
     worker: Worker,
 ) -> list[Claim]:
-    now = database.revision()
-    rows = connection.execute(statement, {**parameters, "owner": worker.id, "now": now}).all()
+    rows = connection.execute(statement, {**parameters, "owner": worker.id}).all()
     if rows:
         connection.execute(
             _OPEN_ATTEMPT,
-            [
-                {"trial": row.id, "n": row.attempt, "worker": worker.id, "revision": now}
-                for row in rows
-            ],
+            [{"trial": row.id, "n": row.attempt, "worker": worker.id} for row in rows],
         )
     claims = [_claim(row, worker) for row in rows]
     order = {row.id: row.number if row.number is not None else row.repeat for row in rows}
@@ -191,7 +185,6 @@ def add(
         number = connection.execute(highest).scalar()
         number = 0 if number is None else number + 1
         seed = plain_json.loads(found.definition, "the round").get("seed", 0)
-        now = database.revision()
         (key,) = connection.execute(
             insert(trial).values(
                 round=round_id,
@@ -205,12 +198,9 @@ def add(
                 status="running",
                 attempt=1,
                 worker=worker.id,
-                revision=now,
             )
         ).inserted_primary_key or (None,)
-        connection.execute(
-            _OPEN_ATTEMPT, [{"trial": key, "n": 1, "worker": worker.id, "revision": now}]
-        )
+        connection.execute(_OPEN_ATTEMPT, [{"trial": key, "n": 1, "worker": worker.id}])
         row = connection.execute(select(*_claimed).where(trial.c.id == key)).one()
     return _claim(row, worker)
 
@@ -235,7 +225,6 @@ def add_repeats(database: Database, round_id: int, parent_number: int, times: in
             )
         ).one()
         seed = plain_json.loads(found.definition, "the round").get("seed", 0)
-        now = database.revision()
         rows = [
             {
                 "round": round_id,
@@ -249,7 +238,6 @@ def add_repeats(database: Database, round_id: int, parent_number: int, times: in
                 "folder": trial_folder(found.directory, parent_number, repeat),
                 "status": "pending",
                 "number": null(),
-                "revision": now,
             }
             for repeat in range(there + 1, times + 1)
         ]
@@ -263,7 +251,7 @@ def _parent(connection: Connection, round_id: int, number: int) -> Any:
         select(trial).where(trial.c.round == round_id, trial.c.number == number)
     ).first()
     if row is None:
-        raise NotFound(f"the round has no trial {number}.")
+        raise NotFound(f"the round has no trial {number}.", code="trial.not_found", trial=number)
     return row
 
 
@@ -275,7 +263,7 @@ def reopen(database: Database, round_id: int) -> list[int]:
             .where(
                 trial.c.round == round_id, trial.c.status == "failed", trial.c.number.is_not(None)
             )
-            .values(status="pending", deaths=0, reason="", detail="", revision=database.revision())
+            .values(status="pending", deaths=0, reason="", detail="")
             .returning(trial.c.number)
         )
         return sorted(row.number for row in rows)

@@ -2,7 +2,10 @@
 
 A batch is a magic word, a length, a JSON head and raw little-endian arrays:
 `TWC1 | uint32 head length | head | step blocks (int64) | value blocks (float64)`. The head names
-each metric with the step block it uses, since metrics logged together share their steps.
+each metric with the step block it uses, since metrics logged together share their steps. A metric
+may carry the uncertainty of its values: the head then names it under `uncertain`, and its standard
+deviations (float64) and counts (int64) follow all values. A reader that does not know them passes
+over them.
 """
 
 from __future__ import annotations
@@ -10,7 +13,8 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +24,7 @@ from tunewright.errors import Damaged
 Steps = npt.NDArray[np.int64]
 Values = npt.NDArray[np.float64]
 MAGIC = b"TWC1"
+_POINT = ("steps", "values")
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +33,8 @@ class Curve:
 
     steps: Steps
     values: Values
+    sd: Values | None = None  # the standard deviation of one measurement at each step
+    n: Steps | None = None  # how many measurements each value is the mean of
 
     def __len__(self) -> int:
         """How many points it has."""
@@ -48,8 +55,11 @@ class Batch:
     points: bytes
 
 
-def pack(points: Mapping[str, tuple[Sequence[int] | Steps, Sequence[float] | Values]]) -> bytes:
-    """Pack the points of several metrics: {metric: (steps, values)}."""
+def pack(
+    points: Mapping[str, tuple[Sequence[int] | Steps, Sequence[float] | Values]],
+    uncertain: Mapping[str, tuple[Sequence[float] | Values, Sequence[int] | Steps]] | None = None,
+) -> bytes:
+    """Pack the points of several metrics: {metric: (steps, values)}, {metric: (sd, n)}."""
     blocks: list[bytes] = []
     known: dict[bytes, int] = {}
     lengths: list[int] = []
@@ -63,8 +73,21 @@ def pack(points: Mapping[str, tuple[Sequence[int] | Steps, Sequence[float] | Val
             lengths.append(len(steps))
         metrics.append((name, known[packed]))
         values.append(np.asarray(numbers, dtype="<f8").tobytes())
-    head = json.dumps({"lengths": lengths, "metrics": metrics}).encode()
-    return b"".join([MAGIC, struct.pack("<I", len(head)), head, *blocks, *values])
+    head: dict[str, Any] = {"lengths": lengths, "metrics": metrics}
+    spreads = {name: spread for name, spread in (uncertain or {}).items() if name in points}
+    for name, (sd, n) in spreads.items():
+        head.setdefault("uncertain", []).append(name)
+        if not len(sd) == len(n) == len(points[name][0]):
+            raise ValueError(f"{name}: as many sd and n as values")
+        values += [np.asarray(sd, dtype="<f8").tobytes(), np.asarray(n, dtype="<i8").tobytes()]
+    text = json.dumps(head).encode()
+    return b"".join([MAGIC, struct.pack("<I", len(text)), text, *blocks, *values])
+
+
+def packed(curves: Mapping[str, Curve]) -> bytes:
+    """Pack whole curves, with the uncertainty of those that have one."""
+    spreads = {n: (c.sd, c.n) for n, c in curves.items() if c.sd is not None and c.n is not None}
+    return pack({name: (c.steps, c.values) for name, c in curves.items()}, spreads)
 
 
 def unpack(data: bytes, only: str | None = None) -> dict[str, Curve]:
@@ -94,6 +117,14 @@ def _unpacked(data: bytes, only: str | None) -> dict[str, Curve]:
                 np.frombuffer(data, "<f8", length, at),
             )
         at += 8 * length
+    blocks = dict(head["metrics"])
+    for name in head.get("uncertain", ()):
+        length = lengths[blocks[name]]
+        if name in curves:
+            sd = np.frombuffer(data, "<f8", length, at)
+            n = np.frombuffer(data, "<i8", length, at + 8 * length)
+            curves[name] = replace(curves[name], sd=sd, n=n)
+        at += 16 * length
     return curves
 
 
@@ -102,35 +133,45 @@ def merge(batches: Iterable[Batch], only: str | None = None) -> dict[str, Curve]
 
     A later attempt supersedes earlier points after its start; of one step's points the last counts.
     """
-    steps: dict[str, list[Steps]] = {}
-    values: dict[str, list[Values]] = {}
+    parts: dict[str, list[Curve]] = {}
     attempt = 0
     for batch in batches:
         if batch.attempt != attempt:
             attempt = batch.attempt
-            for name in steps:
-                joined, numbers = np.concatenate(steps[name]), np.concatenate(values[name])
-                kept = joined <= batch.start_step
-                steps[name], values[name] = [joined[kept]], [numbers[kept]]
+            for name, own in parts.items():
+                whole = _joined(own)
+                parts[name] = [_taken(whole, whole.steps <= batch.start_step)]
         for name, curve in unpack(batch.points, only).items():
-            steps.setdefault(name, []).append(curve.steps)
-            values.setdefault(name, []).append(curve.values)
-    return {name: _joined(steps[name], values[name]) for name in steps}
+            parts.setdefault(name, []).append(curve)
+    return {name: _ordered(_joined(own)) for name, own in parts.items()}
 
 
-def _joined(steps: list[Steps], values: list[Values]) -> Curve:
-    joined, numbers = (
-        (steps[0], values[0])
-        if len(steps) == 1
-        else (np.concatenate(steps), np.concatenate(values))
-    )
-    if len(joined) > 1 and not np.all(joined[1:] > joined[:-1]):
-        # stable, so that of one step's points the one told last stays last
-        order = np.argsort(joined, kind="stable")
-        joined, numbers = joined[order], numbers[order]
-        last = np.append(joined[1:] != joined[:-1], True)
-        joined, numbers = joined[last], numbers[last]
-    return Curve(joined, numbers)
+def _joined(parts: list[Curve]) -> Curve:
+    """One curve after the other; NaN and 0 where some carry an uncertainty and others none."""
+    if len(parts) == 1:
+        return parts[0]
+    steps, values = (np.concatenate([getattr(c, which) for c in parts]) for which in _POINT)
+    if all(curve.sd is None or curve.n is None for curve in parts):
+        return Curve(steps, values)
+    sd = [np.full(len(c), np.nan) if c.sd is None else c.sd for c in parts]
+    n = [np.zeros(len(c), dtype=np.int64) if c.n is None else c.n for c in parts]
+    return Curve(steps, values, np.concatenate(sd), np.concatenate(n))
+
+
+def _ordered(curve: Curve) -> Curve:
+    """By step; of one step's points the one logged last stays."""
+    steps = curve.steps
+    if len(steps) < 2 or np.all(steps[1:] > steps[:-1]):
+        return curve
+    order = np.argsort(steps, kind="stable")  # so that the last one stays last
+    last = np.append(steps[order][1:] != steps[order][:-1], True)
+    return _taken(curve, order[last])
+
+
+def _taken(curve: Curve, chosen: npt.NDArray[Any]) -> Curve:
+    """The points at these places."""
+    sd, n = (None if part is None else part[chosen] for part in (curve.sd, curve.n))
+    return Curve(curve.steps[chosen], curve.values[chosen], sd, n)
 
 
 class Curves(Mapping[str, Curve]):

@@ -1,4 +1,4 @@
-"""One open database: transactions, revisions, and every failure in our own words.
+"""One open database: transactions, and every failure in our own words.
 
 Writes take the write lock at once (`BEGIN IMMEDIATE`), so that a transaction never finds out at its
 end that it came second. A write that fails leaves nothing behind. What may pass (a server that
@@ -21,18 +21,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, exc, text, update
+from sqlalchemy import URL, Connection, Engine, create_engine, event, exc, text
 
 from tunewright.errors import Damaged, StoreError
 from tunewright.snapshot import flush
 from tunewright.store.address import INSTEAD, Address
 from tunewright.store.file_lock import FileLock
-from tunewright.store.schema import clock
 
 WAIT_S = 60.0  # for SQLite's write lock, and for PostgreSQL's row locks
-_TICK = update(clock).values(revision=clock.c.revision + 1).returning(clock.c.revision)
-_TRANSACTION_NUMBER = text("SELECT CAST(CAST(pg_current_xact_id() AS text) AS bigint)")
-
 _ALONE = text("SELECT pg_advisory_xact_lock(7435172163)")  # any number that is only ours
 
 
@@ -42,19 +38,28 @@ class _Open(threading.local):
     connection: Connection | None = None
     writes: bool = False
     durable: bool = False
-    revision: int | None = None
     afterwards: tuple[Callable[[], None], ...] = ()  # what is to be done once it is committed
 
 
 class Database:
     """A SQLite file or a PostgreSQL server, opened; see `Store` for what is kept in it."""
 
-    def __init__(self, address: Address) -> None:
-        """Open it; nothing is read or written yet."""
+    def __init__(
+        self, address: Address, *, read_only: bool = False, copy: Path | None = None
+    ) -> None:
+        """Open it; nothing is read or written yet.
+
+        With `read_only` its connections cannot write; `copy` is then read in place of the file.
+        """
         self.address = address
         self.sqlite = address.path is not None
-        self.engine = _sqlite(address) if self.sqlite else _postgresql(address)
+        self.read_only = read_only
+        if address.path is not None:
+            self.engine = _sqlite(address, copy or address.path, read_only)
+        else:
+            self.engine = _postgresql(address, read_only)
         self._open = _Open()
+        self._last: Callable[[], None] = lambda: None
         self._lock: FileLock | None = None
         self._file: tuple[int, int] | None = None  # device and inode, once there is one
         self._log: int | None = None  # the inode of the log whose name is on the disk
@@ -82,6 +87,8 @@ class Database:
             self._open.durable |= durable
             yield self._open.connection
             return
+        if self.read_only:
+            raise StoreError(f"the store {self.address.shown} was opened for reading only.")
         self._open.durable, self._open.afterwards = durable, ()
         self._check_in_place()
         with self._in_our_words():
@@ -103,7 +110,7 @@ class Database:
             try:
                 yield connection
             finally:
-                self._open.connection, self._open.revision = None, None
+                self._open.connection = None
 
     def _flush(self) -> None:
         """Bring what SQLite has committed to the disk; a server has done so already."""
@@ -154,26 +161,19 @@ class Database:
             with self._lock.held(WAIT_S):
                 yield
 
-    def revision(self) -> int:
-        """The number of the transaction this thread writes in; later ones are larger.
-
-        SQLite has one writer at a time, so a counter does. PostgreSQL has many, and a counter would
-        make them wait for each other: its own transaction numbers need no lock.
-        """
-        if self._open.revision is None:
-            assert self._open.connection is not None and self._open.writes
-            statement = _TICK if self.sqlite else _TRANSACTION_NUMBER
-            self._open.revision = int(self._open.connection.execute(statement).scalar_one())
-        return self._open.revision
-
     def alone(self, connection: Connection) -> None:
         """Wait until no other transaction has said the same; SQLite has one writer anyway."""
         if not self.sqlite:
             connection.execute(_ALONE)
 
+    def on_close(self, work: Callable[[], None]) -> None:
+        """Do this once every connection is closed."""
+        self._last = work
+
     def close(self) -> None:
         """Close every connection."""
         self.engine.dispose()
+        self._last()
         if self._lock is not None:
             self._lock.close()
             self._lock = None
@@ -214,9 +214,9 @@ def translated(error: exc.SQLAlchemyError, address: Address) -> StoreError:
     return StoreError(f"the store {where} could not be used: {said}")
 
 
-def _sqlite(address: Address) -> Engine:
+def _sqlite(address: Address, path: Path, read_only: bool) -> Engine:
     engine = create_engine(
-        URL.create("sqlite+pysqlite", database=str(address.path)),
+        URL.create("sqlite+pysqlite", database=str(path)),
         connect_args={"timeout": WAIT_S, "check_same_thread": False},
         pool_size=4,
         max_overflow=16,
@@ -226,7 +226,8 @@ def _sqlite(address: Address) -> Engine:
     def prepare(connection: Any, _: Any) -> None:
         connection.isolation_level = None  # we say BEGIN ourselves
         cursor = connection.cursor()
-        (mode,) = cursor.execute("PRAGMA journal_mode = WAL").fetchone()
+        # a reader leaves the file as it is, header included
+        mode = "wal" if read_only else cursor.execute("PRAGMA journal_mode = WAL").fetchone()[0]
         if mode != "wal":
             connection.close()
             raise StoreError(
@@ -240,6 +241,7 @@ def _sqlite(address: Address) -> Engine:
             "cell_size_check = ON",
             "trusted_schema = OFF",
             "temp_store = MEMORY",
+            f"query_only = {'ON' if read_only else 'OFF'}",
         ):
             cursor.execute(f"PRAGMA {pragma}")
         cursor.close()
@@ -252,9 +254,10 @@ def _sqlite(address: Address) -> Engine:
     return engine
 
 
-def _postgresql(address: Address) -> Engine:
+def _postgresql(address: Address, read_only: bool) -> Engine:
     # a worker that hangs in the middle of a write must not hold its rows for ever
     limits = {"lock_timeout": 60_000, "idle_in_transaction_session_timeout": 60_000}
+    limits |= {"default_transaction_read_only": 1} if read_only else {}
     return create_engine(
         address.url,
         pool_pre_ping=True,

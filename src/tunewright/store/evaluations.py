@@ -1,27 +1,28 @@
 """What was measured of a trial after its training had ended: offline evaluations, as metrics.
 
 The numbers join the trial's curves at the step of the checkpoint, so that an objective, a plot or
-an export finds them like any other metric. A document beside them says what measured them, and
-whether that was a look at the test set.
+an export finds them like any other metric. A row beside them says what measured them, and whether
+that was a look at the test set.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
-from datetime import datetime
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import func, insert, select
 
 from tunewright.errors import StoreError
+from tunewright.store import plain_json
 from tunewright.store.curves import pack
 from tunewright.store.database import Database
-from tunewright.store.notes import Document, add_document, documents_of
-from tunewright.store.schema import curve, trial
+from tunewright.store.journal import leave
+from tunewright.store.schema import curve, evaluation as table, trial
+from tunewright.store.storable import LONGEST_TEXT, storable
 from tunewright.store.trial import ENDED
-
-KIND = "evaluation"
 
 
 @dataclass(frozen=True)
@@ -40,42 +41,45 @@ class Evaluation:
     when: datetime | None = None  # None until it is in the record
 
 
-def keep(database: Database, round_id: int, evaluation: Evaluation) -> None:
-    """Add the metrics to the trial's curves, and the evaluation to the record, together."""
+def add(database: Database, round_id: int, evaluation: Evaluation) -> None:
+    """Add the metrics to the trial's curves, and the evaluation to the store, together."""
     points = pack(
         {name: ([evaluation.step], [value]) for name, value in evaluation.metrics.items()}
     )
     with database.writing() as connection:
-        now = database.revision()
-        ended = connection.execute(
-            update(trial)
-            .where(trial.c.id == evaluation.trial, trial.c.status.in_(ENDED))
-            .values(revision=now)
-            .returning(trial.c.attempt)
-        ).first()
-        if ended is None:
+        ended = select(trial.c.attempt).where(
+            trial.c.id == evaluation.trial, trial.c.status.in_(ENDED)
+        )
+        attempt = connection.execute(ended.with_for_update()).scalar()
+        if attempt is None:
             raise StoreError(
                 f"trial {evaluation.number} has not ended, so its checkpoint is not chosen yet."
             )
         last = select(func.coalesce(func.max(curve.c.sequence) + 1, 0)).where(
-            curve.c.trial == evaluation.trial, curve.c.attempt == ended.attempt
+            curve.c.trial == evaluation.trial, curve.c.attempt == attempt
         )
         values = {
             "trial": evaluation.trial,
-            "attempt": ended.attempt,
+            "attempt": attempt,
             "sequence": connection.execute(last).scalar_one(),
             "points": points,
-            "revision": now,
         }
         connection.execute(insert(curve).values(values))
-        written = {name: value for name, value in asdict(evaluation).items() if name != "when"}
-        add_document(database, "finding", round_id, {"kind": KIND, **written})
+        connection.execute(insert(table).values(_row(round_id, evaluation)))
+        database.afterwards(lambda: leave(database))
 
 
 def read(database: Database, round_id: int | None = None) -> list[Evaluation]:
     """The evaluations of one round or of all, oldest first."""
-    found = documents_of(database, "finding", round_id)
-    return [_evaluation(one) for one in found if one.payload.get("kind") == KIND]
+    chosen = (
+        select(table, trial.c.number.label("numbered"))
+        .outerjoin(trial, trial.c.id == table.c.trial)
+        .order_by(table.c.id)
+    )
+    if round_id is not None:
+        chosen = chosen.where(table.c.round == round_id)
+    with database.reading() as connection:
+        return [_evaluation(row) for row in connection.execute(chosen)]
 
 
 def looks(evaluations: Iterable[Evaluation], workload: str) -> int:
@@ -83,8 +87,33 @@ def looks(evaluations: Iterable[Evaluation], workload: str) -> int:
     return max((one.look for one in evaluations if one.workload == workload), default=0)
 
 
-def _evaluation(document: Document) -> Evaluation:
-    fields: dict[str, Any] = {n: v for n, v in document.payload.items() if n != "kind"}
-    # what is no finite number is kept as null in documents; the curve has it as it was
-    metrics = {n: float("nan") if v is None else v for n, v in fields["metrics"].items()}
-    return Evaluation(**{**fields, "metrics": metrics, "when": document.written})
+def _row(round_id: int, own: Evaluation) -> dict[str, Any]:
+    return {
+        "trial": own.trial,
+        "round": round_id,
+        "step": own.step,
+        "metrics": plain_json.dumps(plain_json.finite(dict(own.metrics))),
+        "measured_by": storable(own.with_, LONGEST_TEXT),
+        "workload": storable(own.workload, LONGEST_TEXT),
+        "objective": storable(own.objective),
+        "value": plain_json.finite(own.value),
+        "look": own.look,
+        "written": time.time(),
+    }
+
+
+def _evaluation(row: Any) -> Evaluation:
+    # NaN and infinities are null here; the curve has them as they were
+    told = plain_json.loads(row.metrics, f"evaluation {row.id} of the store")
+    return Evaluation(
+        row.trial or 0,
+        row.numbered,
+        row.step,
+        {name: float("nan") if value is None else value for name, value in told.items()},
+        row.measured_by,
+        row.workload,
+        row.objective,
+        row.value,
+        row.look,
+        datetime.fromtimestamp(row.written, UTC),
+    )

@@ -16,23 +16,22 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from tunewright.design.ranges import Value
 from tunewright.errors import OutOfDate, StoreError
+from tunewright.messages import Message
 from tunewright.store import plain_json
 from tunewright.store.claims import Claim
 from tunewright.store.database import Database
+from tunewright.store.reason import encode
 from tunewright.store.schema import attempt, curve, snapshot, trial
 from tunewright.store.storable import LONGEST_TEXT, storable
 from tunewright.store.trial import ENDED, Status
 
-_fenced = (
-    update(trial)
-    .where(
-        trial.c.id == bindparam("own_trial"),
-        trial.c.worker == bindparam("own_worker"),
-        trial.c.attempt == bindparam("own_attempt"),
-        trial.c.status == "running",
-    )
-    .values(revision=bindparam("now"))
+_fenced = update(trial).where(
+    trial.c.id == bindparam("own_trial"),
+    trial.c.worker == bindparam("own_worker"),
+    trial.c.attempt == bindparam("own_attempt"),
+    trial.c.status == "running",
 )
+_FENCE = _fenced.values(worker=trial.c.worker)  # changes nothing: it only locks the row
 _FILL = _fenced.values(configuration=bindparam("configuration"), unit=bindparam("unit"))
 _BEGIN = _fenced.values(command=bindparam("command"))
 _FINISH = _fenced.values(
@@ -57,14 +56,12 @@ _ATTEMPT_BEGAN = _own_attempt.values(
     start_step=bindparam("first"),
     place=bindparam("where"),
     began=bindparam("at"),
-    revision=bindparam("now"),
 )
 _ATTEMPT_ENDED = _own_attempt.values(
     ended=bindparam("at"),
     outcome=bindparam("how"),
     cause=bindparam("why"),
     seconds=bindparam("more"),
-    revision=bindparam("now"),
 )
 _NEXT = select(func.coalesce(func.max(curve.c.sequence) + 1, 0)).where(
     curve.c.trial == bindparam("own_trial"), curve.c.attempt == bindparam("own_attempt")
@@ -85,13 +82,13 @@ def fill(
             "configuration": plain_json.dumps(dict(configuration)),
             "unit": plain_json.dumps(dict(unit)),
         }
-        _pass_fence(database, connection, _FILL, claim, written)
+        _pass_fence(connection, _FILL, claim, written)
 
 
 def began(database: Database, claim: Claim, start_step: int, place: str, command: str) -> None:
     """The training program starts, or resumes after `start_step` updates."""
     with database.writing(durable=False) as connection:
-        now = _pass_fence(database, connection, _BEGIN, claim, {"command": storable(command)})
+        _pass_fence(connection, _BEGIN, claim, {"command": storable(command)})
         connection.execute(
             _ATTEMPT_BEGAN,
             {
@@ -100,7 +97,6 @@ def began(database: Database, claim: Claim, start_step: int, place: str, command
                 "first": start_step,
                 "where": storable(place),
                 "at": time.time(),
-                "now": now,
             },
         )
 
@@ -110,14 +106,14 @@ def log(database: Database, claim: Claim, batches: Sequence[bytes], first: int |
     if not batches:
         return
     with database.writing() as connection:
-        now = _pass_fence(database, connection, _fenced, claim, {})
-        _keep(database, connection, claim, batches, first, now)
+        _pass_fence(connection, _FENCE, claim, {})
+        _keep(database, connection, claim, batches, first)
 
 
 def saved(database: Database, claim: Claim, step: int, path: str, sha256: str) -> None:
     """A snapshot was written; `path` is relative to the trial folder."""
     with database.writing() as connection:
-        _pass_fence(database, connection, _fenced, claim, {})
+        _pass_fence(connection, _FENCE, claim, {})
         connection.execute(
             _SAVE_SQLITE if database.sqlite else _SAVE_POSTGRESQL,
             {
@@ -135,7 +131,7 @@ def finish(
     database: Database,
     claim: Claim,
     status: Status,
-    reason: str,
+    reason: Message | None,
     detail: str,
     seconds: float,
     peak_memory_mb: float | None,
@@ -147,26 +143,26 @@ def finish(
         raise StoreError(f"a trial ends as one of {', '.join(ENDED)}, not as {status!r}")
     values = {
         "status": status,
-        "reason": storable(reason),
+        "reason": encode(reason),
         "detail": storable(detail, LONGEST_TEXT),
         "more": seconds,
         "peak": peak_memory_mb,
     }
     with database.writing() as connection:
         try:
-            now = _pass_fence(database, connection, _FINISH, claim, values)
+            _pass_fence(connection, _FINISH, claim, values)
         except OutOfDate:
             if _was_told(connection, claim, status):
                 return
             raise
-        _keep(database, connection, claim, last, first, now)
-        _end_attempt(connection, claim, status, reason, seconds, now)
+        _keep(database, connection, claim, last, first)
+        _end_attempt(connection, claim, status, reason, seconds)
 
 
 def release(
     database: Database,
     claim: Claim,
-    cause: str,
+    cause: Message | None,
     died: bool,
     seconds: float,
     detail: str,
@@ -176,27 +172,23 @@ def release(
 ) -> None:
     """Put the trial back to pending, for another attempt; only a death counts towards the three."""
     values = {
-        "reason": storable(cause),
+        "reason": encode(cause),
         "detail": storable(detail, LONGEST_TEXT),
         "more": seconds,
         "died": int(died),
         "peak": peak_memory_mb,
     }
     with database.writing() as connection:
-        now = _pass_fence(database, connection, _RELEASE, claim, values)
-        _keep(database, connection, claim, last, first, now)
-        _end_attempt(connection, claim, "died" if died else "stopped", cause, seconds, now)
+        _pass_fence(connection, _RELEASE, claim, values)
+        _keep(database, connection, claim, last, first)
+        _end_attempt(connection, claim, "died" if died else "stopped", cause, seconds)
 
 
-def _pass_fence(
-    database: Database, connection: Connection, statement: Any, claim: Claim, values: Any
-) -> int:
-    now = database.revision()
+def _pass_fence(connection: Connection, statement: Any, claim: Claim, values: Any) -> None:
     fence = {
         "own_trial": claim.trial,
         "own_worker": claim.worker,
         "own_attempt": claim.attempt,
-        "now": now,
     }
     if connection.execute(statement, {**fence, **values}).rowcount != 1:
         what = "a repeat" if claim.number is None else f"trial {claim.number}"
@@ -204,7 +196,6 @@ def _pass_fence(
             f"attempt {claim.attempt} of {what} is no longer this process's: it has ended, or its "
             "lease ran out and another took it. Nothing was overwritten."
         )
-    return now
 
 
 def _was_told(connection: Connection, claim: Claim, status: Status) -> bool:
@@ -220,7 +211,6 @@ def _keep(
     claim: Claim,
     batches: Sequence[bytes],
     first: int | None,
-    now: int,
 ) -> None:
     if not batches:
         return
@@ -235,7 +225,6 @@ def _keep(
                 "attempt": claim.attempt,
                 "sequence": first + place,
                 "points": points,
-                "revision": now,
             }
             for place, points in enumerate(batches)
         ],
@@ -243,7 +232,7 @@ def _keep(
 
 
 def _end_attempt(
-    connection: Connection, claim: Claim, outcome: str, cause: str, seconds: float, now: int
+    connection: Connection, claim: Claim, outcome: str, cause: Message | None, seconds: float
 ) -> None:
     connection.execute(
         _ATTEMPT_ENDED,
@@ -252,8 +241,7 @@ def _end_attempt(
             "own_attempt": claim.attempt,
             "at": time.time(),
             "how": outcome,
-            "why": storable(cause),
+            "why": encode(cause),
             "more": seconds,
-            "now": now,
         },
     )

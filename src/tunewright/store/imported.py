@@ -13,9 +13,10 @@ from sqlalchemy import Connection, insert, select
 
 from tunewright.errors import NotFound, RoundChanged
 from tunewright.store import plain_json
-from tunewright.store.curves import pack
+from tunewright.store.curves import packed
 from tunewright.store.database import Database
 from tunewright.store.leases import add_retired
+from tunewright.store.reason import encode
 from tunewright.store.rounds import create_round, trial_folder
 from tunewright.store.schema import attempt, curve, note, round_table, trial as table
 from tunewright.store.storable import LONGEST_TEXT, storable
@@ -49,7 +50,7 @@ def keep(database: Database, results: Results, command: str) -> str:
             folder="",
         )
         keeper = add_retired(connection, "elsewhere")
-        writing = _Writing(database.revision(), record.id, record.directory, keeper)
+        writing = _Writing(record.id, record.directory, keeper)
         numbers = writing.write(connection, trials, {})
         writing.write(connection, repeats, numbers)
         for text in results.notes:
@@ -61,8 +62,7 @@ def keep(database: Database, results: Results, command: str) -> str:
 class _Writing:
     """What all rows of one round share."""
 
-    def __init__(self, revision: int, round_id: int, directory: str, keeper: int) -> None:
-        self.revision = revision
+    def __init__(self, round_id: int, directory: str, keeper: int) -> None:
         self.round = round_id
         self.directory = directory
         self.keeper = keeper
@@ -92,14 +92,13 @@ class _Writing:
                     "n": 1,
                     "worker": self.keeper,
                     "outcome": own.status,
-                    "cause": storable(own.reason),
+                    "cause": encode(own.reason),
                     "seconds": own.seconds,
-                    "revision": self.revision,
                 }
             )
             if len(own.curves):
-                points = pack({m: (c.steps, c.values) for m, c in own.curves.items()})
-                place = {"trial": key, "attempt": 1, "sequence": 0, "revision": self.revision}
+                points = packed(own.curves)
+                place = {"trial": key, "attempt": 1, "sequence": 0}
                 curves.append({**place, "points": points})
         if attempts:
             connection.execute(insert(attempt), attempts)
@@ -119,10 +118,10 @@ class _Writing:
             "search": own.search,
             "folder": trial_folder(self.directory, own.number or 0),
             "status": own.status,
-            "reason": storable(own.reason),
+            "reason": encode(own.reason),
             "detail": storable(own.detail, LONGEST_TEXT),
             "command": storable(own.command),
             "attempt": 1,
             "seconds": own.seconds,
-            "revision": self.revision,
+            "peak_memory_mb": own.peak_memory_mb,
         }

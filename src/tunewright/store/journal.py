@@ -1,52 +1,57 @@
-"""What was concluded, as files beside the trials: a lost store is made again with its history.
+"""What was concluded, as files beside the trials: a lost store is rebuilt with its history.
 
-Launches, baselines, campaigns, evaluations (every look at the test set), probes and people's notes
-are rows of the store. Once committed, each is also left in the folder of trials, one file each,
-whole and with its checksum. What could not be written is written with the next one. Rounds and
-trials are named there by their folders, since a store that is made again numbers them anew.
+Campaigns and their steps, probes, launches, baselines, evaluations (every look at the test set) and
+notes are rows of the store. Once committed, each is also left in the folder of trials, one file
+each, whole and with its checksum. What could not be written is written with the next one. A
+reference to another row is written by what outlives a store: a round by its name, a trial by its
+folder and its place, a campaign by its name, a launch or a probe by the key that its own file has.
+
+Files of version 1 are read too (`store.version_1`).
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Table, func, insert, select
+from sqlalchemy import Column, Connection, Table, func, insert, select
 
 from tunewright.errors import Damaged, StoreError
-from tunewright.store import plain_json
+from tunewright.store import plain_json, version_1
 from tunewright.store.curves import pack
 from tunewright.store.database import Database, beside
-from tunewright.store.schema import curve, documents, note, round_table, trial
+from tunewright.store.schema import CONCLUSIONS, campaign, curve, round_table, trial
 from tunewright.store.spool import read_checked, write_checked
+from tunewright.store.version_1 import Conclusion
 
 FOLDER = "conclusions"  # inside the folder of trials
-NOTE = "note"
-EVALUATION = "evaluation"  # the payload's kind of those that name a trial
+FORMAT = 2
+ELSEWHERE = "elsewhere"  # the column with places whose trials a store lacks
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class Conclusion:
-    """One document or note, as its file has it."""
-
-    kind: str  # the table it belongs to
-    key: int  # in the store that wrote it
-    written: float
-    round: str | None  # the folder of its round
-    trial: str | None  # the folder of the trial that was evaluated
-    payload: Mapping[str, Any]
 
 
 def leave(database: Database) -> None:
     """Write the files of all that was concluded and has none yet."""
     try:
-        for path, one in _missing(database):
-            write_checked(path, vars(one))
+        with database.reading() as connection:
+            for path, table, key in _files(database, connection):
+                if not path.exists():
+                    _write(connection, path, table, key)
     except StoreError as error:  # the store has it: the next one tries again
+        log.warning("a conclusion was not written beside the trials: %s", error)
+
+
+def leave_again(database: Database, kind: str, key: int) -> None:
+    """Write the file of a row that has changed."""
+    try:
+        with database.reading() as connection:
+            for path, table, own in _files(database, connection):
+                if (table.name, own) == (kind, key):
+                    _write(connection, path, table, key)
+    except StoreError as error:
         log.warning("a conclusion was not written beside the trials: %s", error)
 
 
@@ -61,116 +66,255 @@ def read(folder: Path) -> tuple[list[Conclusion], list[Path]]:
     return sorted(found, key=lambda one: one.written), unreadable
 
 
-def restore(
-    database: Database,
-    connection: Connection,
-    found: list[Conclusion],
-    rounds: Mapping[str, int],
-    trials: Mapping[str, int],
-) -> None:
-    """Put conclusions back; `rounds` and `trials` are the new keys by folder."""
-    launches: dict[int, int] = {}  # old key -> new: a baseline names the launch that made it
-    for one in found:
-        payload, round_id = dict(one.payload), rounds.get(one.round or "")
-        if one.kind == NOTE:
-            if round_id is not None:
-                row = {"round": round_id, "written": one.written, "text": payload["text"]}
-                connection.execute(insert(note).values(row))
-            continue
-        if payload.get("kind") == EVALUATION:
-            payload["trial"] = trials.get(one.trial or "", 0)
-            if payload["trial"]:
-                _measured(database, connection, payload)
-        if one.kind == "baseline":
-            payload["launch"] = launches.get(payload.get("launch", 0), 0)
-        values = {
-            "round": round_id,
-            "written": one.written,
-            "payload": plain_json.dumps(payload),
-        }
-        made = connection.execute(insert(documents[one.kind]).values(values))
-        if one.kind == "launch":
-            launches[one.key] = int((made.inserted_primary_key or (0,))[0])
+def restore(connection: Connection, found: Iterable[Conclusion], *, measured: bool = True) -> None:
+    """Put conclusions back, by the rounds and trials that the store has.
+
+    With `measured`, the metrics of evaluations join the curves of their trials again.
+    """
+    keys = _Keys.of(connection)
+    told = version_1.completed(found)
+    for kind, table in CONCLUSIONS.items():
+        for one in (one for one in told if one.kind == kind):
+            row = _row(table, one, keys)
+            if row is None:
+                continue
+            if table is campaign and row["name"] in keys.campaigns:
+                _amended(connection, keys.campaigns[row["name"]], row)
+                continue
+            made = connection.execute(insert(table).values(row)).inserted_primary_key
+            key = int((made or (0,))[0])
+            keys.restored[kind, one.key] = key
+            if table is campaign:
+                keys.campaigns[row["name"]] = key
+            if kind == "evaluation" and measured and row["trial"] is not None:
+                _measured(connection, row)
 
 
-def _measured(database: Database, connection: Connection, payload: Mapping[str, Any]) -> None:
-    """The metrics of an evaluation join the curves of its trial again."""
-    metrics = {n: float("nan") if v is None else v for n, v in payload["metrics"].items()}
-    points = pack({name: ([payload["step"]], [value]) for name, value in metrics.items()})
-    attempt = connection.execute(
-        select(trial.c.attempt).where(trial.c.id == payload["trial"])
-    ).scalar_one()
-    last = select(func.coalesce(func.max(curve.c.sequence) + 1, 0)).where(
-        curve.c.trial == payload["trial"], curve.c.attempt == attempt
+def place_data(connection: Connection, key: int | None) -> dict[str, Any] | None:
+    """A trial's folder, round, number (of its parent, for a repeat) and configuration."""
+    if key is None:
+        return None
+    parent = trial.alias()
+    chosen = (
+        select(trial.c.folder, trial.c.configuration, round_table.c.name, trial.c.number)
+        .add_columns(parent.c.number.label("of"))
+        .join(round_table, round_table.c.id == trial.c.round)
+        .outerjoin(parent, parent.c.id == trial.c.parent)
+        .where(trial.c.id == key)
     )
-    row = {
-        "trial": payload["trial"],
+    row = connection.execute(chosen).first()
+    if row is None:
+        return None
+    settings = plain_json.loads(row.configuration, f"trial {key}") if row.configuration else {}
+    number = row.of if row.number is None else row.number
+    return {
+        "folder": row.folder,
+        "round": row.name,
+        "trial": number,
+        "configuration": settings,
+    }
+
+
+@dataclass
+class _Keys:
+    """The keys of what conclusions refer to, by what outlives a store."""
+
+    rounds: dict[str, int]  # by name
+    directories: dict[str, int]
+    trials: dict[str, int]  # by folder
+    places: dict[tuple[str, int], int]  # (round, number)
+    campaigns: dict[str, int] = field(default_factory=dict)
+    restored: dict[tuple[str, int], int] = field(default_factory=dict)  # (kind, old key)
+
+    @classmethod
+    def of(cls, connection: Connection) -> _Keys:
+        """Those of a store as it is now."""
+        rounds = connection.execute(
+            select(round_table.c.id, round_table.c.name, round_table.c.directory)
+        ).all()
+        names = {row.id: row.name for row in rounds}
+        trials = connection.execute(
+            select(trial.c.id, trial.c.round, trial.c.number, trial.c.folder)
+        ).all()
+        campaigns = connection.execute(select(campaign.c.name, campaign.c.id))
+        return cls(
+            {row.name: row.id for row in rounds},
+            {row.directory: row.id for row in rounds},
+            {row.folder: row.id for row in trials},
+            {(names[t.round], t.number): t.id for t in trials if t.number is not None},
+            {row.name: row.id for row in campaigns},
+        )
+
+    def find(self, target: str, told: Any) -> int | None:
+        """The key of the row of a table that a reference means; None: this store lacks it."""
+        if told is None:
+            return None
+        if target == "round":
+            by_name = self.rounds.get(told.get("name", ""))
+            return self.directories.get(told.get("folder", "")) if by_name is None else by_name
+        if target == "trial":
+            by_folder = self.trials.get(told.get("folder", ""))
+            place = (told.get("round", ""), told.get("trial"))
+            return self.places.get(place) if by_folder is None else by_folder
+        if target == "campaign":
+            return self.campaigns.get(told)
+        return self.restored.get((target, told))
+
+
+def _target(column: Column[Any]) -> str:
+    """The table that a column refers to; empty for none."""
+    for key in column.foreign_keys:
+        return key.target_fullname.partition(".")[0]
+    return ""
+
+
+def _row(table: Table, one: Conclusion, keys: _Keys) -> dict[str, Any] | None:
+    """The row of a conclusion in a store; None where it is about nothing that the store has."""
+    row: dict[str, Any] = {"written": one.written}
+    elsewhere: dict[str, Any] = {}
+    for column in table.columns:
+        if column.name in ("id", "written", ELSEWHERE):
+            continue
+        told, target = one.row.get(column.name), _target(column)
+        if not target:
+            row[column.name] = told
+            continue
+        row[column.name] = keys.find(target, told)
+        if row[column.name] is None:
+            if not column.nullable:
+                return None
+            if told is not None and target == "trial":
+                elsewhere[column.name] = told
+    if ELSEWHERE in table.columns:
+        row[ELSEWHERE] = plain_json.dumps(elsewhere) if elsewhere else ""
+    return row
+
+
+def _amended(connection: Connection, key: int, row: Mapping[str, Any]) -> None:
+    """A later definition of a campaign that was restored already; when it began stays."""
+    values = {"definition": row["definition"], "written": row["written"]}
+    connection.execute(campaign.update().where(campaign.c.id == key).values(values))
+
+
+def _measured(connection: Connection, row: Mapping[str, Any]) -> None:
+    """The metrics of an evaluation join the curves of its trial again."""
+    told = plain_json.loads(row["metrics"], "an evaluation of the store")
+    metrics = {name: float("nan") if value is None else value for name, value in told.items()}
+    points = pack({name: ([row["step"]], [value]) for name, value in metrics.items()})
+    chosen = select(trial.c.attempt).where(trial.c.id == row["trial"])
+    attempt = connection.execute(chosen).scalar_one()
+    last = select(func.coalesce(func.max(curve.c.sequence) + 1, 0)).where(
+        curve.c.trial == row["trial"], curve.c.attempt == attempt
+    )
+    values = {
+        "trial": row["trial"],
         "attempt": attempt,
         "sequence": connection.execute(last).scalar_one(),
         "points": points,
-        "revision": database.revision(),
     }
-    connection.execute(insert(curve).values(row))
+    connection.execute(insert(curve).values(values))
 
 
-def _missing(database: Database) -> Iterator[tuple[Path, Conclusion]]:
-    """Every document and note of the store that has no file, with the path for it."""
-    with database.reading() as connection:
-        chosen = select(round_table.c.id, round_table.c.directory, round_table.c.folder)
-        rounds = {row.id: row for row in connection.execute(chosen.order_by(round_table.c.id))}
-        own = database.address.path
-        default = None if own is None else beside(own, ".trials")
-        if default is None:  # of a server: where its newest round keeps its trials
-            default = next((Path(r.folder) for r in reversed(rounds.values()) if r.folder), None)
-        for kind, table in {**documents, NOTE: note}.items():
-            all_of = select(table.c.id, table.c.round, table.c.written).order_by(table.c.id)
-            for row in connection.execute(all_of).all():
-                about = rounds.get(row.round)
-                root = Path(about.folder) if about is not None and about.folder else default
-                if root is None:
-                    continue
-                # by its time alone: in a store that was made again it is the same file
-                path = root / FOLDER / f"{kind}-{row.written:.6f}.json"
-                if not path.exists():
-                    directory = None if about is None else about.directory
-                    whole = connection.execute(select(table).where(table.c.id == row.id)).one()
-                    yield path, _conclusion(connection, kind, table, whole, directory)
+def _files(database: Database, connection: Connection) -> Iterator[tuple[Path, Table, int]]:
+    """Where the file of every conclusion belongs."""
+    chosen = select(round_table.c.id, round_table.c.folder).order_by(round_table.c.id)
+    folders = {row.id: row.folder for row in connection.execute(chosen)}
+    own = database.address.path
+    default = None if own is None else beside(own, ".trials")
+    if default is None:  # of a server: where its newest round keeps its trials
+        default = next((Path(f) for f in reversed(folders.values()) if f), None)
+    for table in CONCLUSIONS.values():
+        about = table.c.round if "round" in table.columns else None
+        columns = [table.c.id, table.c.written, *([] if about is None else [about])]
+        for row in connection.execute(select(*columns).order_by(table.c.id)).all():
+            folder = "" if about is None else folders.get(row.round, "")
+            root = Path(folder) if folder else default
+            if root is not None:
+                # by its time alone: in a store that was rebuilt it is the same file
+                yield root / FOLDER / f"{table.name}-{row.written:.6f}.json", table, row.id
 
 
-def _conclusion(
-    connection: Connection, kind: str, table: Table, row: Any, directory: str | None
-) -> Conclusion:
-    if table is note:
-        return Conclusion(kind, row.id, row.written, directory, None, {"text": row.text})
-    payload = plain_json.loads(row.payload, f"{kind} {row.id} of the store")
-    place = None
-    if payload.get("kind") == EVALUATION:
-        chosen = select(trial.c.folder).where(trial.c.id == payload["trial"])
-        place = connection.execute(chosen).scalar_one_or_none()
-    return Conclusion(kind, row.id, row.written, directory, place, payload)
+def _write(connection: Connection, path: Path, table: Table, key: int) -> None:
+    row = connection.execute(select(table).where(table.c.id == key)).mappings().one()
+    told = {
+        column.name: _portable(connection, column, row)
+        for column in table.columns
+        if column.name not in ("id", "written", ELSEWHERE)
+    }
+    content = {
+        "format": FORMAT,
+        "kind": table.name,
+        "key": key,
+        "written": row["written"],
+        "row": told,
+    }
+    write_checked(path, content)
+
+
+def _portable(connection: Connection, column: Column[Any], row: Any) -> Any:
+    """The value of a column; a reference by what outlives this store."""
+    value, target = row[column.name], _target(column)
+    if target == "trial":
+        if value is None and row.get(ELSEWHERE):
+            return plain_json.loads(row[ELSEWHERE], "a place of the store").get(column.name)
+        return place_data(connection, value)
+    if value is None or not target:
+        return value
+    if target == "round":
+        name = select(round_table.c.name).where(round_table.c.id == value)
+        return {"name": connection.execute(name).scalar_one()}
+    if target == "campaign":
+        name = select(campaign.c.name).where(campaign.c.id == value)
+        return connection.execute(name).scalar_one()
+    return value
 
 
 def _checked(path: Path) -> Conclusion:
     """A conclusion out of its file; Damaged if it is torn, altered or none of ours."""
-    try:
-        one = Conclusion(**read_checked(path))
-    except TypeError as error:
-        raise Damaged(f"{path}: not a conclusion ({error}).") from None
+    data = read_checked(path)
+    if "format" not in data:
+        return version_1.conclusion(data, path)
+    row, kind = data.get("row"), data.get("kind")
     right = (
-        one.kind in (*documents, NOTE)
-        and isinstance(one.written, int | float)
-        and isinstance(one.key, int)
-        and isinstance(one.payload, dict)
-        and (one.kind != NOTE or isinstance(one.payload.get("text"), str))
-        and all(name is None or isinstance(name, str) for name in (one.round, one.trial))
+        data.get("format") == FORMAT
+        and kind in CONCLUSIONS
+        and isinstance(data.get("written"), int | float)
+        and isinstance(data.get("key"), int)
+        and isinstance(row, dict)
     )
-    if right and one.payload.get("kind") == EVALUATION:
-        metrics = one.payload.get("metrics")
-        right = (
-            isinstance(one.payload.get("step"), int)
-            and isinstance(metrics, dict)
-            and all(v is None or isinstance(v, int | float) for v in metrics.values())
-        )
+    if right:
+        assert isinstance(row, dict) and isinstance(kind, str)
+        right = all(_fits(c, row.get(c.name)) for c in CONCLUSIONS[kind].columns if c.name in row)
+        needed = {c.name for c in CONCLUSIONS[kind].columns if not (c.nullable or c.primary_key)}
+        right &= needed - {"written", ELSEWHERE} <= {n for n, v in row.items() if v is not None}
     if not right:
         raise Damaged(f"{path}: not a conclusion of ours.")
-    return one
+    return Conclusion(str(kind), data["key"], data["written"], dict(row or {}))
+
+
+def _fits(column: Column[Any], told: Any) -> bool:
+    """Whether a value of a file is what its column takes."""
+    if told is None:
+        return bool(column.nullable)
+    target = _target(column)
+    if target in ("round", "trial"):
+        return isinstance(told, dict)
+    if target == "campaign":
+        return isinstance(told, str)
+    kind: type = int if target else column.type.python_type
+    if isinstance(told, bool):
+        return False
+    if kind is str and column.name in JSON:
+        return isinstance(told, str) and _parses(told)
+    return isinstance(told, int | float) if kind is float else isinstance(told, kind)
+
+
+# columns whose text is JSON: a hostile file must not make a row that cannot be read back
+JSON = {"definition", "settings", "answer", "reason", "decision", "metrics"}
+
+
+def _parses(text: str) -> bool:
+    try:
+        return isinstance(plain_json.loads(text, "a conclusion"), dict)
+    except Damaged:
+        return False

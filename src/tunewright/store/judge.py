@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tunewright.design.objective import Objective
+from tunewright.messages import Message
 from tunewright.store.curves import Curve, Curves
+from tunewright.store.reason import NEVER_LOGGED
 from tunewright.store.trial import Status, Trial
-
-UNLOGGED = "was never logged"  # in the reason of a trial that failed for nothing else
 
 
 @dataclass(frozen=True)
@@ -23,27 +23,28 @@ class Judged:
     """A trial's status, why, its objective and the step at which that was reached."""
 
     status: Status
-    reason: str = ""
+    reason: Message | None = None
     value: float | None = None
     best_step: int | None = None
 
 
-def judge(objective: Objective, recorded: Status, reason: str, curves: Curves) -> Judged:
+def judge(objective: Objective, recorded: Status, reason: Message | None, curves: Curves) -> Judged:
     """Judge a trial that the record has under this status and reason.
 
     A trial that failed only because its objective was never logged came to its end all the same:
     under an objective that it did log, it is judged like any other.
     """
-    unlogged = recorded == "failed" and reason.startswith("the objective ") and UNLOGGED in reason
+    unlogged = recorded == "failed" and reason is not None and reason.code == NEVER_LOGGED
     if recorded != "completed" and not unlogged:
         return Judged(recorded, reason)
     curve = curves.only(objective.metric)
     if curve is None or not len(curve):
-        return Judged("failed", reason or f"the objective {objective.metric} {UNLOGGED}")
+        return Judged("failed", reason or Message(NEVER_LOGGED, {"metric": objective.metric}))
     finite = np.isfinite(curve.values)
     if not finite.all():
         at = int(np.argmin(finite))
-        return Judged("infeasible", says_non_finite(objective.metric, curve, at))
+        value, step = float(curve.values[at]), int(curve.steps[at])
+        return Judged("infeasible", not_finite(objective.metric, value, step))
     if objective.at == "last":
         at = len(curve) - 1
     else:
@@ -53,7 +54,7 @@ def judge(objective: Objective, recorded: Status, reason: str, curves: Curves) -
         broken = _broken(curves.only(metric), metric, relation, limit, step)
         if broken is not None:
             return broken
-    return Judged("completed", "", value, step)
+    return Judged("completed", None, value, step)
 
 
 def judged(objective: Objective, trial: Trial) -> Trial:
@@ -74,22 +75,24 @@ def value_at(curve: Curve, step: int) -> float:
     return float(curve.values[max(place, 0)])
 
 
-def says_non_finite(metric: str, curve: Curve, at: int) -> str:
-    """The reason of a trial whose metric was not finite at one of its points."""
-    value = float(curve.values[at])
-    text = "nan" if math.isnan(value) else f"{value:+}"
-    return f"{metric} is {text} at step {int(curve.steps[at])}"
+def not_finite(metric: str, value: float, step: int) -> Message:
+    """The reason of a trial that diverged.
+
+    >>> str(not_finite("valid_error", float("nan"), 40))
+    'valid_error is nan at step 40'
+    """
+    shown = "nan" if math.isnan(value) else f"{value:+}"  # JSON has no such numbers
+    return Message("metric.not_finite", {"metric": metric, "value": shown, "step": int(step)})
 
 
 def _broken(
     curve: Curve | None, metric: str, relation: str, limit: float, step: int
 ) -> Judged | None:
+    facts = {"metric": metric, "relation": relation, "limit": float(limit)}
     if curve is None or not len(curve):
-        return Judged(
-            "failed",
-            f"{metric} was never logged, so {metric} {relation} {limit:g} cannot be judged",
-        )
+        return Judged("failed", Message("constraint.never_logged", facts))
     value = value_at(curve, step)
     if value <= limit if relation == "<=" else value >= limit:
         return None
-    return Judged("infeasible", f"{metric} is {value:g} at step {step}, not {relation} {limit:g}")
+    broken = Message("constraint.broken", {**facts, "value": value, "step": step})
+    return Judged("infeasible", broken)

@@ -15,10 +15,13 @@ from typing import Any, Literal
 
 from sqlalchemy import Connection, bindparam, delete, insert, literal_column, select, update
 
+from tunewright.actions import JoinRound
 from tunewright.errors import Busy, OutOfDate
+from tunewright.messages import Message
 from tunewright.store.database import Database
 from tunewright.store.process_identity import Process, gone, this_boot, this_process
-from tunewright.store.schema import attempt, stop, trial, worker as worker_table
+from tunewright.store.reason import encode
+from tunewright.store.schema import attempt, round_table, stop, trial, worker as worker_table
 from tunewright.store.trial import Status
 
 LEASE_S = 60.0
@@ -114,7 +117,7 @@ def register(
                 return _insert(database, connection, round_id, kind, exclusive)
             for row in live:  # far off in either direction, the clock was set meanwhile
                 if abs(row.age) <= lease_s or row.id in beating:
-                    raise _busy(row)
+                    raise _busy(row, _name(connection, round_id))
         time.sleep(min(lease_s / 10, 1.0))
 
 
@@ -157,17 +160,14 @@ def take_back(database: Database, round_id: int, dead: Mapping[int, int]) -> lis
         owners = {row.id: row for row in _owners(database, connection, round_id)}
         certain = [key for key, beat in dead.items() if key in owners and owners[key].beat == beat]
         _retire(connection, certain)
-        return _put_back(database, connection, round_id, {key: owners[key] for key in certain})
+        return _put_back(connection, round_id, {key: owners[key] for key in certain})
 
 
-def _put_back(
-    database: Database, connection: Connection, round_id: int, owners: Mapping[int, Any]
-) -> list[Reclaimed]:
-    now = database.revision()
+def _put_back(connection: Connection, round_id: int, owners: Mapping[int, Any]) -> list[Reclaimed]:
     rows = connection.execute(
         update(trial)
         .where(trial.c.round == round_id, trial.c.status == "running", trial.c.worker.in_(owners))
-        .values(status="pending", reason="owner lost", revision=now)
+        .values(status="pending", reason=encode(Message("owner.lost")))
         .returning(trial.c.id, trial.c.number, trial.c.attempt, trial.c.worker)
     ).all()
     taken = []
@@ -178,7 +178,7 @@ def _put_back(
         connection.execute(
             update(attempt)
             .where(attempt.c.trial == row.id, attempt.c.n == row.attempt)
-            .values(outcome="lost", cause=f"owner lost ({named})", revision=now)
+            .values(outcome="lost", cause=encode(Message("owner.lost", {"owner": named})))
         )
     return sorted(taken, key=lambda one: one.trial)
 
@@ -256,12 +256,25 @@ def _insert(
     return Worker(key, kind, round_id, here)
 
 
-def _busy(row: Any) -> Busy:
+def _name(connection: Connection, round_id: int | None) -> str | None:
+    """What the round is called; None for a worker of no round."""
+    named = select(round_table.c.name).where(round_table.c.id == round_id)
+    return connection.execute(named).scalar()
+
+
+def _busy(row: Any, name: str | None) -> Busy:
     running = max(time.time() - row.registered, 0.0)
     return Busy(
         f"another {row.kind} runs this round: host {row.host}, pid {row.pid}, for "
         f"{_duration(running)}, last heard of {_duration(max(row.age, 0.0))} ago. Wait for it, end "
-        "it, or join it with `tunewright worker`."
+        "it, or join it with `tunewright worker`.",
+        remedy=None if name is None else JoinRound(name),
+        round=name,
+        kind=row.kind,
+        host=row.host,
+        pid=row.pid,
+        seconds=running,
+        silent_s=max(row.age, 0.0),
     )
 
 

@@ -1,23 +1,31 @@
-"""The schema's versions: a new database gets the newest, an older one is brought up to it.
+"""The schema's versions: a new database gets the newest, an older one is migrated when opened.
 
-Each migration is one function and one transaction, numbered by the version it leads to; a backup is
-made before the first. A database of a newer version is refused: this program cannot know what it
-would break.
+Each migration is one function and one transaction, numbered by the version it leads to; killed
+anywhere, it leaves the older version as it was. A backup is made first, and nothing is migrated
+while a process of an older version still runs trials. A database of a newer version is refused:
+this program cannot know what it would break.
 """
 
 from __future__ import annotations
 
+import logging
+import time
 import uuid
 from collections.abc import Callable, Mapping
 
-from sqlalchemy import Connection, insert, inspect, select, update
+from sqlalchemy import Connection, insert, inspect, select, text, update
 
-from tunewright.errors import NotFound, StoreError
+from tunewright.actions import FirstRun
+from tunewright.errors import Busy, NotFound, StoreError
 from tunewright.store.database import Database
-from tunewright.store.schema import SCHEMA_VERSION, about, clock, metadata
+from tunewright.store.leases import LEASE_S, gone_for_sure
+from tunewright.store.schema import SCHEMA_VERSION, about, metadata, worker
+from tunewright.store.to_version_2 import to_version_2
 
 Migration = Callable[[Connection], None]
-MIGRATIONS: Mapping[int, Migration] = {}  # version -> how the one before becomes it
+MIGRATIONS: Mapping[int, Migration] = {2: to_version_2}  # version -> how the one before becomes it
+_SERVER_TIME = text("SELECT extract(epoch from clock_timestamp())")
+log = logging.getLogger(__name__)
 
 
 def version_of(database: Database) -> int | None:
@@ -59,27 +67,33 @@ def create(database: Database, identity: str | None = None) -> None:
                 {"key": "identity", "value": identity or uuid.uuid4().hex},
             ],
         )
-        connection.execute(insert(clock).values(id=1, revision=0))
 
 
 def migrate(
     database: Database,
-    backup: Callable[[], object],
+    backup: Callable[[int], object],
     migrations: Mapping[int, Migration] = MIGRATIONS,
     newest: int = SCHEMA_VERSION,
+    *,
+    copy: bool = False,
 ) -> None:
-    """Bring the tables up to the newest version, one transaction per step, after a backup."""
+    """Migrate to the newest version, one transaction per step, after a backup of the old one.
+
+    A `copy` is nobody's: whoever works on the store does not keep it from being migrated.
+    """
     version = version_of(database)
     if version is None:
-        raise NotFound(f"{database.address.shown} holds no rounds yet.")
-    if version > newest:
-        raise StoreError(
-            f"{database.address.shown} was written by a newer Tunewright (schema {version}, this "
-            f"one knows {newest}): pip install --upgrade tunewright"
+        raise NotFound(
+            f"{database.address.shown} holds no rounds yet.",
+            code="store.empty",
+            remedy=FirstRun(),
         )
+    refuse_newer(database, version, newest)
     if version == newest:
         return
-    backup()
+    if not copy:
+        _refuse_running(database, version)
+    kept = backup(version)
     for step in range(version + 1, newest + 1):
         with database.writing() as connection:
             database.alone(connection)
@@ -88,3 +102,39 @@ def migrate(
                 continue  # another process did it meanwhile
             migrations[step](connection)
             connection.execute(update(about).where(key).values(value=str(step)))
+    if copy:
+        return
+    before = kept or f"its v{version}_* tables hold what was rewritten"
+    log.warning(
+        "%s: migrated from schema %d to %d (as it was: %s)",
+        database.address.shown,
+        version,
+        newest,
+        before,
+    )
+
+
+def refuse_newer(database: Database, version: int, newest: int = SCHEMA_VERSION) -> None:
+    """Refuse a store that a newer program has written."""
+    if version > newest:
+        raise StoreError(
+            f"{database.address.shown} was written by a newer Tunewright (schema {version}, this "
+            f"one knows {newest}): pip install --upgrade tunewright"
+        )
+
+
+def _refuse_running(database: Database, version: int) -> None:
+    """Refuse to migrate under processes of an older version, which would not know the tables."""
+    with database.reading() as connection:
+        now = time.time()
+        if not database.sqlite:
+            now = float(connection.execute(_SERVER_TIME).scalar_one())
+        alive = select(worker).where(worker.c.retired.is_(None))
+        rows = connection.execute(alive).all()
+    for row in rows:
+        if abs(now - row.beaten) <= LEASE_S and not gone_for_sure(database, row):
+            raise Busy(
+                f"{database.address.shown} has schema {version}, and a {row.kind} of an older "
+                f"Tunewright still works on it (host {row.host}, pid {row.pid}). Wait for it or "
+                "end it: then any command brings the store up to date."
+            )

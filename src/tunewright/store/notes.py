@@ -1,26 +1,21 @@
-"""Notes people write about a round, wishes to stop, and what later stages conclude, as JSON.
+"""Notes that users write about a round, and requests to stop its trials.
 
-Conclusions and notes are also left as files beside the trials, once they are committed.
+Notes are also left as files beside the trials, once they are committed.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Literal
 
 from sqlalchemy import delete, insert, select
 
 from tunewright.errors import StoreError
-from tunewright.store import plain_json
 from tunewright.store.database import Database
 from tunewright.store.journal import leave
-from tunewright.store.schema import documents, note as note_table, stop as stop_table
+from tunewright.store.schema import note as note_table, stop as stop_table
 from tunewright.store.storable import LONGEST_TEXT, storable
-
-DocumentKind = Literal["probe", "finding", "launch", "baseline"]
 
 
 @dataclass(frozen=True)
@@ -29,17 +24,6 @@ class Note:
 
     text: str
     written: datetime
-
-
-@dataclass(frozen=True)
-class Document:
-    """What a later stage concluded, as plain data."""
-
-    id: int
-    kind: DocumentKind
-    round: int | None
-    written: datetime
-    payload: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -65,44 +49,6 @@ def notes_of(database: Database, round_id: int) -> list[Note]:
     chosen = select(note_table).where(note_table.c.round == round_id).order_by(note_table.c.id)
     with database.reading() as connection:
         return [Note(row.text, _when(row.written)) for row in connection.execute(chosen)]
-
-
-def add_document(
-    database: Database, kind: DocumentKind, round_id: int | None, payload: Mapping[str, Any]
-) -> int:
-    """Keep what a later stage concluded; its key."""
-    values = {
-        "round": round_id,
-        "written": time.time(),
-        "payload": plain_json.dumps(plain_json.finite(dict(payload))),
-    }
-    with database.writing() as connection:
-        made = connection.execute(insert(documents[kind]).values(values))
-        (key,) = made.inserted_primary_key or (0,)
-        database.afterwards(lambda: leave(database))
-    return int(key)
-
-
-def documents_of(
-    database: Database, kind: DocumentKind, round_id: int | None = None
-) -> list[Document]:
-    """What was concluded, oldest first: of one round, or of all."""
-    table = documents[kind]
-    chosen = select(table).order_by(table.c.id)
-    if round_id is not None:
-        chosen = chosen.where(table.c.round == round_id)
-    with database.reading() as connection:
-        rows = connection.execute(chosen).all()
-    return [
-        Document(
-            row.id,
-            kind,
-            row.round,
-            _when(row.written),
-            plain_json.loads(row.payload, f"{kind} {row.id} of the store"),
-        )
-        for row in rows
-    ]
 
 
 def ask_stop(database: Database, round_id: int, number: int | None) -> None:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
+import tempfile
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sqlalchemy import exc
 
+from tunewright.actions import FirstRun, Restore
 from tunewright.errors import Damaged, NotFound, StoreError
 from tunewright.store import backup, migrations
 from tunewright.store.address import Address, check_place, parse
 from tunewright.store.database import Database, beside
 from tunewright.store.plain_json import read_object
+from tunewright.store.schema import SCHEMA_VERSION
 
 MARK = "store.json"  # in the folder of trials: which store it belongs to
 
@@ -26,24 +29,61 @@ class Opened:
     identity: str
 
 
-def open_store(url: str | os.PathLike[str], create: bool) -> Opened:
-    """Open a store, or refuse it with the reason and the way out."""
+def open_store(url: str | os.PathLike[str], create: bool, read_only: bool = False) -> Opened:
+    """Open a store, or refuse it with the reason and the way out.
+
+    One of an older schema is migrated after a backup. Opened for reading only it stays as it is,
+    and a migrated copy is read that goes when the store is closed.
+    """
     address = parse(url)
     if address.path is not None:
-        _check_file(address.path, create)
-    database = Database(address)
+        _check_file(address.path, create and not read_only)
+    database = Database(address, read_only=read_only)
     try:
         if address.path is not None:
             _check_whole(database, address)
         if migrations.version_of(database) is None:
-            if not create:
-                raise NotFound(f"{address.shown} holds no rounds yet.")
+            if not create or read_only:
+                raise NotFound(
+                    f"{address.shown} holds no rounds yet.",
+                    code="store.empty",
+                    remedy=FirstRun(),
+                )
             migrations.create(database)
-        migrations.migrate(database, lambda: backup.before_migration(database))
+        if read_only:
+            database = _readable(database)
+        else:
+            migrations.migrate(database, lambda version: backup.before_migration(database, version))
         return Opened(database, migrations.identity_of(database))
     except BaseException:
         database.close()
         raise
+
+
+def _readable(database: Database) -> Database:
+    """The database itself, or a copy of it under the newest schema."""
+    address, version = database.address, migrations.version_of(database)
+    assert version is not None
+    migrations.refuse_newer(database, version)
+    if version == SCHEMA_VERSION:
+        return database
+    if address.path is None:
+        raise StoreError(
+            f"{address.shown} has schema {version}, and this program reads {SCHEMA_VERSION}. Any "
+            "command that may write, such as `tunewright ls`, migrates it; a dump (pg_dump) before "
+            "that is advised."
+        )
+    folder = tempfile.TemporaryDirectory(prefix="tunewright-")
+    copy = backup.copy_to(Path(folder.name) / address.path.name, address.path)
+    database.close()
+    writable = Database(replace(address, path=copy))
+    try:
+        migrations.migrate(writable, lambda version: None, copy=True)
+    finally:
+        writable.close()
+    opened = Database(address, read_only=True, copy=copy)
+    opened.on_close(folder.cleanup)
+    return opened
 
 
 def _check_file(path: Path, create: bool) -> None:
@@ -55,13 +95,20 @@ def _check_file(path: Path, create: bool) -> None:
         raise Damaged(
             f"the store {path} {state}, but {default_root(path)} holds {orphans} trial folders. "
             f"Nothing was started. `tunewright restore --rebuild` makes the store again from "
-            f"them{saved}; to begin anew, move that folder away."
+            f"them{saved}; to begin anew, move that folder away.",
+            remedy=Restore(rebuild=True),
         )
     if not path.exists():
         if not create:
             others = sorted(p.name for p in path.parent.glob("*.db"))[:8]
             hint = f" There is: {', '.join(others)}." if others else ""
-            raise NotFound(f"no store at {path}.{hint}")
+            raise NotFound(
+                f"no store at {path}.{hint}",
+                code="store.not_found",
+                remedy=FirstRun(),
+                path=str(path),
+                others=others,
+            )
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:

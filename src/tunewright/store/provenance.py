@@ -37,7 +37,7 @@ _POINT = (
         attempt.c.n == bindparam("own_attempt"),
         attempt.c.worker == bindparam("own_worker"),
     )
-    .values(provenance=bindparam("key"), revision=bindparam("now"))
+    .values(provenance=bindparam("key"))
 )
 
 
@@ -103,7 +103,7 @@ def add(database: Database, claim: Claim, provenance: Provenance) -> None:
             connection.execute(keep, values)
             key = connection.execute(_KNOWN, {"sum": provenance.sha256}).scalar_one()
         own = {"own_trial": claim.trial, "own_attempt": claim.attempt, "own_worker": claim.worker}
-        connection.execute(_POINT, {**own, "key": key, "now": database.revision()})
+        connection.execute(_POINT, {**own, "key": key})
 
 
 def of_trial(database: Database, trial: int) -> Provenance | None:

@@ -7,45 +7,32 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, select, text
+from sqlalchemy import bindparam, select
 
+from tunewright.messages import Message
 from tunewright.store import plain_json
 from tunewright.store.claims import Claim
 from tunewright.store.curves import Batch, Curves, pack
 from tunewright.store.database import Database
+from tunewright.store.reason import decode
 from tunewright.store.rounds import RoundRecord
-from tunewright.store.schema import attempt, curve, snapshot, trial
+from tunewright.store.schema import attempt, curve, round_table, snapshot, trial
 from tunewright.store.trial import Trial
 
 _TRIALS = select(trial).where(trial.c.round == bindparam("of_round")).order_by(trial.c.id)
+_TRIAL = select(trial).where(trial.c.id == bindparam("of_trial"))
 # attempts that began without logging anything are there too: they supersede earlier points
-_BATCHES = (
+_POINTS = (
     select(attempt.c.trial, attempt.c.n, attempt.c.start_step, curve.c.points)
-    .join(trial, trial.c.id == attempt.c.trial)
     .outerjoin(curve, (curve.c.trial == attempt.c.trial) & (curve.c.attempt == attempt.c.n))
-    .where(
-        trial.c.round == bindparam("of_round"),
-        attempt.c.began.is_not(None) | curve.c.points.is_not(None),
-    )
+    .where(attempt.c.began.is_not(None) | curve.c.points.is_not(None))
     .order_by(attempt.c.trial, attempt.c.n, curve.c.sequence)
 )
+_BATCHES = _POINTS.join(trial, trial.c.id == attempt.c.trial).where(
+    trial.c.round == bindparam("of_round")
+)
+_BATCHES_OF_TRIAL = _POINTS.where(attempt.c.trial == bindparam("of_trial"))
 _NOTHING = pack({})
-# transactions below this number are all over; those above may still be under way
-_HORIZON = text("SELECT CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS text) AS bigint)")
-_CLOCK = text("SELECT revision FROM clock")
-
-
-@dataclass(frozen=True)
-class Changes:
-    """What is new since a revision; ask next time with this `revision`.
-
-    On PostgreSQL a change may be told twice (by transactions that were under way), never skipped.
-    """
-
-    revision: int
-    trials: tuple[Mapping[str, Any], ...]  # columns of the trial table
-    attempts: tuple[Mapping[str, Any], ...]
-    batches: tuple[tuple[int, Batch], ...]  # (trial, batch), in order
 
 
 def read_trials(database: Database, record: RoundRecord) -> tuple[list[Trial], list[Trial]]:
@@ -64,6 +51,20 @@ def read_trials(database: Database, record: RoundRecord) -> tuple[list[Trial], l
     return trials, repeats
 
 
+def read_trial(database: Database, key: int) -> Trial | None:
+    """One trial or repeat by its key, unjudged; None: there is none."""
+    with database.reading() as connection:
+        row = connection.execute(_TRIAL, {"of_trial": key}).first()
+        if row is None:
+            return None
+        curves = _curves(connection.execute(_BATCHES_OF_TRIAL, {"of_trial": key}))
+        parent = select(trial.c.number).where(trial.c.id == row.parent)
+        numbers = {row.parent: connection.execute(parent).scalar()} if row.parent else {}
+        command = select(round_table.c.command).where(round_table.c.id == row.round)
+        begun_by = str(connection.execute(command).scalar_one())
+    return _trial(row, numbers, curves.get(key, Curves(())), begun_by)
+
+
 @dataclass(frozen=True)
 class Attempt:
     """One attempt at a trial."""
@@ -74,7 +75,7 @@ class Attempt:
     began: datetime | None
     ended: datetime | None
     outcome: str  # completed, infeasible, failed, died, stopped, lost; empty while it runs
-    cause: str
+    cause: Message | None
     seconds: float
 
 
@@ -101,7 +102,7 @@ def attempts(database: Database, key: int) -> list[Attempt]:
                 _when(row.began),
                 _when(row.ended),
                 row.outcome,
-                row.cause,
+                decode(row.cause),
                 row.seconds,
             )
             for row in connection.execute(own)
@@ -153,11 +154,12 @@ def _trial(row: Any, numbers: Mapping[int, int | None], curves: Curves, command:
         configuration=plain_json.loads(row.configuration, where) if row.configuration else {},
         unit=plain_json.loads(row.unit, where) if row.unit else {},
         status=row.status,
-        reason=row.reason,
+        reason=decode(row.reason),
         curves=curves,
         seed=row.seed,
         attempts=row.attempt,
         seconds=row.seconds,
+        peak_memory_mb=row.peak_memory_mb,
         command=row.command or command,
         parent=None if row.parent is None else numbers[row.parent],
         identity=row.id,
@@ -165,30 +167,3 @@ def _trial(row: Any, numbers: Mapping[int, int | None], curves: Curves, command:
         detail=row.detail,
         search=row.search,
     )
-
-
-def changes(database: Database, since: int) -> Changes:
-    """Trials, attempts and curve batches written after revision `since`, oldest first."""
-    with database.reading() as connection:
-        horizon = int(connection.execute(_CLOCK if database.sqlite else _HORIZON).scalar_one())
-        if not database.sqlite:
-            horizon -= 1
-        if since > horizon:  # a restored database counts anew
-            since = 0
-        trials = _newer(connection, trial, since)
-        attempts = _newer(connection, attempt, since)
-        rows = connection.execute(
-            select(curve.c.trial, curve.c.attempt, attempt.c.start_step, curve.c.points)
-            .join(attempt, (attempt.c.trial == curve.c.trial) & (attempt.c.n == curve.c.attempt))
-            .where(curve.c.revision > since)
-            .order_by(curve.c.trial, curve.c.attempt, curve.c.sequence)
-        )
-        batches = tuple((key, Batch(n, start, points)) for key, n, start, points in rows)
-    return Changes(horizon, trials, attempts, batches)
-
-
-def _newer(connection: Connection, table: Any, since: int) -> tuple[Mapping[str, Any], ...]:
-    rows = connection.execute(
-        select(table).where(table.c.revision > since).order_by(table.c.revision, table.c.id)
-    )
-    return tuple(dict(row) for row in rows.mappings())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -10,19 +11,21 @@ from typing import Any
 from sqlalchemy import Connection, insert, select, update
 
 from tunewright.errors import Damaged, NotFound, StoreError
-from tunewright.store import backup, journal as conclusions, migrations, plain_json
+from tunewright.store import backup, journal, migrations, plain_json, version_1
 from tunewright.store.address import parse
 from tunewright.store.claims import ADDED
 from tunewright.store.database import Database
 from tunewright.store.leases import add_retired
 from tunewright.store.open_store import MARK, default_root
+from tunewright.store.reason import encode
 from tunewright.store.recovery import keep_batches
 from tunewright.store.rounds import create_round
-from tunewright.store.schema import attempt, round_table, trial
+from tunewright.store.schema import attempt, campaign, round_table, trial
 from tunewright.store.spool import (
     ROUND_FILE,
     TRIAL_FILE,
     SpooledResult,
+    SpooledRound,
     SpooledTrial,
     read_round,
     read_trial,
@@ -59,9 +62,14 @@ def rebuild(store: str | os.PathLike[str], root: Path | None = None) -> Rebuilt:
         with database.writing() as connection:
             if connection.execute(select(round_table.c.id)).first() is not None:
                 raise StoreError(f"{address.shown} holds rounds already; nothing was rebuilt.")
-            made = _fill(database, connection, files, "" if root is None else str(folder))
             places = {folder, default_root(address.path) if address.path is not None else folder}
-            return _with_conclusions(database, connection, made, sorted(places))
+            told, torn = _conclusions(sorted(places))
+            made = _fill(database, connection, files, "" if root is None else str(folder))
+            journal.restore(connection, told)
+            _give_to_campaigns(connection, made.belongs)
+            return Rebuilt(
+                made.rounds, made.trials, made.ended, (*made.unreadable, *torn), len(told)
+            )
     finally:
         database.close()
 
@@ -74,9 +82,21 @@ def _identity(folder: Path) -> str | None:
     return found if isinstance(found, str) else None
 
 
-def _fill(database: Database, connection: Connection, files: list[Path], folder: str) -> Rebuilt:
+@dataclass(frozen=True)
+class _Filled:
+    """What the trial folders gave."""
+
+    rounds: int
+    trials: int
+    ended: int
+    unreadable: tuple[Path, ...]
+    belongs: Mapping[int, SpooledRound]  # by the round's key
+
+
+def _fill(database: Database, connection: Connection, files: list[Path], folder: str) -> _Filled:
     unreadable: list[Path] = []
-    rounds = trials = ended = 0
+    trials = ended = 0
+    belongs: dict[int, SpooledRound] = {}
     keeper = add_retired(connection, "rebuilt")
     for file in files:
         try:
@@ -97,7 +117,7 @@ def _fill(database: Database, connection: Connection, files: list[Path], folder:
         if found.created:
             when = update(round_table).where(round_table.c.id == record.id)
             connection.execute(when.values(created=found.created))
-        rounds += 1
+        belongs[record.id] = found
         keys: dict[int, int] = {}  # number -> key, for the repeats, whose folders sort after
         for path in sorted(file.parent.glob(f"t*/{TRIAL_FILE}")):
             try:
@@ -106,7 +126,7 @@ def _fill(database: Database, connection: Connection, files: list[Path], folder:
                 unreadable.append(path)
                 continue
             results = results_in(path.parent)
-            row = _row(database, record.id, path.parent, found.search, own, results)
+            row = _row(record.id, path.parent, found.search, own, results)
             if own.repeat is not None:
                 if own.number not in keys:
                     unreadable.append(path)
@@ -118,31 +138,33 @@ def _fill(database: Database, connection: Connection, files: list[Path], folder:
             _add_attempts(database, connection, key, keeper, own, results)
             trials += 1
             ended += row["status"] in ENDED
-    return Rebuilt(rounds, trials, ended, tuple(unreadable))
+    return _Filled(len(belongs), trials, ended, tuple(unreadable), belongs)
 
 
-def _with_conclusions(
-    database: Database, connection: Connection, made: Rebuilt, places: list[Path]
-) -> Rebuilt:
-    """Put back what was concluded: those about no round may stand in the store's own folder."""
-    read = [conclusions.read(place) for place in places]
-    known = {(one.written, one.kind): one for own, _ in read for one in own}  # each once
-    found = [known[key] for key in sorted(known)]
-    torn = tuple(path for _, paths in read for path in paths)
-    rounds = connection.execute(select(round_table.c.directory, round_table.c.id))
-    trials = connection.execute(select(trial.c.folder, trial.c.id))
-    conclusions.restore(
-        database,
-        connection,
-        found,
-        {row.directory: row.id for row in rounds},
-        {row.folder: row.id for row in trials},
-    )
-    return replace(made, unreadable=(*made.unreadable, *torn), conclusions=len(found))
+def _conclusions(places: list[Path]) -> tuple[list[version_1.Conclusion], tuple[Path, ...]]:
+    """What was concluded: that about no round may stand in the store's own folder."""
+    read = [journal.read(place) for place in places]
+    known: dict[tuple[float, str], version_1.Conclusion] = {}
+    for one in (one for own, _ in read for one in own):
+        before = known.get((one.written, one.kind))
+        if before is None or before.version < one.version:  # each once, by its newest file
+            known[one.written, one.kind] = one
+    return [known[key] for key in sorted(known)], tuple(p for _, paths in read for p in paths)
+
+
+def _give_to_campaigns(connection: Connection, rounds: Mapping[int, SpooledRound]) -> None:
+    """Make rounds their campaigns' again; files of version 1 say so by their names."""
+    campaigns = {row.name: row.id for row in connection.execute(select(campaign))}
+    for key, found in rounds.items():
+        if found.campaign in campaigns:
+            own = update(round_table).where(round_table.c.id == key)
+            values = {"campaign": campaigns[found.campaign], "purpose": found.purpose}
+            connection.execute(own.values(values))
+    old = [key for key, found in rounds.items() if found.campaign is None]
+    version_1.adopt_rounds(connection, only=old)
 
 
 def _row(
-    database: Database,
     round_id: int,
     folder: Path,
     search: str,
@@ -162,13 +184,12 @@ def _row(
         "search": ADDED if own.index is None and own.repeat is None else search,
         "folder": f"{folder.parent.name}/{folder.name}",
         "status": last.status if last else "pending",
-        "reason": last.reason if last else "",
+        "reason": encode(last.reason) if last else "",
         "detail": last.detail if last else "",
         "attempt": max([own.attempt, *(result.attempt for result in results)]),
         "deaths": sum(result.died for result in results if result.status == "pending"),
         "seconds": sum(result.seconds for result in results),
         "peak_memory_mb": last.peak_memory_mb if last else None,
-        "revision": database.revision(),
     }
 
 
@@ -180,18 +201,17 @@ def _add_attempts(
     own: SpooledTrial,
     results: list[SpooledResult],
 ) -> None:
-    now = database.revision()
     known = {result.attempt: result for result in results}
     for n in range(1, max([own.attempt, *known]) + 1):
         result = known.get(n)
-        values = {"trial": key, "n": n, "worker": keeper, "outcome": "lost", "revision": now}
+        values = {"trial": key, "n": n, "worker": keeper, "outcome": "lost"}
         if result is not None:
             values |= {
                 "outcome": result.status if result.status in ENDED else "stopped",
-                "cause": result.reason,
+                "cause": encode(result.reason),
                 "seconds": result.seconds,
                 "start_step": result.start_step,
             }
         connection.execute(insert(attempt).values(values))
         if result is not None:
-            keep_batches(database, connection, replace(result, trial=key), now)
+            keep_batches(database, connection, replace(result, trial=key))

@@ -18,6 +18,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from tunewright.errors import Damaged
 from tunewright.store import plain_json
 from tunewright.store.database import Database
+from tunewright.store.reason import encode
 from tunewright.store.schema import attempt, curve, trial, worker
 from tunewright.store.spool import (
     TRIAL_FILE,
@@ -65,13 +66,13 @@ def import_spool(
             if row.configuration is None and tried is None:
                 continue  # nobody knows what gave this result
             with database.writing() as connection:
-                _know_attempts(database, connection, row.id, result.attempt, tried)
+                _know_attempts(connection, row.id, result.attempt, tried)
                 if _take_over(database, connection, result):
                     taken.append(Imported(row.id, row.number, result.attempt, result.status))
         if begun is not None and begun.attempt > row.attempt:
             # begun, and forgotten with the machine: its number must not be given out again
             with database.writing() as connection:
-                _know_attempts(database, connection, row.id, begun.attempt, tried)
+                _know_attempts(connection, row.id, begun.attempt, tried)
     return taken
 
 
@@ -92,17 +93,16 @@ def _unowned() -> ColumnElement[bool]:
 
 
 def _know_attempts(
-    database: Database, connection: Connection, key: int, newest: int, tried: SpooledTrial | None
+    connection: Connection, key: int, newest: int, tried: SpooledTrial | None
 ) -> None:
     """Add what the record lacks: attempts after a backup, a configuration that was not flushed."""
     current = select(trial.c.attempt).where(trial.c.id == key, _unowned()).with_for_update()
     known = connection.execute(current).scalar()
     if known is None or (newest <= known and tried is None):
         return
-    now = database.revision()
-    change: dict[str, Any] = {"attempt": max(known, newest), "revision": now}
+    change: dict[str, Any] = {"attempt": max(known, newest)}
     forgotten = [
-        {"trial": key, "n": n, "worker": UNKNOWN, "outcome": "lost", "revision": now}
+        {"trial": key, "n": n, "worker": UNKNOWN, "outcome": "lost"}
         for n in range(known + 1, newest + 1)
     ]
     if forgotten:
@@ -117,7 +117,6 @@ def _know_attempts(
 
 def _take_over(database: Database, connection: Connection, result: SpooledResult) -> bool:
     """Write one result, unless the attempt's end is known already or somebody runs it again."""
-    now = database.revision()
     end_unknown = (
         (attempt.c.trial == result.trial)
         & (attempt.c.n == result.attempt)
@@ -133,12 +132,11 @@ def _take_over(database: Database, connection: Connection, result: SpooledResult
         )
         .values(
             status=result.status,
-            reason=storable(result.reason),
+            reason=encode(result.reason),
             detail=storable(result.detail, LONGEST_TEXT),
             seconds=trial.c.seconds + result.seconds,
             peak_memory_mb=result.peak_memory_mb,
             deaths=trial.c.deaths + int(result.died and result.status == "pending"),
-            revision=now,
         )
     )
     if connection.execute(change).rowcount != 1:
@@ -148,20 +146,17 @@ def _take_over(database: Database, connection: Connection, result: SpooledResult
         .where(end_unknown)
         .values(
             outcome=_outcome(result),
-            cause=storable(result.reason),
+            cause=encode(result.reason),
             seconds=result.seconds,
             start_step=result.start_step,
             ended=time.time(),
-            revision=now,
         )
     )
-    keep_batches(database, connection, result, now)
+    keep_batches(database, connection, result)
     return True
 
 
-def keep_batches(
-    database: Database, connection: Connection, result: SpooledResult, now: int
-) -> None:
+def keep_batches(database: Database, connection: Connection, result: SpooledResult) -> None:
     """Add a result's batches; those the store has already are passed over."""
     if not result.batches:
         return
@@ -174,7 +169,6 @@ def keep_batches(
                 "attempt": result.attempt,
                 "sequence": result.first + place,
                 "points": points,
-                "revision": now,
             }
             for place, points in enumerate(result.batches)
         ],

@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from tunewright.actions import ListTrials
 from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective, Relation
 from tunewright.design.ranges import Value, same_value
@@ -106,7 +107,12 @@ class Results:
                 return trial
         under = f" with {_words(scientific)}" if scientific else ""
         counts = ", ".join(f"{n} {status}" for status, n in self.counts.items()) or "no trials"
-        raise NotFound(f"{self.round.name}: no completed trial{under} ({counts}).")
+        raise NotFound(
+            f"{self.round.name}: no completed trial{under} ({counts}).",
+            code="trial.none_completed",
+            round=self.round.name,
+            counts=dict(self.counts),
+        )
 
     def top(self, k: int) -> tuple[Trial, ...]:
         """The k best completed trials, best first."""
@@ -116,7 +122,13 @@ class Results:
         """The trials of one study, by number."""
         number = study if isinstance(study, int) else study.number
         if not 0 <= number < len(self.studies):
-            raise NotFound(f"{self.round.name} has studies 0 to {len(self.studies) - 1}.")
+            raise NotFound(
+                f"{self.round.name} has studies 0 to {len(self.studies) - 1}.",
+                code="study.not_found",
+                remedy=ListTrials(self.round.name),
+                round=self.round.name,
+                study=number,
+            )
         return tuple(self._by_study.get(number, ()))
 
     def trial(self, number: int) -> Trial:
@@ -125,7 +137,13 @@ class Results:
         if found is None:
             numbers = [own.number for own in self.trials if own.number is not None]
             known = f"its trials are {min(numbers)} to {max(numbers)}" if numbers else "it has none"
-            raise NotFound(f"{self.round.name} has no trial {number}: {known}.")
+            raise NotFound(
+                f"{self.round.name} has no trial {number}: {known}.",
+                code="trial.not_found",
+                remedy=ListTrials(self.round.name),
+                round=self.round.name,
+                trial=number,
+            )
         return found
 
     def repeats(self, trial: Trial | int) -> tuple[Trial, ...]:
@@ -141,7 +159,12 @@ class Results:
             logged = list(own.curves)
             near = difflib.get_close_matches(metric, logged, n=1)
             hint = f"Did you mean {near[0]!r}?" if near else f"It logged: {', '.join(logged)}."
-            raise NotFound(f"trial {own.number} never logged {metric!r}. {hint}")
+            raise NotFound(
+                f"trial {own.number} never logged {metric!r}. {hint}",
+                code="metric.not_found",
+                metric=metric,
+                logged=logged,
+            )
         return curve
 
     @cached_property
@@ -205,13 +228,21 @@ class Results:
                 near = difflib.get_close_matches(name, names, n=1)
                 hint = f"Did you mean {near[0]!r}?" if near else f"It has: {', '.join(names)}."
                 raise NotFound(
-                    f"{self.round.name}: {name!r} is no scientific list of this round. {hint}"
+                    f"{self.round.name}: {name!r} is no scientific list of this round. {hint}",
+                    code="study.not_found",
+                    remedy=ListTrials(self.round.name),
+                    round=self.round.name,
+                    name=name,
                 )
         chosen = [s for s in self.studies if _matches(s, scientific)]
         if not chosen:
             settings = "; ".join(study.label for study in self.studies)
             raise NotFound(
-                f"{self.round.name}: no study with {_words(scientific)}. It has: {settings}."
+                f"{self.round.name}: no study with {_words(scientific)}. It has: {settings}.",
+                code="study.not_found",
+                remedy=ListTrials(self.round.name),
+                round=self.round.name,
+                setting=dict(scientific),
             )
         return chosen
 

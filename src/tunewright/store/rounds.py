@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from sqlalchemy import Connection, bindparam, func, insert, select, update
 
+from tunewright.actions import FirstRun, ListRounds
 from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value
@@ -29,7 +30,7 @@ from tunewright.store.definition import (
     objective_data,
     objective_from,
 )
-from tunewright.store.schema import round_table, study as study_table, trial
+from tunewright.store.schema import campaign as campaign_table, round_table, trial
 from tunewright.store.seed import split_seed, trial_seed
 from tunewright.store.storable import LONGEST_TEXT, storable
 from tunewright.store.trial import Status
@@ -49,6 +50,10 @@ class Suggested(Protocol):
         ...
 
 
+_ROUNDS = select(round_table, campaign_table.c.name.label("of_campaign")).outerjoin(
+    campaign_table, campaign_table.c.id == round_table.c.campaign
+)
+Adopt = Callable[[Connection, int], None]
 Suggestions = Callable[[Study, int], Sequence[Suggested]]  # a study's first `count` configurations
 
 
@@ -66,6 +71,8 @@ class RoundRecord:
     directory: str  # of its trial folders, relative to the folder of trials
     folder: str = ""  # the folder of trials, when it is not beside the store
     command: str = ""  # how it was begun
+    campaign: str = ""  # the campaign that it belongs to, by its name
+    purpose: str = ""  # the kind of step it is in that campaign
     counts: Mapping[Status, int] = field(default_factory=dict)  # repeats left out
     continued: bool = False  # it was in the record before this call
 
@@ -79,8 +86,12 @@ def begin(
     suggestions: Suggestions | None,
     command: str,
     folder: str,
+    adopt: Adopt | None = None,
 ) -> RoundRecord:
-    """Record a round with all its trials pending, or continue the same one; in one transaction."""
+    """Record a round with all its trials pending, or continue the same one; in one transaction.
+
+    `adopt` is called in that transaction with the key of the round.
+    """
     with database.reading() as connection:
         before = _find(connection, round.name)
     count = round.trials_per_study
@@ -101,7 +112,9 @@ def begin(
             count = max(count, found.round.trials_per_study)
             continued = True
             _amend(connection, found, round, meaning, count, folder or found.folder)
-        _add_missing(database, connection, found, round, search, count, points)
+        if adopt is not None:
+            adopt(connection, found.id)
+        _add_missing(connection, found, round, search, count, points)
         record = _find(connection, round.name)
     assert record is not None
     return replace(record, continued=continued)
@@ -119,18 +132,36 @@ def find(database: Database, name: str) -> RoundRecord:
         hint = f"Did you mean {near[0]!r}?"
     else:
         hint = f"It has: {', '.join(sorted(names)[:12])}." if names else "It has none yet."
-    raise NotFound(f"no round {name!r} in {database.address.shown}. {hint}")
+    raise NotFound(
+        f"no round {name!r} in {database.address.shown}. {hint}",
+        code="round.not_found",
+        remedy=ListRounds() if names else FirstRun(),
+        name=name,
+        near=near[0] if near else None,
+    )
 
 
 def every(database: Database) -> list[RoundRecord]:
     """All rounds, oldest first."""
     with database.reading() as connection:
-        rows = connection.execute(select(round_table).order_by(round_table.c.id)).all()
+        rows = connection.execute(_ROUNDS.order_by(round_table.c.id)).all()
         return [_record(connection, row) for row in rows]
 
 
+def objective_of(database: Database, trial_id: int) -> Objective:
+    """The objective of the round that a trial belongs to."""
+    chosen = (
+        select(round_table.c.objective)
+        .join(trial, trial.c.round == round_table.c.id)
+        .where(trial.c.id == trial_id)
+    )
+    with database.reading() as connection:
+        found = connection.execute(chosen).scalar_one()
+    return objective_from(plain_json.loads(found, f"the round of trial {trial_id}"))
+
+
 def _find(connection: Connection, name: str) -> RoundRecord | None:
-    row = connection.execute(select(round_table).where(round_table.c.name == name)).first()
+    row = connection.execute(_ROUNDS.where(round_table.c.name == name)).first()
     return None if row is None else _record(connection, row)
 
 
@@ -159,6 +190,8 @@ def _record(connection: Connection, row: Any) -> RoundRecord:
         directory=row.directory,
         folder=row.folder,
         command=row.command,
+        campaign=row.of_campaign or "",
+        purpose=row.purpose,
         counts={status: count for status, count in connection.execute(counted)},
     )
 
@@ -191,7 +224,7 @@ def create_round(
     folder: str,
     directory: str | None = None,
 ) -> RoundRecord:
-    """Insert a round and its studies, without trials; `directory` is that of an older record."""
+    """Insert a round without trials; `directory` is that of an older store."""
     made = insert(round_table).values(
         name=round.name,
         definition=plain_json.dumps(as_data(round)),
@@ -213,18 +246,6 @@ def create_round(
             .where(round_table.c.id == key)
             .values(directory=f"r{key}-{secrets.token_hex(3)}")
         )
-    connection.execute(
-        insert(study_table),
-        [
-            {
-                "round": key,
-                "number": s.number,
-                "scientific": plain_json.dumps(dict(s.scientific)),
-                "label": s.label,
-            }
-            for s in round.studies
-        ],
-    )
     record = _find(connection, round.name)
     assert record is not None
     return record
@@ -252,7 +273,6 @@ def _amend(
 
 
 def _add_missing(
-    database: Database,
     connection: Connection,
     found: RoundRecord,
     round: Round,
@@ -299,18 +319,11 @@ def _add_missing(
         values["number"] = number
         values["folder"] = trial_folder(found.directory, number)
     if fresh:
-        revision = database.revision()
-        connection.execute(insert(trial), [{**values, "revision": revision} for values in fresh])
+        connection.execute(insert(trial), fresh)
     if filled:
         fill = update(trial).where(trial.c.id == bindparam("key"))
-        connection.execute(
-            fill.values(
-                configuration=bindparam("configuration"),
-                unit=bindparam("unit"),
-                revision=database.revision(),
-            ),
-            filled,
-        )
+        values = {"configuration": bindparam("configuration"), "unit": bindparam("unit")}
+        connection.execute(fill.values(values), filled)
 
 
 def trial_folder(directory: str, number: int, repeat: int | None = None) -> str:

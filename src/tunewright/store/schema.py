@@ -1,13 +1,19 @@
-"""The tables of the record: one schema for SQLite and PostgreSQL.
+"""The tables of the store: one schema for SQLite and PostgreSQL, version 2.
 
-    round --< study
-      `--< trial --< attempt --< curve (packed batches, never a row per point)
-             |          `-- provenance
-             `--< trial (its repeats)
+    campaign --< campaign_step
+        `--< round --< trial --< attempt --< curve (packed batches, never a row per point)
+                         |          `-- provenance
+                         |--< trial (its repeats)
+                         |--< evaluation (a checkpoint measured offline)
+                         |--< launch (a decision about it) --< baseline (that it became)
+                         `-- trial_summary (what the dashboard draws)
+    probe: the answer of a probe, with the workload that it measured
     worker: one row per supervisor, joined worker or ask-and-tell process; leases belong to it
 
 Structured values are JSON text, written and read with limits by `plain_json`, so that both
-databases hold the same characters. `revision` grows with every change, for `store.changes`.
+databases hold the same characters. A `reason` or `cause` is a message, its code and facts, as JSON
+(`store.reason`); empty where there is none. A conclusion (`CONCLUSIONS`) is a row that somebody
+drew from trials; each is also a file in the folder of trials (`store.journal`).
 """
 
 from __future__ import annotations
@@ -28,7 +34,7 @@ from sqlalchemy import (
     text,
 )
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 metadata = MetaData()
 _Key = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows only under INTEGER
@@ -48,11 +54,14 @@ about = Table(
     Column("key", Text, primary_key=True),  # schema, identity
     Column("value", Text, nullable=False),
 )
-clock = Table(  # SQLite alone: PostgreSQL takes its transaction numbers
-    "clock",
+campaign = Table(
+    "campaign",
     metadata,
     _key(),
-    Column("revision", BigInteger, nullable=False),
+    Column("name", Text, nullable=False, unique=True),
+    Column("definition", Text, nullable=False),  # what it was asked for, as plain data
+    Column("created", Double, nullable=False),
+    Column("written", Double, nullable=False),  # when the definition was last changed
 )
 round_table = Table(
     "round",
@@ -67,17 +76,9 @@ round_table = Table(
     Column("directory", Text, nullable=False, unique=True),  # under the folder of trials
     Column("folder", Text, nullable=False),  # the folder of trials, when not beside the store
     Column("command", Text, nullable=False),
-    Column("created", Double, nullable=False),  # seconds since 1970, for people only
-)
-study = Table(
-    "study",
-    metadata,
-    _key(),
-    _round(),
-    Column("number", Integer, nullable=False),
-    Column("scientific", Text, nullable=False),
-    Column("label", Text, nullable=False),
-    UniqueConstraint("round", "number"),
+    Column("created", Double, nullable=False),  # seconds since 1970, for readers only
+    Column("campaign", _Key, ForeignKey("campaign.id"), index=True),
+    Column("purpose", Text, nullable=False, server_default=""),  # in its campaign: explore, probe
 )
 trial = Table(
     "trial",
@@ -94,6 +95,7 @@ trial = Table(
     Column("seed", BigInteger, nullable=False),
     Column("search", Text, nullable=False),
     Column("folder", Text, nullable=False),  # relative to the folder of trials
+    # pending, running, completed, infeasible, failed; "pruned" is reserved for early stopping
     Column("status", Text, nullable=False),
     Column("reason", Text, nullable=False, server_default=""),
     Column("detail", Text, nullable=False, server_default=""),
@@ -103,7 +105,6 @@ trial = Table(
     Column("worker", _Key),  # who runs it, or ran it last
     Column("seconds", Double, nullable=False, server_default="0"),
     Column("peak_memory_mb", Double),
-    Column("revision", BigInteger, nullable=False),
     UniqueConstraint("round", "number"),
     UniqueConstraint("parent", "repeat"),
 )
@@ -139,7 +140,6 @@ attempt = Table(
     Column("cause", Text, nullable=False, server_default=""),
     Column("seconds", Double, nullable=False, server_default="0"),
     Column("provenance", _Key, ForeignKey("provenance.id")),
-    Column("revision", BigInteger, nullable=False),
     UniqueConstraint("trial", "n"),
 )
 curve = Table(
@@ -150,7 +150,6 @@ curve = Table(
     Column("attempt", Integer, nullable=False),
     Column("sequence", Integer, nullable=False),  # of this attempt's batches, from 0
     Column("points", LargeBinary, nullable=False),
-    Column("revision", BigInteger, nullable=False, index=True),
     UniqueConstraint("trial", "attempt", "sequence"),
 )
 snapshot = Table(
@@ -188,6 +187,14 @@ stop = Table(
     _round(),
     Column("number", Integer),  # of the trial; none: the whole round
 )
+trial_summary = Table(  # one row per ended trial; docs/files_on_disk.md has the two formats
+    "trial_summary",
+    metadata,
+    Column("trial", _Key, ForeignKey("trial.id"), primary_key=True, autoincrement=False),
+    Column("positions", LargeBinary, nullable=False),  # uint16 per axis
+    Column("buckets", LargeBinary, nullable=False),  # min and max of each metric in 250 buckets
+    Column("written", Double, nullable=False),
+)
 note = Table(
     "note",
     metadata,
@@ -196,18 +203,80 @@ note = Table(
     Column("written", Double, nullable=False),
     Column("text", Text, nullable=False),
 )
+probe = Table(
+    "probe",
+    metadata,
+    _key(),
+    Column("name", Text, nullable=False),  # of the probe, as in tunewright.probes
+    # what was measured: the training function, the command or the factory of steps; the metric
+    # where the answer depends on it. Empty: unknown, an answer of version 1
+    Column("workload", Text, nullable=False),
+    Column("metric", Text, nullable=False, server_default=""),
+    Column("campaign", _Key, ForeignKey("campaign.id"), index=True),
+    Column("settings", Text, nullable=False),  # what to put into the configuration
+    Column("answer", Text, nullable=False),
+    Column("written", Double, nullable=False),
+)
+Index("probe_workload", probe.c.workload, probe.c.name)
+campaign_step = Table(
+    "campaign_step",
+    metadata,
+    _key(),
+    Column("campaign", _Key, ForeignKey("campaign.id"), nullable=False),
+    Column("number", Integer, nullable=False),  # from 1
+    Column("kind", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    _round(nullable=True),  # that it is about
+    Column("probe", _Key, ForeignKey("probe.id")),  # the answer that it led to
+    Column("written", Double, nullable=False),
+    UniqueConstraint("campaign", "number"),
+)
+launch = Table(
+    "launch",
+    metadata,
+    _key(),
+    Column("candidate", _Key, ForeignKey("trial.id"), index=True),
+    _round(nullable=True),  # of the candidate
+    Column("baseline", _Key, ForeignKey("trial.id")),  # none: there was nothing to compare with
+    # places whose trials this store lacks, {column: place}: a store rebuilt without an import
+    Column("elsewhere", Text, nullable=False, server_default=""),
+    Column("verdict", Text, nullable=False),
+    Column("method", Text, nullable=False),
+    Column("decision", Text, nullable=False),  # probability, gain, values, reasons
+    Column("who", Text, nullable=False),
+    Column("why", Text, nullable=False),
+    Column("goal", Text, nullable=False),
+    Column("commit", Text, nullable=False),
+    Column("written", Double, nullable=False),
+)
+baseline = Table(
+    "baseline",
+    metadata,
+    _key(),
+    Column("trial", _Key, ForeignKey("trial.id")),
+    Column("elsewhere", Text, nullable=False, server_default=""),
+    Column("launch", _Key, ForeignKey("launch.id")),  # none: its file was lost
+    Column("runs", Integer, nullable=False),
+    Column("written", Double, nullable=False),
+)
+evaluation = Table(
+    "evaluation",
+    metadata,
+    _key(),
+    Column("trial", _Key, ForeignKey("trial.id"), index=True),  # none: a rebuilt store lacks it
+    _round(nullable=True),
+    Column("step", BigInteger, nullable=False),  # of the checkpoint
+    Column("metrics", Text, nullable=False),
+    Column("measured_by", Text, nullable=False),  # the function or command
+    Column("workload", Text, nullable=False),
+    Column("objective", Text, nullable=False),  # the metric that chose the checkpoint
+    Column("value", Double),  # and its value there
+    Column("look", Integer, nullable=False),  # at the test set, from 1; 0: it did not look there
+    Column("written", Double, nullable=False),
+)
 
-
-def _document(name: str) -> Table:
-    return Table(
-        name,
-        metadata,
-        _key(),
-        _round(nullable=True),
-        Column("written", Double, nullable=False),
-        Column("payload", Text, nullable=False),
-    )
-
-
-# what later stages conclude: plain JSON, so that nothing needs a second schema
-documents = {name: _document(name) for name in ("probe", "finding", "launch", "baseline")}
+# parents first: restored in this order, every reference finds its row
+CONCLUSIONS: dict[str, Table] = {
+    table.name: table
+    for table in (campaign, probe, campaign_step, launch, baseline, evaluation, note)
+}

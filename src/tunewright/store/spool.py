@@ -26,11 +26,13 @@ from tunewright.design.ranges import Value
 from tunewright.design.round import Round
 from tunewright.design.round_data import as_data, from_data
 from tunewright.errors import Damaged, StoreError
+from tunewright.messages import Message
 from tunewright.snapshot import flush
 from tunewright.store.claims import Claim
 from tunewright.store.curves import unpack
 from tunewright.store.definition import meaning_data, meaning_from, objective_data, objective_from
 from tunewright.store.plain_json import read_object
+from tunewright.store.reason import decode, encode
 from tunewright.store.rounds import RoundRecord
 from tunewright.store.trial import ENDED, Status
 
@@ -43,7 +45,6 @@ _RESULT_KINDS: Mapping[str, tuple[type, ...]] = {
     "trial": (int,),
     "attempt": (int,),
     "status": (str,),
-    "reason": (str,),
     "detail": (str,),
     "seconds": _number,
     "peak_memory_mb": (*_number, _nothing),
@@ -71,7 +72,7 @@ class SpooledResult:
     trial: int  # the record's key
     attempt: int
     status: Status  # `pending`: it was put back, for another attempt
-    reason: str = ""
+    reason: Message | None = None
     detail: str = ""
     seconds: float = 0.0
     peak_memory_mb: float | None = None
@@ -106,6 +107,8 @@ class SpooledRound:
     search: str
     command: str
     created: float = 0.0  # 0: not known
+    campaign: str | None = None  # by its name; empty: of none; None: a file of version 1
+    purpose: str = ""  # in that campaign
 
 
 def write_result(folder: Path, result: SpooledResult) -> Path:
@@ -114,7 +117,7 @@ def write_result(folder: Path, result: SpooledResult) -> Path:
         "trial": result.trial,
         "attempt": result.attempt,
         "status": result.status,
-        "reason": result.reason,
+        "reason": encode(result.reason),
         "detail": result.detail,
         "seconds": result.seconds,
         "peak_memory_mb": result.peak_memory_mb,
@@ -133,7 +136,7 @@ def read_result(path: Path) -> SpooledResult:
         batches = tuple(base64.b64decode(text, validate=True) for text in data["batches"])
         for batch in batches:
             unpack(batch)
-        result = SpooledResult(**{**data, "batches": batches})
+        result = SpooledResult(**{**data, "batches": batches, "reason": decode(data["reason"])})
     except (KeyError, TypeError, binascii.Error, Damaged) as error:
         raise Damaged(f"{path}: not a result ({error}).") from None
     _check_kinds(path, result, _RESULT_KINDS)
@@ -189,6 +192,8 @@ def write_round(folder: Path, record: RoundRecord) -> Path:
         "search": record.search,
         "command": record.command,
         "created": record.created.timestamp(),
+        "campaign": record.campaign,
+        "purpose": record.purpose,
     }
     return write_checked(folder / ROUND_FILE, data)
 
@@ -204,6 +209,8 @@ def read_round(path: Path) -> SpooledRound:
             str(data["search"]),
             str(data["command"]),
             float(data.get("created", 0.0)),
+            data.get("campaign"),
+            str(data.get("purpose", "")),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise Damaged(f"{path}: not a round ({error}).") from None

@@ -1,11 +1,11 @@
-"""The store: the only door to the record.
+"""The store: the only way to the database.
 
     with Store.open("tuning.db") as store:
         record = store.begin(round, objective, meaning, search="halton", suggestions=...)
         worker = store.register(record.id, "supervisor", exclusive=True)
         for claim in store.claim(record.id, worker, count=4):
             store.log(claim, [pack({"valid_error": ([100], [0.2])})])
-            store.finish(claim, "completed", "")
+            store.finish(claim, "completed")
         results = store.results(round.name)
 
 Every method is one transaction; several in a `with store.transaction():` block are one together.
@@ -24,40 +24,50 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from sqlalchemy import Connection
+
 from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value
 from tunewright.design.round import Round
-from tunewright.errors import StoreError
+from tunewright.errors import NotFound, StoreError
+from tunewright.messages import Message
 from tunewright.store import (
     backup,
+    campaigns,
     claims,
     evaluations,
     fenced_writes as telling,
     imported as foreign,
+    launches,
     leases,
     notes,
     open_store as opening,
+    probes,
     provenance as provenances,
     read_round as reading,
     recovery,
     rounds,
     spool,
 )
+from tunewright.store.campaigns import CampaignRecord, CampaignStep
 from tunewright.store.claims import Claim
 from tunewright.store.evaluations import Evaluation
+from tunewright.store.judge import judged
+from tunewright.store.launches import Baseline, Launched, Place, Receipt
 from tunewright.store.leases import LEASE_S, Kind, LeaseWatch, Reclaimed, Worker
-from tunewright.store.notes import Document, DocumentKind, Note, Stops
+from tunewright.store.notes import Note, Stops
 from tunewright.store.origins import read_origins
+from tunewright.store.probes import ProbeRecord
 from tunewright.store.provenance import Provenance
-from tunewright.store.read_round import Attempt, Changes, Snapshot
+from tunewright.store.read_round import Attempt, Snapshot
 from tunewright.store.recovery import Imported
 from tunewright.store.results import Results
 from tunewright.store.rounds import RoundRecord, Suggestions
-from tunewright.store.trial import Status
+from tunewright.store.trial import Status, Trial
 
 log = logging.getLogger(__name__)
-__all__ = ["Changes", "Claim", "LeaseWatch", "Reclaimed", "RoundRecord", "Stops", "Store", "Worker"]
+__all__ = ["Claim", "LeaseWatch", "Reclaimed", "RoundRecord", "Stops", "Store", "Worker"]
 
 
 class Store:
@@ -69,12 +79,16 @@ class Store:
         self.identity = opened.identity  # the mark by which the folder of trials knows its store
 
     @classmethod
-    def open(cls, url: str | os.PathLike[str], *, create: bool = True) -> Store:
+    def open(
+        cls, url: str | os.PathLike[str], *, create: bool = True, read_only: bool = False
+    ) -> Store:
         """Open a store: a file such as tuning.db, or a sqlite:/// or postgresql:// address.
 
-        With `create`, a store that is not there yet is made; without it, that is NotFound.
+        With `create`, a store that is not there yet is made; without it, that is NotFound. A store
+        of an older schema is migrated, after a backup. With `read_only` nothing is created,
+        migrated or written, and every write is refused.
         """
-        return cls(opening.open_store(url, create))
+        return cls(opening.open_store(url, create, read_only))
 
     def __enter__(self) -> Store:
         """Use it for a block."""
@@ -141,15 +155,30 @@ class Store:
         suggestions: Suggestions | None,
         command: str = "",
         folder: str = "",
+        campaign: str = "",
+        purpose: str = "",
     ) -> RoundRecord:
         """Record a round with all its trials pending, or continue the same one (`.continued`).
 
         `suggestions(study, count)` gives the study's first `count` configurations; None stands for
-        an adaptive search, which fills each trial after it is claimed. A different round of the
-        same name is RoundChanged, with the difference.
+        an adaptive search, which fills each trial after it is claimed. A round that begins for a
+        `campaign` belongs to it, for a `purpose`. A different round of the same name is
+        RoundChanged, with the difference.
         """
+
+        def adopt(connection: Connection, key: int) -> None:
+            campaigns.adopt(self._database, connection, key, campaign, purpose)
+
         record = rounds.begin(
-            self._database, round, objective, meaning, search, suggestions, command, folder
+            self._database,
+            round,
+            objective,
+            meaning,
+            search,
+            suggestions,
+            command,
+            folder,
+            adopt if campaign else None,
         )
         if self.path is not None or record.folder:
             root = self.trial_root(Path(record.folder) if record.folder else None)
@@ -276,7 +305,7 @@ class Store:
         self,
         claim: Claim,
         status: Status,
-        reason: str,
+        reason: Message | None = None,
         *,
         detail: str = "",
         seconds: float = 0.0,
@@ -292,7 +321,7 @@ class Store:
     def release(
         self,
         claim: Claim,
-        cause: str,
+        cause: Message | None,
         *,
         died: bool,
         seconds: float = 0.0,
@@ -333,13 +362,16 @@ class Store:
             origins=origins,
         )
 
+    def trial(self, key: int) -> Trial:
+        """One trial or repeat by its identity, judged by the objective of its round."""
+        found = reading.read_trial(self._database, key)
+        if found is None:
+            raise NotFound(f"no trial with the key {key} in {self.url}.")
+        return judged(rounds.objective_of(self._database, key), found)
+
     def batches(self, claim: Claim) -> list[bytes]:
         """The batches of this attempt that are in the record, in order."""
         return reading.batches(self._database, claim)
-
-    def changes(self, since: int) -> Changes:
-        """What was written after a revision; 0 for everything."""
-        return reading.changes(self._database, since)
 
     def attempts(self, trial: int) -> list[Attempt]:
         """The attempts at a trial, by its identity."""
@@ -353,15 +385,7 @@ class Store:
         """Where a trial comes from, by its identity; None if nothing was kept."""
         return provenances.of_trial(self._database, trial)
 
-    def keep_evaluation(self, round_id: int, evaluation: Evaluation) -> None:
-        """Add an offline evaluation to the curves of its trial, and to the record."""
-        evaluations.keep(self._database, round_id, evaluation)
-
-    def evaluations(self, round_id: int | None = None) -> list[Evaluation]:
-        """The offline evaluations of one round or of all, oldest first."""
-        return evaluations.read(self._database, round_id)
-
-    # people's words, and what later stages conclude
+    # notes, and requests to stop
 
     def note(self, round: RoundRecord | str, text: str) -> None:
         """Keep a note about a round."""
@@ -383,15 +407,89 @@ class Store:
         """Forget a wish that was honoured: one trial's, or every one of the round."""
         notes.clear_stops(self._database, round_id, number)
 
-    def add_document(
-        self, kind: DocumentKind, round_id: int | None, payload: Mapping[str, Any]
-    ) -> int:
-        """Keep a probe, finding, launch or baseline as plain data; its key."""
-        return notes.add_document(self._database, kind, round_id, payload)
+    # what was concluded from trials
 
-    def documents(self, kind: DocumentKind, round_id: int | None = None) -> list[Document]:
-        """The probes, findings, launches or baselines of one round or of all, oldest first."""
-        return notes.documents_of(self._database, kind, round_id)
+    def add_evaluation(self, round_id: int, evaluation: Evaluation) -> None:
+        """Add an offline evaluation, and its metrics to the curves of its trial."""
+        evaluations.add(self._database, round_id, evaluation)
+
+    def evaluations(self, round_id: int | None = None) -> list[Evaluation]:
+        """The offline evaluations of one round or of all, oldest first."""
+        return evaluations.read(self._database, round_id)
+
+    def add_launch(
+        self,
+        decision: Mapping[str, Any],
+        candidate: Place,
+        against: Place | None,
+        receipt: Receipt,
+    ) -> int:
+        """Record a launch decision about a candidate and what it was compared with; its key."""
+        return launches.add(self._database, decision, candidate, against, receipt)
+
+    def launches(self) -> list[Launched]:
+        """Every launch decision, oldest first."""
+        return launches.read(self._database)
+
+    def add_baseline(self, launch: int, runs: int) -> None:
+        """Make the candidate of a launch the baseline; `runs` repeats of it decided."""
+        launches.add_baseline(self._database, launch, runs)
+
+    def baselines(self) -> list[Baseline]:
+        """Every baseline, oldest first."""
+        return launches.read_baselines(self._database)
+
+    def add_probe(
+        self,
+        name: str,
+        workload: str,
+        answer: Mapping[str, Any],
+        *,
+        metric: str = "",
+        campaign: str = "",
+    ) -> int:
+        """Keep the answer of a probe about a workload, as plain data; its key."""
+        return probes.add(self._database, name, workload, answer, metric=metric, campaign=campaign)
+
+    def probes(
+        self,
+        workload: str | None = None,
+        *,
+        campaign: int | None = None,
+        name: str | None = None,
+    ) -> list[ProbeRecord]:
+        """The answers about a workload, of a campaign, of one probe, or all; oldest first."""
+        return probes.read(self._database, workload=workload, campaign=campaign, name=name)
+
+    # campaigns
+
+    def add_campaign(self, name: str, definition: Mapping[str, Any]) -> int:
+        """Write what a campaign is asked for, or change it for one that is there; its key."""
+        return campaigns.add(self._database, name, definition)
+
+    def campaign(self, name: str) -> CampaignRecord | None:
+        """The campaign of this name; None: there is none."""
+        return campaigns.find(self._database, name)
+
+    def campaigns(self) -> list[CampaignRecord]:
+        """All campaigns, oldest first."""
+        return campaigns.every(self._database)
+
+    def add_campaign_step(self, campaign: int, kind: str, reason: Message, round: str = "") -> int:
+        """Add a step to a campaign, about a round that may still have to begin; its number."""
+        return campaigns.add_step(self._database, campaign, kind, reason, round)
+
+    def campaign_steps(self, campaign: int) -> list[CampaignStep]:
+        """The steps of a campaign, in order."""
+        return campaigns.steps(self._database, campaign)
+
+    def campaign_rounds(self, campaign: int) -> list[tuple[str, str]]:
+        """The name and the purpose of each round of a campaign, oldest first."""
+        return campaigns.rounds_of(self._database, campaign)
+
+    def link_probe(self, campaign: int, probe: int) -> None:
+        """Note on the campaign's newest step the answer that it led to."""
+        campaigns.link_probe(self._database, campaign, probe)
 
     def _key(self, round: RoundRecord | str) -> int:
         return round.id if isinstance(round, RoundRecord) else self.round(round).id

@@ -64,7 +64,8 @@ def _trial_columns(results: Results) -> dict[str, list[Any]]:
         columns[_free(columns, name)] = [setting.get(name) for setting in settings]
     for metric in results.metrics:
         columns[_free(columns, metric)] = [_metric(t, metric) for t in trials]
-    columns[_free(columns, "reason")] = [t.reason for t in trials]
+    columns[_free(columns, "reason")] = [str(t.reason or "") for t in trials]
+    columns[_free(columns, "reason_code")] = [t.reason.code if t.reason else "" for t in trials]
     columns[_free(columns, "index")] = [t.index for t in trials]
     columns[_free(columns, "seed")] = [t.seed for t in trials]
     columns[_free(columns, "attempts")] = [t.attempts for t in trials]

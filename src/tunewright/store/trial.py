@@ -7,10 +7,13 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from tunewright.design.ranges import Value
+from tunewright.messages import Message
 from tunewright.store.curves import Curves
 
-Status = Literal["pending", "running", "completed", "infeasible", "failed"]
-ENDED: tuple[Status, ...] = ("completed", "infeasible", "failed")
+# `pruned`: stopped early because it did not look promising, so its value is unknown (censored);
+# it is neither infeasible nor failed
+Status = Literal["pending", "running", "completed", "infeasible", "failed", "pruned"]
+ENDED: tuple[Status, ...] = ("completed", "infeasible", "failed", "pruned")
 
 
 @dataclass(frozen=True)
@@ -23,7 +26,7 @@ class Trial:
     configuration: Mapping[str, Value]  # empty until an adaptive search has filled it
     unit: Mapping[str, float]  # column -> position in the unit cube
     status: Status
-    reason: str = ""  # why infeasible or failed
+    reason: Message | None = None  # why infeasible, failed or pruned
     value: float | None = None  # the objective; None unless completed
     best_step: int | None = None  # the step the value was reached at
     curves: Curves = field(default_factory=lambda: Curves(()), repr=False, compare=False)
@@ -37,6 +40,7 @@ class Trial:
     detail: str = field(default="", repr=False)  # traceback or log tail of a failed trial
     search: str = ""  # which search suggested it; analyses of edges use non-adaptive ones only
     origin: tuple[str, int] | None = None  # joined from an earlier round: its name, number there
+    peak_memory_mb: float | None = None  # with everything it started; None: not measured
 
     @property
     def ended(self) -> bool:

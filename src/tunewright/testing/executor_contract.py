@@ -24,12 +24,12 @@ from tunewright.execution.workload import Workload
 from tunewright.store.curves import Batch, merge
 from tunewright.testing.programs import POINTS, descend, tick
 
-# what each manner of `descend` must end as, and a text its cause must hold
-ENDS: dict[str, tuple[Outcome, str]] = {
-    "completed": ("completed", ""),
-    "says infeasible": ("infeasible", "heads do not divide width"),
-    "diverges": ("infeasible", "nan"),
-    "raises": ("failed", "a bug of the training program"),
+# what each manner of `descend` must end as, the code of its cause, and a fact in it
+ENDS: dict[str, tuple[Outcome, str, tuple[str, str]]] = {
+    "completed": ("completed", "", ("", "")),
+    "says infeasible": ("infeasible", "trial.infeasible", ("text", "heads do not divide width")),
+    "diverges": ("infeasible", "metric.not_finite", ("value", "nan")),
+    "raises": ("failed", "trial.raised", ("text", "a bug of the training program")),
 }
 TICKS, TICK_S = 200, 0.02  # a program that goes on for 4 s unless it is stopped
 
@@ -91,11 +91,14 @@ def _check_ends(executor: Executor, folder: Path, patience_s: float) -> None:
     executor.start(workload, [one.assignment for one in told])
     _gather(executor, told, patience_s)
     for one, manner in zip(told, manners, strict=True):
-        outcome, text = ENDS[manner]
+        outcome, code, (fact, said) = ENDS[manner]
         end = one.ended
         assert end is not None
         assert end.outcome == outcome, f"{manner}: it is told as {end.outcome} ({end.cause})"
-        assert text in end.cause + end.detail, f"{manner}: cause {end.cause!r} lacks {text!r}"
+        if code:
+            cause = end.cause
+            assert cause is not None and cause.code == code, f"{manner}: cause {cause!r}"
+            assert cause.facts[fact] == said, f"{manner}: cause {cause!r} lacks {said!r}"
         assert end.seconds >= 0, f"{manner}: it took {end.seconds} s"
         _check_order(one, manner)
         _check_points(one, manner)

@@ -20,6 +20,7 @@ from tunewright.design.ranges import (
 )
 from tunewright.design.round import Round
 from tunewright.design.study import Study
+from tunewright.messages import Message
 from tunewright.search.search import Search, Suggestion
 from tunewright.store.trial import Status, Trial
 
@@ -158,14 +159,19 @@ def _check_same_answer(search: Search, study: Study, trials: Sequence[Trial]) ->
 
 
 def _histories(search: Search, study: Study, count: int) -> Iterator[list[Trial]]:
-    """Trials as a record may hold them: running, infeasible, failed, equal, and of many values."""
+    """Trials as a record may hold them: of every status, equal, and of many values."""
     drawn = _check_suggestions(search, study, [], count)
-    mixed: tuple[Status, ...] = ("completed", "infeasible", "running", "completed", "failed")
-    for statuses in (mixed, ("completed",), ("infeasible",), ("running",)):
+    mixed: tuple[Status, ...] = (
+        *("completed", "infeasible", "running", "completed", "failed", "pruned"),
+    )
+    for statuses in (mixed, ("completed",), ("infeasible",), ("running",), ("pruned",)):
         yield [_trial(study, i, s, statuses[i % len(statuses)]) for i, s in enumerate(drawn)]
     alike = [_trial(study, i, s, "completed") for i, s in enumerate(drawn)]
     yield [dataclasses.replace(trial, value=0.5) for trial in alike]
     yield [dataclasses.replace(alike[0], value=1e30)] if alike else []
+
+
+_MADE = Message("foreign", {"source": "test", "text": "made for a test"})
 
 
 def _trial(study: Study, index: int, suggestion: Suggestion, status: Status) -> Trial:
@@ -178,7 +184,7 @@ def _trial(study: Study, index: int, suggestion: Suggestion, status: Status) -> 
         configuration=suggestion.configuration,
         unit=suggestion.unit,
         status=status,
-        reason="" if status in ("completed", "running") else "made for a test",
+        reason=None if status in ("completed", "running") else _MADE,
         value=0.2 + math.sqrt(distance) if status == "completed" else None,
         best_step=100 if status == "completed" else None,
         search="test",

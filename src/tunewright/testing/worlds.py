@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -12,9 +13,11 @@ from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective, minimize
 from tunewright.design.round import Round
 from tunewright.design.study import Study
+from tunewright.messages import Message
 from tunewright.search.halton import Halton
 from tunewright.search.search import Search
 from tunewright.store.curves import Batch, Curves, pack
+from tunewright.store.judge import not_finite
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 from tunewright.testing.curves import noise, shape
@@ -122,7 +125,7 @@ def _trained(world: World, study: Study, trial: Trial, repeat: int) -> Trial:
 
 def _logged(
     world: World, random: np.random.Generator, value: float | None
-) -> tuple[dict[str, Points], str]:
+) -> tuple[dict[str, Points], Message | None]:
     """What a trial logs, and why it ended if it diverged."""
     steps = np.linspace(0, world.max_train_steps, world.evaluations + 1)[1:].astype(np.int64)
     metric, loss = world.objective.metric, world.meaning.name("train_loss")
@@ -135,8 +138,8 @@ def _logged(
     if not world.objective.minimize:
         judged = 1 - judged
     if value is not None:
-        return {metric: (steps, judged), loss: (steps, trained)}, ""
+        return {metric: (steps, judged), loss: (steps, trained)}, None
     last = world.evaluations // 2  # the loss diverges before this evaluation is made
     trained[last] = np.nan
     points = {metric: (steps[:last], judged[:last]), loss: (steps[: last + 1], trained[: last + 1])}
-    return points, f"{loss} is nan at step {steps[last]}"
+    return points, not_finite(loss, math.nan, int(steps[last]))

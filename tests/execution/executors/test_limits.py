@@ -8,15 +8,14 @@ import pytest
 
 from tunewright.errors import WorkloadError
 from tunewright.execution.executors.limits import Limits
+from tunewright.messages import Message
 
 
 def test_time_and_progress() -> None:
     limits = Limits(trial_timeout_s=60, no_progress_timeout_s=5)
     assert limits.exceeded(ran_s=59, since_step_s=4) is None
-    assert limits.exceeded(61, 1) == ("failed", "timeout: it ran for 60 s (trial_timeout_s)")
-    outcome, says = limits.exceeded(10, 6) or ("", "")
-    assert outcome == "failed"
-    assert says == "timeout: no step was reported for 5 s (no_progress_timeout_s)"
+    assert limits.exceeded(61, 1) == ("failed", Message("limit.time", {"limit_s": 60}))
+    assert limits.exceeded(10, 6) == ("failed", Message("limit.no_progress", {"limit_s": 5}))
     assert Limits().exceeded(1e9, 1e9) is None
 
 
@@ -24,9 +23,9 @@ def test_memory_is_in_gigabytes() -> None:
     limits = Limits(memory_gb=2)
     assert not limits.too_large(1907) and limits.too_large(1908)  # 2e9 bytes are 1907.3 MiB
     assert not Limits().too_large(1e9)
-    outcome, says = limits.out_of_memory(2000)
-    assert outcome == "infeasible"
-    assert says == "out of memory: it took 2.1 GB of 2 GB (memory_gb)"
+    outcome, reason = limits.out_of_memory(2000)
+    assert (outcome, reason.code) == ("infeasible", "limit.memory")
+    assert reason.facts == {"used_gb": pytest.approx(2.097, abs=1e-3), "limit_gb": 2}
 
 
 @pytest.mark.parametrize("limit", [0, -1, float("nan"), "many"])

@@ -25,6 +25,7 @@ from tunewright.execution.executors.executor import Ended, Executor
 from tunewright.execution.executors.local import Local
 from tunewright.execution.handle import FOLDER, Run
 from tunewright.execution.workload import Workload
+from tunewright.messages import Message
 
 pytestmark = pytest.mark.beyond_core  # most of them start processes
 
@@ -211,7 +212,7 @@ def test_a_folder_that_is_not_there_ends_its_attempt_only(local: Make, tmp_path:
     while len(ends) < 2 and time.monotonic() < until:
         ends |= {e.trial: e for e in executor.events(0.2) if isinstance(e, Ended)}
     assert ends[one.trial].outcome == "died", "not its fault: it is tried again"
-    assert "could not be started" in ends[one.trial].cause
+    assert ends[one.trial].cause.code == "trial.not_started"
     assert ends[two.trial].outcome == "completed"
 
 
@@ -239,7 +240,7 @@ def test_a_stopped_trial_saves_and_resumes(local: Make, tmp_path: Path) -> None:
     kept = snapshot.latest(told.folder / FOLDER)
     assert kept is not None
     assert kept.step == told.saved[-1].step
-    assert told.end.cause == f"stopped after saving at step {kept.step}"
+    assert told.end.cause == Message("stopped.after_saving", {"step": kept.step})
     assert list(told.curves["valid_error"].steps) == list(range(1, kept.step + 1))
 
     ask = stopping(executor, tmp_path, attempt=2)
@@ -260,7 +261,7 @@ def test_after_the_grace_period_it_is_ended(
     ask = stopping(executor, tmp_path, grace_s=0.5)
     (told,) = drive(executor, train, tmp_path, [configuration], meanwhile=ask)
     assert told.end.outcome == "stopped"
-    assert "grace period" in told.end.cause
+    assert told.end.cause == Message("stopped.grace_over")
 
 
 def test_a_waiting_trial_is_stopped_at_once(local: Make, tmp_path: Path) -> None:
@@ -273,7 +274,7 @@ def test_a_waiting_trial_is_stopped_at_once(local: Make, tmp_path: Path) -> None
 
     running, waiting = drive(executor, bad.fine, tmp_path, [configuration] * 2, meanwhile=ask)
     assert running.end.outcome == "completed"
-    assert (waiting.end.outcome, waiting.end.cause) == ("stopped", "stopped before it began")
+    assert (waiting.end.outcome, waiting.end.cause) == ("stopped", Message("stopped.before_start"))
     assert "1 1 began" not in journal.read_text()
 
 

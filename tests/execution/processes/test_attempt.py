@@ -20,6 +20,7 @@ from tunewright.execution.processes.attempt import (
     judge,
     perform,
 )
+from tunewright.messages import Message
 from tunewright.store.curves import unpack
 
 
@@ -41,7 +42,7 @@ def test_torch_has_an_exception_for_it() -> None:
     torch = pytest.importorskip("torch")
     outcome, cause, _ = judge(torch.OutOfMemoryError("CUDA out of memory"))
     assert outcome == "infeasible"
-    assert cause.startswith("out of memory: ")
+    assert cause.code == "memory.exhausted"
 
 
 @given(st.text(st.characters(), max_size=50))
@@ -58,7 +59,7 @@ def test_texts_have_an_end(tmp_path: Path) -> None:
         raise ValueError("x" * 100_000 + "\nsecond line")
 
     end = perform(Task(train, OBJECTIVE, Meaning()), assignment(tmp_path), lambda event: None)
-    assert len(end.cause) == LONGEST_CAUSE
+    assert end.cause is not None and len(end.cause.facts["text"]) == LONGEST_CAUSE
     assert len(end.detail) == LONGEST_DETAIL
 
 
@@ -79,7 +80,7 @@ def test_a_stop_before_the_beginning(tmp_path: Path) -> None:
 
     task = Task(train, OBJECTIVE, Meaning())
     end = perform(task, assignment(tmp_path), lambda event: None, Run.ask_stop)
-    assert (end.outcome, end.cause) == ("stopped", "stopped before it began")
+    assert (end.outcome, end.cause) == ("stopped", Message("stopped.before_start"))
 
 
 def test_ctrl_c_is_not_the_trials(tmp_path: Path) -> None:

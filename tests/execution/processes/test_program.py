@@ -19,6 +19,7 @@ from tunewright.execution.executors.executor import Executor
 from tunewright.execution.executors.inline import Inline
 from tunewright.execution.executors.local import Local
 from tunewright.execution.processes.program import Lines, measurement
+from tunewright.messages import Message
 
 pytestmark = pytest.mark.beyond_core  # most of them start processes
 
@@ -99,24 +100,25 @@ print('{"step": 1, "valid_error": 0.5}')
 def test_it_says_itself_that_it_is_infeasible(executor: Executor, tmp_path: Path) -> None:
     source = """print('{"infeasible": "heads do not divide width"}', flush=True); sys.exit(1)"""
     told = run(executor, program(tmp_path, source), tmp_path)
-    assert (told.end.outcome, told.end.cause) == ("infeasible", "heads do not divide width")
+    said = Message("trial.infeasible", {"text": "heads do not divide width"})
+    assert (told.end.outcome, told.end.cause) == ("infeasible", said)
 
 
 @pytest.mark.parametrize(
-    ("line", "outcome", "says"),
+    ("line", "outcome", "code"),
     [
-        ('{"step": 1, "valid_error": NaN}', "infeasible", "valid_error is nan at step 1"),
-        ('{"step": 1, "valid_error": "low"}', "failed", "valid_error: 'low' is text"),
-        ('{"step": 1, "valid_error": null}', "failed", "valid_error: None is no number"),
-        ('{"step": 1.5, "valid_error": 1}', "failed", "step 1.5 is no whole number"),
+        ('{"step": 1, "valid_error": NaN}', "infeasible", "metric.not_finite"),
+        ('{"step": 1, "valid_error": "low"}', "failed", "value.text"),
+        ('{"step": 1, "valid_error": null}', "failed", "value.none"),
+        ('{"step": 1.5, "valid_error": 1}', "failed", "step.not_whole"),
     ],
 )
 def test_a_bad_measurement_ends_it(
-    local: Local, tmp_path: Path, line: str, outcome: str, says: str
+    local: Local, tmp_path: Path, line: str, outcome: str, code: str
 ) -> None:
     told = run(local, program(tmp_path, f"print({line!r}); time.sleep(600)"), tmp_path)
     assert told.end.outcome == outcome
-    assert told.end.cause.startswith(says)
+    assert told.end.cause is not None and told.end.cause.code == code
 
 
 def test_steps_that_go_back_name_the_output(local: Local, tmp_path: Path) -> None:
@@ -134,18 +136,21 @@ def test_it_may_resume_from_its_own_checkpoint(executor: Executor, tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("source", "outcome", "says"),
+    ("source", "outcome", "status", "signal"),
     [
-        ("print('the reason'); sys.exit(3)", "failed", "exit status 3"),
-        ("raise ValueError('no data')", "failed", "exit status 1"),
-        ("os.kill(os.getpid(), 9)", "died", "killed by SIGKILL"),
-        ("os.kill(os.getpid(), 11)", "died", "killed by SIGSEGV"),
-        ("sys.exit(137)", "died", "exit status 137"),
+        ("print('the reason'); sys.exit(3)", "failed", 3, ""),
+        ("raise ValueError('no data')", "failed", 1, ""),
+        ("os.kill(os.getpid(), 9)", "died", -9, "SIGKILL"),
+        ("os.kill(os.getpid(), 11)", "died", -11, "SIGSEGV"),
+        ("sys.exit(137)", "died", 137, ""),
     ],
 )
-def test_how_it_ends(local: Local, tmp_path: Path, source: str, outcome: str, says: str) -> None:
+def test_how_it_ends(
+    local: Local, tmp_path: Path, source: str, outcome: str, status: int, signal: str
+) -> None:
     told = run(local, program(tmp_path, source), tmp_path)
-    assert (told.end.outcome, told.end.cause) == (outcome, says)
+    assert told.end.outcome == outcome
+    assert told.end.cause == Message("program.exited", {"status": status, "signal": signal})
     if "reason" in source:
         assert "the reason" in told.end.detail  # the end of its log
     if "ValueError" in source:
@@ -157,7 +162,8 @@ def test_a_program_that_does_not_exist(tmp_path: Path) -> None:
         run(Local(workers=1, devices=[]), command("no_such_program {x}"), tmp_path, x=1)
     told = run(Inline(), command("no_such_program {x}"), tmp_path, x=1)
     assert told.end.outcome == "failed"
-    assert "no_such_program could not be started" in told.end.cause
+    assert told.end.cause is not None and told.end.cause.code == "program.not_started"
+    assert told.end.cause.facts["program"] == "no_such_program"
 
 
 @pytest.mark.parametrize("way", ["catches", "ignores"])

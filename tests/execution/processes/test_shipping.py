@@ -163,8 +163,8 @@ def test_a_module_that_cannot_be_loaded_fails_with_the_reason(
         executor.close()
         del sys.modules["only_here"]
     assert told.end.outcome == "failed"
-    assert told.end.cause.startswith("the training function could not be loaded in a worker")
-    assert "not in a worker" in told.end.cause
+    assert told.end.cause is not None and told.end.cause.code == "trial.not_loaded"
+    assert "not in a worker" in told.end.cause.facts["cause"]["text"]
     assert "only_here.py" in told.end.detail
 
 

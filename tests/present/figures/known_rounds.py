@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,6 +12,7 @@ import tunewright as tw
 from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective, minimize
 from tunewright.store.curves import Batch, Curves, pack
+from tunewright.store.judge import not_finite
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 from tunewright.testing.surfaces import Bowl, Walled
@@ -76,7 +78,7 @@ def one_study(
                 configuration=round.studies[0].configuration(unit) if unit else {},
                 unit=unit,
                 status="infeasible" if diverged else "completed",
-                reason="train_loss is nan" if diverged else "",
+                reason=not_finite("train_loss", math.nan, 9) if diverged else None,
                 curves=Curves([Batch(1, 0, pack(points))]),
             )
         )

@@ -7,6 +7,7 @@ from tests.present.figures.known_rounds import depth, one_study
 
 import tunewright as tw
 from tunewright.errors import NotFound
+from tunewright.messages import Message
 from tunewright.present.figures.isolation import isolation, isolation_data
 from tunewright.store.results import Results
 from tunewright.testing.surfaces import Bowl
@@ -57,7 +58,9 @@ def test_trial_sd_comes_from_repeats_alone() -> None:
 def test_an_arm_without_a_completed_trial_is_still_shown() -> None:
     made = depth()
     broken = [
-        replace(t, status="infeasible", reason="out of memory") if t.study == 2 else t
+        replace(t, status="infeasible", reason=Message("trial.infeasible", {"text": "too large"}))
+        if t.study == 2
+        else t
         for t in made.recorded
     ]
     data = isolation_data(Results.from_parts(made.round, made.objective, broken))

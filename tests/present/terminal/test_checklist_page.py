@@ -4,47 +4,59 @@ import io
 from dataclasses import replace
 
 from rich.console import Console
+from tests.present.sample_findings import MORE, REMEDIES, edge, few, unknown
 from tests.recorded import results
 
-from tunewright.finding import LegacyFinding as Finding
-from tunewright.present.terminal.checklist_page import lines, print_checklist
+from tunewright.actions import Probe
+from tunewright.finding import Finding
+from tunewright.messages import Reader
+from tunewright.present.terminal.checklist_page import print_checklist
 
 FINDINGS = [
-    Finding("baseline", "round r", "ok", "better than chance"),
-    Finding("boundary", "layers=1", "ok", "best rate at 0.5"),
-    Finding("boundary", "layers=2", "warn", "best rate at 0.99", {}, ("widen it", "go on")),
-    Finding("boundary", "layers=3", "ok", "best rate at 0.6"),
-    Finding("density", "all", "note", "few trials", {}, ("more", "and more")),
-    Finding("variance", "layers=1", "cannot_judge", "no repeats", {}, ("repeat",)),
-    Finding("variance", "layers=2", "cannot_judge", "no repeats", {}, ("repeat",)),
+    edge("layers=1"),
+    edge("layers=2", "warn", REMEDIES),
+    few("note"),
+    unknown("overfitting", "layers=1", (Probe("clip", "r"),)),
+    unknown("overfitting", "layers=2", (Probe("clip", "r"),)),
 ]
 
 
-def test_warnings_come_first_and_settings_that_are_fine_share_a_line() -> None:
-    assert [(line.verdict, line.check, line.says) for line in lines(FINDINGS)] == [
-        ("warn", "boundary", "layers=2: best rate at 0.99"),
-        ("note", "density", "few trials"),
-        ("ok", "baseline", "better than chance"),
-        ("ok", "boundary", "layers=1: best rate at 0.5 (and 1 more)"),
-        ("cannot_judge", "variance", "no repeats"),
-    ]
-
-
-def printed(findings: list[Finding]) -> list[str]:
+def printed(findings: list[Finding], reader: Reader = "shell") -> list[str]:
     page = io.StringIO()
-    print_checklist(results(), findings, Console(file=page, width=80))
+    print_checklist(results(), findings, Console(file=page, width=80), reader)
     return page.getvalue().splitlines()
 
 
-def test_a_warning_shows_all_its_advice_and_a_note_the_first() -> None:
-    assert printed(FINDINGS)[:5] == [
-        "warn  boundary  layers=2: best rate at 0.99",
-        "                -> widen it",
-        "                -> go on",
-        "note  density   few trials",
-        "                -> more",
+def test_a_warning_is_its_headline_its_evidence_and_all_its_actions() -> None:
+    warned = FINDINGS[1]
+    first, *evidence, probe, advice = printed(FINDINGS)[: 3 + len(warned.words.evidence)]
+    assert first.split()[:2] == ["warn", "edge_of_divergence"]
+    assert first.endswith(f"layers=2: {warned.headline}")
+    below = first.index("layers=2")
+    assert [line[below:] for line in evidence] == list(warned.words.evidence)
+    assert probe[below:].split("    ") == ["-> tunewright probe warmup r", REMEDIES[0].shell_text]
+    assert advice[below:] == f"-> {REMEDIES[1].shell_text}"
+
+
+def test_a_note_shows_its_first_action_only() -> None:
+    lines = printed([few("note")])
+    assert [line.split("-> ")[1].split("    ")[0] for line in lines if "->" in line] == [
+        MORE.command
     ]
-    assert printed(FINDINGS)[-1].endswith(": 1 warning, 1 note, 3 fine, 2 cannot be judged")
+
+
+def test_what_is_fine_or_unknown_is_one_line_with_its_evidence_in_brackets() -> None:
+    *_, fine, sure, action, tally = printed(FINDINGS)
+    assert fine.startswith("ok ") and FINDINGS[0].headline in fine
+    assert sure.startswith("? ") and sure.endswith(f"({FINDINGS[3].words.evidence[0]})")
+    assert "-> tunewright probe clip r" in action
+    assert tally.endswith(": 1 warning, 1 note, 1 fine, 2 cannot be judged")
+
+
+def test_in_python_actions_are_calls() -> None:
+    lines = "\n".join(printed(FINDINGS, "python"))
+    assert "tw.probes.warmup(workload" in lines
+    assert "tunewright probe" not in lines
 
 
 def test_where_every_trial_failed_that_comes_first() -> None:
@@ -52,12 +64,13 @@ def test_where_every_trial_failed_that_comes_first() -> None:
     failed = [trial for trial in made.recorded if trial.status == "failed"]
     page = io.StringIO()
     print_checklist(replace(made, recorded=tuple(failed)), FINDINGS, Console(file=page, width=200))
-    assert page.getvalue().startswith("1 trial, all failed: ValueError: no such file: tunewright")
+    first, second, *_ = page.getvalue().splitlines()
+    assert "all failed" in first and failed[0].reason in first
+    assert f"-> tunewright trial weight_decay {failed[0].number}" in second
     assert not any("all failed" in line for line in printed(FINDINGS))
 
 
 def test_what_a_setting_says_cannot_move_the_cursor() -> None:
-    hostile = [Finding("boundary", "a=\x1b[2J", "warn", "[red]bold[/red]", {}, ("\x07",))]
-    text = "\n".join(printed(hostile))
+    text = "\n".join(printed([edge("a=\x1b[2J [red]bold[/red]", "warn", (Probe("\x07", "r"),))]))
     assert "\x1b" not in text and "\x07" not in text
     assert "[red]bold[/red]" in text

@@ -1,13 +1,20 @@
 from __future__ import annotations
 
 import io
+import math
 
 from rich.console import Console
 from tests.told import Record, concluded, started
 
 from tunewright.execution.watcher import Summary
+from tunewright.messages import Message
 from tunewright.present.terminal.progress import Lines, LiveRegion, region, watcher
 from tunewright.present.terminal.tally import Tally
+from tunewright.store.judge import not_finite
+
+DIVERGED = not_finite("train_loss", math.nan, 3)
+RAISED = Message("trial.raised", {"type": "ValueError", "text": "no such file"})
+HOSTILE = Message("trial.failed", {"text": "\x1b]0;owned\x07 [bold]markup[/bold]"})
 
 
 def log() -> tuple[Lines, io.StringIO]:
@@ -42,7 +49,7 @@ def test_a_continued_round_says_how_much_is_done() -> None:
     counts = {"infeasible": 2, "completed": 2, "pending": 6}
     watch.began(Record(continued=True, counts=counts), total=10, done=4)  # type: ignore[arg-type]
     assert "10 trials, 4 ended before" in text.getvalue()
-    watch.ended(concluded(5, "infeasible", reason="train_loss is nan at step 3"))
+    watch.ended(concluded(5, "infeasible", reason=DIVERGED))
     assert "trial 5 infeasible  train_loss is nan at step 3" in text.getvalue()
     assert "[5/10  3 infeasible" in text.getvalue()
 
@@ -51,7 +58,7 @@ def test_the_same_failure_warns_once() -> None:
     watch, text = log()
     watch.began(Record(), total=10, done=0)  # type: ignore[arg-type]
     for number in range(3):
-        watch.ended(concluded(number, "failed", reason="ValueError: no such file"))
+        watch.ended(concluded(number, "failed", reason=RAISED))
     warnings = [line for line in text.getvalue().splitlines() if "  ! " in line]
     assert len(warnings) == 1
     assert warnings[0].endswith(
@@ -63,18 +70,18 @@ def test_five_infeasible_in_a_row_warn_once_per_row() -> None:
     watch, text = log()
     watch.began(Record(), total=50, done=0)  # type: ignore[arg-type]
     for number in range(8):
-        watch.ended(concluded(number, "infeasible", reason="diverged"))
+        watch.ended(concluded(number, "infeasible", reason=DIVERGED))
     assert text.getvalue().count("5 trials in a row were infeasible") == 1
     watch.ended(concluded(8, value=0.5))
     for number in range(9, 14):
-        watch.ended(concluded(number, "infeasible", reason="diverged"))
+        watch.ended(concluded(number, "infeasible", reason=DIVERGED))
     assert text.getvalue().count("5 trials in a row were infeasible") == 2
 
 
 def test_control_characters_of_a_program_never_reach_the_terminal() -> None:
     watch, text = log()
     watch.began(Record(), total=10, done=0)  # type: ignore[arg-type]
-    watch.ended(concluded(0, "failed", reason="\x1b]0;owned\x07 [bold]markup[/bold]"))
+    watch.ended(concluded(0, "failed", reason=HOSTILE))
     assert "\x1b" not in text.getvalue()
     assert "[bold]markup[/bold]" in text.getvalue()
 

@@ -6,10 +6,12 @@ from rich.console import Console
 from tests.recorded import results
 from tests.told import ROUND
 
+from tunewright.actions import CheckRound, Repeat, RunTrials, ShowTrial
 from tunewright.design.conditions import given
 from tunewright.design.ranges import log
 from tunewright.design.round import Round
-from tunewright.present.next_step import next_steps
+from tunewright.messages import Message
+from tunewright.present.next_step import Step, next_steps
 from tunewright.present.terminal.round_page import (
     print_round,
     reasons,
@@ -57,13 +59,12 @@ def test_reasons_that_differ_in_the_step_alone_are_one() -> None:
 
 
 def test_the_next_step_follows_what_happened() -> None:
-    assert next_steps(results(failed=True, pending=True))[0].command == (
-        "tunewright trial weight_decay 6"
-    )
-    assert next_steps(results(pending=True))[0].command == "tunewright run weight_decay"
-    assert next_steps(results())[0].command == "tunewright check weight_decay"
+    name = "weight_decay"
+    assert next_steps(results(failed=True, pending=True))[0].action == ShowTrial(name, 6)
+    assert next_steps(results(pending=True))[0].action == RunTrials(name)
+    assert next_steps(results())[0].action == CheckRound(name)
     beside = next_steps(results(), reported=True)
-    assert beside[0].command == "tunewright repeat weight_decay --times 5"
+    assert beside[0] == Step(Repeat(name, times=5), Message("next.repeat"))
 
 
 def test_conditional_hyperparameters_are_told_apart() -> None:

@@ -1,15 +1,22 @@
 from __future__ import annotations
 
+import math
+
 from tests.told import concluded, started
 
+from tunewright.messages import Message
 from tunewright.present.terminal.tally import Tally
+from tunewright.store.judge import not_finite
+
+DIVERGED = not_finite("train_loss", math.nan, 3)
+KILLED = Message("program.exited", {"status": -9, "signal": "SIGKILL"})
 
 
 def test_counts_follow_what_is_told() -> None:
     tally = Tally("depth", "valid_error", total=6, done=1)
     for number in (1, 2, 3):
         tally = tally.after_start(started(number), now=0.0)
-    tally = tally.after_end(concluded(2, "infeasible", reason="diverged"))
+    tally = tally.after_end(concluded(2, "infeasible", reason=DIVERGED))
     tally = tally.after_end(concluded(1, value=0.3))
     assert (tally.done, tally.infeasible, tally.failed) == (3, 1, 0)
     assert [number for number, _ in tally.running] == [3]
@@ -18,7 +25,7 @@ def test_counts_follow_what_is_told() -> None:
 
 def test_an_attempt_that_is_due_again_is_not_done() -> None:
     tally = Tally("depth", "valid_error", total=6, done=0).after_start(started(0), now=0.0)
-    again = tally.after_end(concluded(0, "pending", reason="killed by signal 9"))
+    again = tally.after_end(concluded(0, "pending", reason=KILLED))
     assert again.done == 0
     assert again.running == ()
 

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from rich.console import Console
 from tests.recorded import results
 
-from tunewright.present.terminal.trial_page import print_trial
+from tunewright.messages import Message
+from tunewright.present.terminal.trial_page import facts, print_trial
 from tunewright.store.provenance import Provenance
 from tunewright.store.read_round import Attempt, Snapshot
 from tunewright.stores import History
@@ -21,11 +23,12 @@ ORIGIN = Provenance(
     host="a_host",
 )
 
+KILLED = Message("program.exited", {"status": -9, "signal": "SIGKILL"})
 MOMENT = datetime(2026, 1, 2, tzinfo=UTC)
 HISTORY = History(
     [
-        Attempt(1, "a_host pid 7", 0, MOMENT, MOMENT, "died", "killed by signal 9", 4.0),
-        Attempt(2, "a_host pid 8", 50, MOMENT, None, "", "", 0.0),
+        Attempt(1, "a_host pid 7", 0, MOMENT, MOMENT, "died", KILLED, 4.0),
+        Attempt(2, "a_host pid 8", 50, MOMENT, None, "", None, 0.0),
     ],
     [Snapshot(2, 90, "snapshots/000090", "abc", MOMENT)],
     ORIGIN,
@@ -75,8 +78,7 @@ def test_every_attempt_is_listed() -> None:
         "died",
         "killed",
         "by",
-        "signal",
-        "9",
+        "SIGKILL",
         "a_host",
         "pid",
         "7",
@@ -96,3 +98,10 @@ def test_a_failed_trial_shows_the_end_of_its_log() -> None:
     assert "tunewright run weight_decay --retry-failed" in text
     assert "--retry-failed" not in page(0)
     assert "  Traceback" in text
+
+
+def test_the_most_memory_it_took_is_shown() -> None:
+    own = results()
+    large = replace(own.trial(2), peak_memory_mb=23_500.0)
+    assert ("memory", "23.5 GB at most") in list(facts(own, large))
+    assert "memory" not in dict(facts(own, own.trial(2)))

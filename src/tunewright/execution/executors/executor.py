@@ -14,6 +14,7 @@ from typing import Literal, Protocol, runtime_checkable
 
 from tunewright.design.ranges import Value
 from tunewright.execution.workload import Workload
+from tunewright.messages import Message
 
 Outcome = Literal[
     "completed",  # the training program came to its end
@@ -80,7 +81,7 @@ class Ended:
     trial: int
     attempt: int
     outcome: Outcome
-    cause: str = ""  # one line for people
+    cause: Message | None = None  # why; one that only the executor knows is `foreign`
     detail: str = ""  # traceback or the tail of the log
     seconds: float = 0.0  # by a monotonic clock
     peak_memory_mb: float | None = None

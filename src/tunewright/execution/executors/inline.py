@@ -11,6 +11,7 @@ from tunewright.execution.executors.executor import Assignment, Ended, Event
 from tunewright.execution.handle import Run
 from tunewright.execution.processes.attempt import Task, perform
 from tunewright.execution.workload import Workload
+from tunewright.messages import Message
 
 
 @dataclass
@@ -47,7 +48,8 @@ class Inline:
         self._current = assignment.trial
         try:
             if assignment.trial in self._stops:
-                end = Ended(assignment.trial, assignment.attempt, "stopped", "before it began")
+                early = Message("stopped.before_start")
+                end = Ended(assignment.trial, assignment.attempt, "stopped", early)
             else:
                 task = Task(workload.train, workload.objective, workload.meaning)
                 end = perform(task, assignment, told.append, self._began)

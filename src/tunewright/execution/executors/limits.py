@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from tunewright.errors import WorkloadError
 from tunewright.execution.executors.executor import Outcome
+from tunewright.messages import Message
 
 MEGABYTES = 1000**3 / 2**20  # of one gigabyte
 
@@ -29,26 +30,24 @@ class Limits:
                     f"{name}={limit!r} is not a positive number; leave it out for no limit."
                 )
 
-    def exceeded(self, ran_s: float, since_step_s: float) -> tuple[Outcome, str] | None:
+    def exceeded(self, ran_s: float, since_step_s: float) -> tuple[Outcome, Message] | None:
         """How a trial ends that ran so long, or None if it may go on.
 
         >>> Limits(trial_timeout_s=60).exceeded(61, 2)
-        ('failed', 'timeout: it ran for 60 s (trial_timeout_s)')
+        ('failed', Message(code='limit.time', facts={'limit_s': 60}))
         """
         if self.trial_timeout_s is not None and ran_s > self.trial_timeout_s:
-            return "failed", f"timeout: it ran for {self.trial_timeout_s:g} s (trial_timeout_s)"
+            return "failed", Message("limit.time", {"limit_s": self.trial_timeout_s})
         limit = self.no_progress_timeout_s
         if limit is not None and since_step_s > limit:
-            said = f"timeout: no step was reported for {limit:g} s (no_progress_timeout_s)"
-            return "failed", said
+            return "failed", Message("limit.no_progress", {"limit_s": limit})
         return None
 
     def too_large(self, megabytes: float) -> bool:
         """Whether this is more memory than a trial may take."""
         return self.memory_gb is not None and megabytes > self.memory_gb * MEGABYTES
 
-    def out_of_memory(self, megabytes: float) -> tuple[Outcome, str]:
+    def out_of_memory(self, megabytes: float) -> tuple[Outcome, Message]:
         """How a trial ends that took so much memory."""
-        taken = megabytes / MEGABYTES
-        said = f"out of memory: it took {taken:.3g} GB of {self.memory_gb:g} GB (memory_gb)"
-        return "infeasible", said
+        facts = {"used_gb": megabytes / MEGABYTES, "limit_gb": self.memory_gb}
+        return "infeasible", Message("limit.memory", facts)

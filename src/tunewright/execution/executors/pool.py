@@ -33,8 +33,10 @@ from tunewright.execution.processes import memory, process_tree
 from tunewright.execution.processes.frames import Head
 from tunewright.execution.processes.output import Output, last_lines
 from tunewright.execution.processes.process import WorkerProcess, start_warden
-from tunewright.execution.processes.program import describe
+from tunewright.execution.processes.program import exited
 from tunewright.execution.processes.worker import as_fields
+from tunewright.messages import Message
+from tunewright.store.reason import decode
 
 Isolate = Literal["auto", "always", "never"]
 CHECK_S = 0.25  # how often limits are looked at while something trains
@@ -159,7 +161,7 @@ class Pool:
             self._failure = error
         finally:
             for seat in self.seats:
-                self._end(seat, "stopped", "the executor was closed")
+                self._end(seat, "stopped", Message("stopped.executor_closed"))
             if warden is not None:
                 os.close(pipe)
                 warden.wait()
@@ -197,7 +199,7 @@ class Pool:
             if seat.worker is None:
                 self._hire(seat, load)
         except OSError as error:  # no such folder, no more processes: not this trial's fault
-            cause = f"it could not be started: {error}"
+            cause = Message("trial.not_started", {"text": str(error)})
             self._events.put(Ended(assignment.trial, assignment.attempt, "died", cause))
             return
         now = time.monotonic()
@@ -274,7 +276,7 @@ class Pool:
         job, load = seat.job, seat.loaded
         assert job is not None and load is not None
         self._copy(seat)
-        outcome, cause, detail = head["outcome"], head["cause"], head["detail"]
+        outcome, cause, detail = head["outcome"], decode(head["cause"]), head["detail"]
         self._conclude(seat, outcome, cause, detail, head["seconds"], head["peak_memory_mb"])
         fresh = bool(head["left"])
         if not load.is_command:
@@ -292,15 +294,15 @@ class Pool:
         if seat.job is None:  # its last message was that the trial had ended
             return
         if status == -signal.SIGKILL and kills.more():
-            self._conclude(seat, "infeasible", "out of memory: the kernel killed the trial")
+            self._conclude(seat, "infeasible", Message("memory.killed", {"what": "trial"}))
         else:
-            self._conclude(seat, "died", f"the process ended: {describe(status)}")
+            self._conclude(seat, "died", exited("process.exited", status))
 
     def _conclude(
         self,
         seat: Seat,
         outcome: Outcome,
-        cause: str,
+        cause: Message | None,
         detail: str = "",
         seconds: float | None = None,
         peak_mb: float | None = None,
@@ -331,7 +333,7 @@ class Pool:
                 continue
             over = self.limits.exceeded(now - job.started, now - job.progressed)
             if job.stop_by is not None and now > job.stop_by:
-                over = ("stopped", "stopped: it did not end within the grace period")
+                over = ("stopped", Message("stopped.grace_over"))
             if over is None:
                 over = self._memory(seat, job, worker, now)
             if over is not None:
@@ -339,7 +341,7 @@ class Pool:
 
     def _memory(
         self, seat: Seat, job: Job, worker: WorkerProcess, now: float
-    ) -> tuple[Outcome, str] | None:
+    ) -> tuple[Outcome, Message] | None:
         """Look at what the trial and its descendants take."""
         if now < job.measure_at:
             return None
@@ -356,7 +358,7 @@ class Pool:
         job.peak_mb = max(taken, job.peak_mb or 0.0) or None  # None: it had ended already
         return self.limits.out_of_memory(taken) if self.limits.too_large(taken) else None
 
-    def _end(self, seat: Seat, outcome: Outcome, cause: str) -> None:
+    def _end(self, seat: Seat, outcome: Outcome, cause: Message) -> None:
         """End a seat's trial, if one is there, with everything it has started."""
         if seat.worker is not None:
             self._dismiss(seat)
@@ -367,7 +369,8 @@ class Pool:
         for entry in [entry for entry in self._waiting if entry[1].trial == trial]:
             self._waiting.remove(entry)
             attempt = entry[1].attempt
-            self._events.put(Ended(trial, attempt, "stopped", "stopped before it began"))
+            early = Message("stopped.before_start")
+            self._events.put(Ended(trial, attempt, "stopped", early))
         for seat in self.seats:
             if seat.job is not None and seat.job.assignment.trial == trial:
                 until = time.monotonic() + grace_s

@@ -22,8 +22,9 @@ from tunewright.execution.processes.program import Finished, run_program
 from tunewright.execution.processes.seeding import plant
 from tunewright.execution.step_order import is_ours
 from tunewright.execution.workload import Train
+from tunewright.messages import Message
 
-LONGEST_CAUSE = 500  # characters of the one line for people
+LONGEST_CAUSE = 500  # characters of what an exception says, in the reason
 LONGEST_DETAIL = 20_000  # characters of a traceback
 # how libraries that have no exception class for it say that memory is used up
 OUT_OF_MEMORY = ("out of memory", "can't allocate memory", "RESOURCE_EXHAUSTED")
@@ -57,18 +58,18 @@ def perform(
         assignment.trial,
         assignment.attempt,
         outcome,
-        clean(cause)[:LONGEST_CAUSE],
+        cause,
         clean(detail)[-LONGEST_DETAIL:],
         seconds=time.monotonic() - start,
     )
 
 
-def _train(task: Task, run: Run) -> tuple[Outcome, str, str]:
+def _train(task: Task, run: Run) -> tuple[Outcome, Message | None, str]:
     if run.stop_asked:
-        return "stopped", "stopped before it began", ""
+        return "stopped", Message("stopped.before_start"), ""
     run.announce()
     plant(run.seeds)
-    end: tuple[Outcome, str, str] = ("completed", "", "")
+    end: tuple[Outcome, Message | None, str] = ("completed", None, "")
     try:
         if isinstance(task.train, Command):
             run_program(task.train, run)
@@ -91,39 +92,42 @@ def _train(task: Task, run: Run) -> tuple[Outcome, str, str]:
     return end
 
 
-def judge(error: BaseException) -> tuple[Outcome, str, str]:
-    """How an exception ends an attempt: outcome, one line, and the rest.
+def judge(error: BaseException) -> tuple[Outcome, Message, str]:
+    """How an exception ends an attempt: outcome, reason, and the rest of what it says.
 
     >>> judge(Infeasible("heads do not divide width"))[:2]
-    ('infeasible', 'heads do not divide width')
-    >>> judge(MemoryError())[:2]
-    ('infeasible', 'out of memory: MemoryError')
-    >>> judge(SystemExit(2))[:2]
-    ('failed', 'the training program called sys.exit(2)')
-    >>> judge(OSError(errno.ENOSPC, "No space left on device"))[:2]
+    ('infeasible', Message(code='trial.infeasible', facts={'text': 'heads do not divide width'}))
+    >>> judge(MemoryError())[1].code
+    'memory.exhausted'
+    >>> outcome, reason, detail = judge(OSError(errno.ENOSPC, "No space left on device"))
+    >>> outcome, str(reason)
     ('died', 'no space left: OSError: [Errno 28] No space left on device')
     """
+    if isinstance(error, Finished):
+        return error.outcome, error.reason, ""
+    if isinstance(error, Stopped):
+        return "stopped", error.reason, ""
+    if isinstance(error, Diverged):
+        return "infeasible", error.reason, ""
+    if isinstance(error, BadValue):
+        return "failed", error.reason, error.detail or _traceback(error)
+    if isinstance(error, SystemExit):
+        called = Message("trial.called_exit", {"status": _line(repr(error.code))})
+        return "failed", called, _traceback(error)
     text = _text(error)
     first, _, rest = text.partition("\n")
-    if isinstance(error, Finished):
-        return error.outcome, first, rest
-    if isinstance(error, Stopped):
-        return "stopped", first, ""
-    if isinstance(error, Diverged):
-        return "infeasible", first, ""
     if isinstance(error, Infeasible):
-        return "infeasible", first or "infeasible, without a reason given", rest
-    if isinstance(error, BadValue):
-        return "failed", first, rest or _traceback(error)
-    if isinstance(error, SystemExit):
-        called = f"the training program called sys.exit({error.code!r})"
-        return "failed", called, _traceback(error)
-    line = f"{type(error).__name__}: {first}" if first else type(error).__name__
+        return "infeasible", Message("trial.infeasible", {"text": _line(first)}), rest
+    facts = {"type": type(error).__name__, "text": _line(first)}
     if _is_out_of_memory(error, text):
-        return "infeasible", f"out of memory: {line}", _traceback(error)
+        return "infeasible", Message("memory.exhausted", facts), _traceback(error)
     if _is_full_disk(error):  # not the trial's fault: tried again once there is space
-        return "died", f"no space left: {line}", _traceback(error)
-    return "failed", line, _traceback(error)
+        return "died", Message("disk.full", facts), _traceback(error)
+    return "failed", Message("trial.raised", facts), _traceback(error)
+
+
+def _line(text: str) -> str:
+    return clean(text)[:LONGEST_CAUSE]
 
 
 def clean(text: str) -> str:

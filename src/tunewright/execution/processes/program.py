@@ -22,6 +22,7 @@ from tunewright.execution.executors.executor import Outcome
 from tunewright.execution.handle import Run
 from tunewright.execution.processes import process_tree
 from tunewright.execution.processes.memory import OomKills
+from tunewright.messages import Message
 
 CONFIG_FILE = "config.json"  # in the trial folder
 LOOK_S = 0.2  # how often it is looked at when it prints nothing
@@ -33,10 +34,11 @@ OURS = ("step", "infeasible", "resumed_at")  # a JSON object with one of these i
 class Finished(Exception):
     """The program ended in another way than with exit status 0."""
 
-    def __init__(self, outcome: Outcome, text: str) -> None:
-        """`text` has one line for people."""
-        super().__init__(text)
+    def __init__(self, outcome: Outcome, reason: Message) -> None:
+        """How that ends the attempt, and why."""
+        super().__init__(reason)
         self.outcome = outcome
+        self.reason = reason
 
 
 def run_program(command: Command, run: Run) -> None:
@@ -63,7 +65,8 @@ def run_program(command: Command, run: Run) -> None:
             process_group=0,  # so that it can be signalled with its children, and without us
         )
     except OSError as error:
-        raise Finished("failed", f"{words[0]} could not be started: {error.strerror}") from None
+        facts = {"program": words[0], "text": error.strerror or str(error)}
+        raise Finished("failed", Message("program.not_started", facts)) from None
     try:
         _listen(process, run)
     except Infeasible:
@@ -76,27 +79,26 @@ def run_program(command: Command, run: Run) -> None:
         process.stdout.close()
         process_tree.kill_marked(mark)
     if run.stop_asked:
-        raise Finished("stopped", f"stopped, {describe(status)}")
+        raise Finished("stopped", exited("stopped.program_exited", status))
     if status == -signal.SIGKILL and kills.more():
-        raise Finished("infeasible", "out of memory: the kernel killed the program")
+        raise Finished("infeasible", Message("memory.killed", {"what": "program"}))
     if _by_signal(status):
-        raise Finished("died", describe(status))
+        raise Finished("died", exited("program.exited", status))
     if status != 0:
-        raise Finished("failed", describe(status))
+        raise Finished("failed", exited("program.exited", status))
 
 
-def describe(status: int) -> str:
-    """An exit status in words.
+def exited(code: str, status: int) -> Message:
+    """The reason of an end with this exit status.
 
-    >>> describe(-11), describe(3)
-    ('killed by SIGSEGV', 'exit status 3')
+    >>> str(exited("program.exited", -11)), str(exited("process.exited", 3))
+    ('killed by SIGSEGV', 'the process ended: exit status 3')
     """
-    if status >= 0:
-        return f"exit status {status}"
     try:
-        return f"killed by {signal.Signals(-status).name}"
+        name = signal.Signals(-status).name if status < 0 else ""
     except ValueError:
-        return f"killed by signal {-status}"
+        name = ""
+    return Message(code, {"status": status, "signal": name})
 
 
 def _by_signal(status: int) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tunewright.errors import Stopped
+from tunewright.messages import Message
 
 
 class Stopping:
@@ -27,11 +28,11 @@ class Stopping:
             return
         if self._told_at is not None and step > self._told_at:
             # it has saved in its own way, or it will not
-            raise Stopped(f"stopped after step {self._told_at}")
+            raise Stopped(Message("stopped.after_step", {"step": self._told_at}))
         if not self.saves and step > first_save:
-            raise Stopped(f"stopped before step {step}, without a snapshot")
+            raise Stopped(Message("stopped.without_snapshot", {"step": step}))
 
     def saved(self, step: int) -> None:
         """The program has saved: if it was asked to stop, this is the moment."""
         if self.asked:
-            raise Stopped(f"stopped after saving at step {step}")
+            raise Stopped(Message("stopped.after_saving", {"step": step}))

@@ -30,6 +30,8 @@ from tunewright.execution.processes import memory, process_tree, surroundings
 from tunewright.execution.processes.attempt import Task, clean, judge, perform
 from tunewright.execution.processes.frames import Head, Receiver, Sender
 from tunewright.execution.processes.shipping import Shipment, receive
+from tunewright.messages import Message
+from tunewright.store.reason import encode
 
 TELL_S = 0.2  # points wait this long for company
 BEAT_S = 1.0  # a step without any point is told this often
@@ -109,8 +111,8 @@ class Worker:
             self._task = Task(train, objective, meaning, tuple(head["devices"]))
         except (Exception, SystemExit) as error:
             outcome, cause, detail = judge(error)
-            said = f"the training function could not be loaded in a worker: {cause}"
-            self._task = Ended(0, 0, outcome, clean(said), clean(detail))
+            reason = Message("trial.not_loaded", {"cause": cause.to_data()})
+            self._task = Ended(0, 0, outcome, reason, clean(detail))
         self._before = surroundings.look()
 
     def _attempt(self, assignment: Assignment) -> None:
@@ -129,7 +131,7 @@ class Worker:
             {
                 "kind": "ended",
                 "outcome": ended.outcome,
-                "cause": ended.cause,
+                "cause": encode(ended.cause),
                 "detail": ended.detail,
                 "seconds": ended.seconds,
                 "peak_memory_mb": memory.own_peak_mb(),
@@ -159,7 +161,8 @@ class Worker:
             if process_tree.kill_children():
                 left.append("processes that it started")
             process_tree.reap()
-        if ended.outcome == "failed" or ended.cause.startswith("out of memory"):
+        out_of_memory = ended.cause is not None and ended.cause.code == "memory.exhausted"
+        if ended.outcome == "failed" or out_of_memory:
             left.append(ended.outcome)
         left += surroundings.changed(self._before, surroundings.look())
         torch: Any = sys.modules.get("torch")

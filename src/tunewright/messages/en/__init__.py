@@ -12,32 +12,48 @@ from collections.abc import Callable, Mapping
 from tunewright.messages import Facts, Template
 from tunewright.messages.en import (
     actions,
+    campaigns,
+    errors,
+    findings_curves,
     findings_space,
     judging,
     launches,
+    probes,
+    probes_throughput,
     project,
     proposals,
     reasons,
+    report,
 )
 
 SENTENCES: Mapping[str, Template] = {
     **judging.SENTENCES,
-    **launches.SENTENCES,
     **project.SENTENCES,
     **reasons.SENTENCES,
     **findings_space.SENTENCES,
+    **findings_curves.SENTENCES,
     **proposals.SENTENCES,
+    **report.SENTENCES,
+    **campaigns.SENTENCES,
+    **launches.SENTENCES,
+    **probes.SENTENCES,
+    **probes_throughput.SENTENCES,
 }
 FINDINGS: Mapping[str, Callable[[str, Facts], list[str]]] = {
     **findings_space.FINDINGS,
+    **findings_curves.FINDINGS,
 }
 CANNOT_JUDGE: Mapping[str, str] = {
     **findings_space.CANNOT_JUDGE,
+    **findings_curves.CANNOT_JUDGE,
 }
 SECTIONS: Mapping[str, str] = {
     **findings_space.SECTIONS,
+    **findings_curves.SECTIONS,
 }
 ACTIONS: Mapping[str, Template] = {
     **actions.ACTIONS,
+    **errors.REMEDIES,
     **findings_space.ACTIONS,
+    **findings_curves.ACTIONS,
 }

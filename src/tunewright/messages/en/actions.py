@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tunewright.messages import Facts, Template, words
+from tunewright.messages import Facts, Template, declarations, words
 
 
 def _run_trials(facts: Facts) -> str:
@@ -17,6 +17,37 @@ def _repeat(facts: Facts) -> str:
     return f"train {which} again with {words.count(facts['times'], 'new seed')}"
 
 
+def _next_round(facts: Facts) -> str:
+    if facts["write"]:
+        return "write the proposed round"
+    return "see what to ask in the next round"
+
+
+PROBES = {
+    "warmup": "find a learning rate warm-up, best against early instability",
+    "clip": "find a threshold to clip gradients at, against early and mid-training instability",
+    "stability": "look closer at the instability",
+}
+# what declaring something is good for, where it is not another name
+PURPOSES = {
+    "steps_per_epoch": ", to compare the period with an epoch",
+    "chance": ", the loss of a guess such as log(classes)",
+}
+
+
+def _probe(facts: Facts) -> str:
+    return PROBES.get(facts["name"], f"probe {facts['name']}")
+
+
+def _declare(facts: Facts) -> str:
+    return f"declare {facts['name']}{PURPOSES.get(facts['name'], ', if it has another name')}"
+
+
+def _declare_in_project(facts: Facts) -> str:
+    setting = declarations.as_setting(facts["table"], facts["name"], facts["value"])
+    return f"{_declare(facts)}: {setting}"
+
+
 def _variance(facts: Facts) -> str:
     asked = {"times": "repeat", "studies": "search/searches", "splits": "data split"}
     found = []
@@ -25,12 +56,6 @@ def _variance(facts: Facts) -> str:
             one, _, several = noun.partition("/")
             found.append(words.count(facts[name], one, several or None))
     return f"measure the variance over {' and '.join(found)}"
-
-
-def _next_round(facts: Facts) -> str:
-    if facts["write"]:
-        return "write the proposed round"
-    return "see what to ask in the next round"
 
 
 ACTIONS: dict[str, Template] = {
@@ -44,8 +69,10 @@ ACTIONS: dict[str, Template] = {
     "show_trial": "look at trial {number}",
     "show_round": "look at the round",
     "check": "read the checklist",
-    "probe": "probe {name}",
-    "declare": "declare {name} under [workload.{table}], in Python Workload({table}=...)",
+    "probe": _probe,
+    "report": "write the report",
+    "export": "write every trial to {path}",
+    "declare": {"python": _declare, "shell": _declare_in_project},
     "note": "write down which commit the trials ran",
     "search_range": "search {column} in {range:range}",
     "save_per_example": "save per_example.npy in run.folder: one number for each example",

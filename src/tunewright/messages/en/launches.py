@@ -122,9 +122,7 @@ def _futile(facts: Facts) -> str:
 
 def _objection(facts: Facts) -> str:
     of = "" if facts["scope"] == "round" else f" ({facts['about']})"
-    said = facts.get("says")  # of a check that is not converted yet
-    if said is None:
-        said = messages.finding(facts["check"], facts["verdict"], facts["evidence"])
+    said = messages.finding(facts["check"], facts["verdict"], facts["evidence"])
     return f"{OBJECTIONS[facts['check']]}{of}: {said}"
 
 

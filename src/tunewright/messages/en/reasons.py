@@ -1,9 +1,189 @@
-"""Why a trial is infeasible or failed."""
+"""Why a trial is infeasible, failed, pruned or due for another attempt."""
 
 from __future__ import annotations
 
-from tunewright.messages import Template
+from tunewright.messages import Facts, Template, text
+
+
+def _at_step(facts: Facts) -> str:
+    """Where it happened; a reason that speaks of several trials has no step."""
+    step = facts.get("step")
+    return "" if step is None else f" at step {step}"
+
+
+def _inner(facts: Facts) -> str:
+    """The sentence of the reason inside another."""
+    cause = facts["cause"]
+    return text(cause["code"], {name: fact for name, fact in cause.items() if name != "code"})
+
+
+def _never_logged(facts: Facts) -> str:
+    metric, logged, near = facts["metric"], facts.get("logged"), facts.get("near")
+    says = f"the objective {metric} was never logged"
+    if logged is None:
+        return says
+    if not logged:
+        return (
+            f"{says}, nor anything else: "
+            f'call run.log(step, {{"{metric}": ...}}), or print one JSON object per measurement'
+        )
+    remedy = f"Did you mean {near}?" if near else f"Log {metric}, or change the objective."
+    return f"{says}, only {', '.join(logged)}{' ...' if facts.get('more') else ''}. {remedy}"
+
+
+def _not_finite(facts: Facts) -> str:
+    return f"{facts['metric']} is {facts['value']}{_at_step(facts)}"
+
+
+def _broken(facts: Facts) -> str:
+    metric, relation, limit = facts["metric"], facts["relation"], facts["limit"]
+    return f"{metric} is {facts['value']:g}{_at_step(facts)}, not {relation} {limit:g}"
+
+
+def _value_text(facts: Facts) -> str:
+    such = f", such as float({facts['value']})" if facts["reads_as_number"] else ""
+    return f"{facts['metric']}: {facts['value']} is text; log a number{such}"
+
+
+def _bad_name(facts: Facts) -> str:
+    unprintable = "it has unprintable characters"
+    why = unprintable if facts["why"] == "unprintable" else "use text of 1 to 200 characters"
+    return f"{facts['name']} cannot name a metric: {why}"
+
+
+def _went_back(facts: Facts) -> str:
+    number, after = facts["number"], facts["after"]
+    who = "this repeat" if number is None else f"trial {number}"
+    before = f"it resumed at step {after}" if facts["resumed"] else f"step {after}"
+    return f"{who} logged step {facts['step']} after {before} within one attempt"
+
+
+def _exception(facts: Facts) -> str:
+    return f"{facts['type']}: {facts['text']}" if facts["text"] else str(facts["type"])
+
+
+def _exit(facts: Facts) -> str:
+    if facts["status"] >= 0:
+        return f"exit status {facts['status']}"
+    return f"killed by {facts['signal'] or 'signal ' + str(-facts['status'])}"
+
+
+def _host_lost(facts: Facts) -> str:
+    what = "node" if facts["what"] == "node" else "the process on"
+    alone = "; its folder was on that node alone, so the next attempt starts at step 0"
+    says = f"{what} {facts['where']} was lost: {facts['text']}"
+    return says + alone if facts["folder_lost"] else says
+
+
+def _folder_missing(facts: Facts) -> str:
+    return (
+        f"{_inner(facts)} (this node, {facts['host']}, has no folder {facts['folder']}: "
+        'share it, or ship it with runtime_env={"working_dir": "."})'
+    )
+
+
+def _owner_lost(facts: Facts) -> str:
+    return f"owner lost ({facts['owner']})" if facts.get("owner") else "owner lost"
+
 
 SENTENCES: dict[str, Template] = {
-    "objective.never_logged": "the objective {metric} was never logged",
+    # the objective, the losses and the constraints
+    "objective.never_logged": _never_logged,
+    "metric.not_finite": _not_finite,
+    "constraint.never_logged": (
+        "{metric} was never logged, so {metric} {relation} {limit:g} cannot be judged"
+    ),
+    "constraint.broken": _broken,
+    # what was logged is no number, or no step
+    "value.too_large": "{metric}: {value} is too large for a float; log its logarithm",
+    "value.none": (
+        "{metric}: None is no number; does the function that computes it return something?"
+    ),
+    "value.truth": "{metric}: {value} is a truth value; log 1.0 or 0.0 if you mean that",
+    "value.text": _value_text,
+    "value.complex": "{metric}: {value} is complex; log abs() or .real of it",
+    "value.dictionary": (
+        "{metric}: {value} is a dictionary; log each entry under a name of its own"
+    ),
+    "value.collection": "{metric}: {value} is a {type}; log one number per name",
+    "value.array": lambda facts: (
+        f"{facts['metric']}: an array of shape {tuple(facts['shape'])} is not one number; say "
+        ".item(), or .mean() of it"
+    ),
+    "value.not_read": "{metric}: {value} is no number ({text})",
+    "value.other": "{metric}: {value} is a {type}; log float() of it if it is a number",
+    "metric.bad_name": _bad_name,
+    "metrics.not_a_mapping": (
+        "run.log(step, {value}): the second argument is a dictionary of metrics, as in "
+        'run.log(step, {{"train/loss": loss}})'
+    ),
+    "step.not_whole": "step {value} is no whole number: steps count updates, 0, 1, 2, ...",
+    "step.out_of_bounds": "step {value} is out of bounds: steps count updates, 0, 1, 2, ...",
+    "step.went_back": _went_back,
+    # the training program
+    "trial.raised": _exception,
+    "trial.infeasible": lambda facts: facts["text"] or "infeasible, without a reason given",
+    "trial.failed": lambda facts: facts["text"] or "failed, without a reason given",
+    "trial.died": "died, without a reason given",
+    "trial.died_repeatedly": lambda facts: (
+        f"died {facts['deaths']} times, at last: {_inner(facts)}"
+    ),
+    "trial.called_exit": "the training program called sys.exit({status})",
+    "trial.pruned": lambda facts: f"pruned{_at_step(facts)}",
+    "trial.not_loaded": lambda facts: (
+        f"the training function could not be loaded in a worker: {_inner(facts)}"
+    ),
+    "trial.not_started": "it could not be started: {text}",
+    "trial.folder_missing": _folder_missing,
+    "program.not_started": "{program} could not be started: {text}",
+    "program.exited": _exit,
+    "process.exited": lambda facts: f"the process ended: {_exit(facts)}",
+    # what it may use
+    "memory.exhausted": lambda facts: f"out of memory: {_exception(facts)}",
+    "memory.killed": "out of memory: the kernel killed the {what}",
+    "limit.memory": "out of memory: it took {used_gb:.3g} GB of {limit_gb:g} GB (memory_gb)",
+    "limit.time": "timeout: it ran for {limit_s:g} s (trial_timeout_s)",
+    "limit.no_progress": (
+        "timeout: no step was reported for {limit_s:g} s (no_progress_timeout_s)"
+    ),
+    "disk.full": lambda facts: f"no space left: {_exception(facts)}",
+    # who trained it
+    "owner.lost": _owner_lost,
+    "host.lost": _host_lost,
+    "stopped.asked": "asked to stop",
+    "stopped.before_start": "stopped before it began",
+    "stopped.after_step": "stopped after step {step}",
+    "stopped.without_snapshot": "stopped before step {step}, without a snapshot",
+    "stopped.after_saving": "stopped after saving at step {step}",
+    "stopped.program_exited": lambda facts: f"stopped, {_exit(facts)}",
+    "stopped.grace_over": "stopped: it did not end within the grace period",
+    "stopped.no_answer": "stopped: {where} did not answer",
+    "stopped.host_lost": "stopped: {where} was lost meanwhile",
+    "stopped.executor_closed": "the executor was closed",
+    "stopped.supervisor_ended": "its supervisor ended",
+    "stopped.session_closed": "its session was closed",
+    "stopped.not_started": "could not be started",
+    "stopped.no_suggestion": "the search has no more configurations",
+    # an offline evaluation
+    "evaluation.no_metrics": (
+        "the evaluation returned {value}: return its metrics as a dictionary, such as "
+        '{{"full_valid_error": 0.08}}'
+    ),
+    "evaluation.no_checkpoint": "it is {status}, so no checkpoint of it was selected",
+    "evaluation.field_taken": (
+        "{name} is one of its hyperparameters, and a field of the command as well"
+    ),
+    "evaluation.no_snapshot": (
+        "it has no snapshot: let the training save, or use {{folder}} instead"
+    ),
+    "evaluation.nothing_measured": "it ended without a metric",
+    "evaluation.metric_taken": (
+        "training logged {metric} itself: give the offline metric a name of its own, such as "
+        "full_{metric}"
+    ),
+    "evaluation.ended": "{outcome}",
+    # said by others, or by version 0.1
+    "foreign": "{text}",
+    "foreign.no_reason": "{state} in {source}, which keeps no reason",
+    "legacy": "{text}",
 }

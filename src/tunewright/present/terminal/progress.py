@@ -13,6 +13,7 @@ from rich.text import Text
 from tunewright.execution.watcher import Concluded, Started, Summary
 from tunewright.messages import words
 from tunewright.present.terminal.tally import STREAK, Tally
+from tunewright.store.reason import encode, kind
 
 if TYPE_CHECKING:
     from tunewright.store.store import RoundRecord
@@ -29,7 +30,7 @@ class Shown:
         """`best` is the best trial of earlier calls; the rest is known at `began`."""
         self.tally = Tally("", "", 0, 0, best=best)
         self.summary: Summary | None = None  # how the supervisor left the round
-        self._reasons: set[str] = set()
+        self._reasons: set[str] = set()  # kinds of failures that were told, encoded
 
     def start(self, record: RoundRecord, total: int, done: int) -> None:
         """Take over what the record says of the round."""
@@ -44,6 +45,7 @@ class Shown:
             done,
             infeasible=counts.get("infeasible", 0),
             failed=counts.get("failed", 0),
+            pruned=counts.get("pruned", 0),
             best=self.tally.best,
             fixed=tuple(sorted(fixed - searched)),
         )
@@ -52,14 +54,14 @@ class Shown:
         """What is worth a highlighted line: a new kind of failure, a row of infeasible trials."""
         found = []
         name = words.shell_word(self.tally.round)
-        if concluded.status == "failed" and concluded.reason not in self._reasons:
-            self._reasons.add(concluded.reason)
+        reason = words.printable(str(concluded.reason or "no reason given"))
+        own = encode(kind(concluded.reason))
+        if concluded.status == "failed" and own not in self._reasons:
+            self._reasons.add(own)
             if len(self._reasons) <= WARNED_REASONS:
-                reason = words.printable(concluded.reason)
                 number = "ROUND N" if concluded.number is None else f"{name} {concluded.number}"
                 found.append(f"! {_who(concluded)} failed: {reason}: `tunewright trial {number}`")
         if concluded.status == "infeasible" and self.tally.streak == STREAK:
-            reason = words.printable(concluded.reason)
             found.append(
                 f"! {STREAK} trials in a row were infeasible, the last: {reason}: "
                 f"`tunewright show {name}`"
@@ -162,7 +164,7 @@ class Lines:
             metric = words.printable(self._shown.tally.metric)
             what = f"{metric} {words.number(concluded.value)}"
         else:
-            what = words.printable(concluded.reason)
+            what = words.printable(str(concluded.reason or ""))
         status = "goes back to pending" if concluded.status == "pending" else concluded.status
         took = words.duration(concluded.seconds)
         head = self._shown.tally.head(time.monotonic())

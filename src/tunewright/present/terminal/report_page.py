@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from rich.console import Console
 from rich.text import Text
 
-from tunewright.messages import words
+from tunewright.messages import Reader, words
 from tunewright.present.answer import Answer
 from tunewright.present.chapters import Chapter
 from tunewright.present.terminal.checklist_page import print_checklist
@@ -18,24 +18,28 @@ LABEL = 12  # width of the left column
 
 
 def print_report(
-    results: Results, told: Answer, chapters: Iterable[Chapter], console: Console
+    results: Results,
+    answer: Answer,
+    chapters: Iterable[Chapter],
+    console: Console,
+    reader: Reader = "shell",
 ) -> None:
     """Print the report: verdict first, then what every figure shows, in words."""
 
     def line(label: str, text: str, style: str = "") -> None:
-        shown = words.printable(" ".join(text.split()))
-        made = Text.assemble((label.ljust(LABEL), "dim"), (shown, style))
+        made = Text.assemble((label.ljust(LABEL), "dim"), (words.one_line(text), style))
         console.print(made, soft_wrap=True)
 
     console.print(Text(words.printable(results.round.name), style="bold"))
-    line("asked", told.asked)
-    line("trust", told.trust, "bold yellow" if told.warnings else "")
-    for label, text in _pairs(told):
+    line("asked", answer.asked)
+    line("trust", answer.trust.text, "bold yellow" if answer.warnings else "")
+    for label, text in _pairs(answer, reader):
         line(label, text)
     for note in results.notes:
         line("note", note)
     console.print()
-    print_checklist(results, [*told.doubts, *told.fine, *told.unknown], console)
+    findings = [*answer.doubts, *answer.fine, *answer.unknown]
+    print_checklist(results, findings, console, reader)
     console.print()
     console.print(studies_table(results))
     for chapter in chapters:
@@ -46,10 +50,14 @@ def print_report(
                 console.print(Text(words.printable(said)), soft_wrap=True)
 
 
-def _pairs(told: Answer) -> Iterator[tuple[str, str]]:
-    for place, sentence in enumerate(told.found):
+def _pairs(answer: Answer, reader: Reader) -> Iterator[tuple[str, str]]:
+    sentences = [message.text_for(reader) for message in answer.found]
+    for finding in answer.compared:
+        sentences += [finding.words.headline, *finding.words.evidence]
+    for place, sentence in enumerate(sentences):
         yield "" if place else "found", sentence
-    if told.caveats:
-        yield "caveats", "; ".join(told.caveats)
-    for place, step in enumerate(told.next):
-        yield "" if place else "next", f"{step.command}  ({step.why})"
+    if answer.caveats:
+        yield "caveats", "; ".join(answer.caveats)
+    for place, step in enumerate(answer.next):
+        typed = step.action.code_for(reader) or step.action.text_for(reader)
+        yield "" if place else "next", f"{typed}  ({step.why.text_for(reader)})"

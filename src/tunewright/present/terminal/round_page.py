@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
+from typing import Any
 
 from rich.console import Console, RenderableType
 from rich.text import Text
 
 from tunewright.design.ranges import Choice, Range, as_range
 from tunewright.design.round import Round
-from tunewright.messages import words
+from tunewright.messages import Message, words
 from tunewright.present.next_step import next_steps
 from tunewright.present.terminal.plain_table import cell, table
+from tunewright.store.reason import kind
 from tunewright.store.results import Results
 from tunewright.store.trial import Status, Trial
 
-ORDER: tuple[Status, ...] = ("completed", "infeasible", "failed", "running", "pending")
+ORDER: tuple[Status, ...] = ("completed", "infeasible", "failed", "pruned", "running", "pending")
 LABEL = 12  # width of the left column
 
 
 def print_round(results: Results, console: Console) -> None:
     """Print the page: verdict first, table after it, the next commands last."""
     own = results.round
-    console.print(Text.assemble((words.printable(own.name), "bold"), f"  {_line(own.goal)}"))
+    name, goal = words.printable(own.name), words.one_line(own.goal)
+    console.print(Text.assemble((name, "bold"), f"  {goal}"))
     console.print(Text(verdict(results)), soft_wrap=True)
     console.print()
     for label, text in roles(own):
@@ -34,27 +36,33 @@ def print_round(results: Results, console: Console) -> None:
     for label, text in remarks(results):
         _print_pair(console, label, text)
     for step in next_steps(results):
-        _print_pair(console, "next", f"{step.command}  ({step.why})")
+        _print_pair(console, "next", f"{words.printable(step.action.command)}  ({step.why})")
 
 
 def counts_line(results: Results) -> str:
     """How many trials there are, and what became of them."""
-    parts = [f"{results.counts[status]} {status}" for status in ORDER if status in results.counts]
-    return f"{words.count(len(results.trials), 'trial')}: {', '.join(parts) or 'none yet'}"
+    return Message("round.counts", _counts(results)).text
 
 
 def verdict(results: Results) -> str:
     """The counts, and the best trial of all."""
-    metric = words.printable(results.objective.metric)
-    top = results.top(1)
-    if not top:
-        return f"{counts_line(results)}. No trial completed yet."
-    best = top[0]
-    settings = words.configuration(best.configuration, without_fixed(results.round))
-    return (
-        f"{counts_line(results)}. Best {words.number(best.value)} {metric}, trial {best.number} "
-        f"at step {best.best_step}: {settings}"
-    )
+    for best in results.top(1):
+        without = without_fixed(results.round)
+        shown = {name: v for name, v in best.configuration.items() if name not in without}
+        facts = {
+            **_counts(results),
+            "metric": words.printable(results.objective.metric),
+            "value": best.value,
+            "trial": best.number,
+            "step": best.best_step,
+            "settings": shown,
+        }
+        return Message("round.best", facts).text
+    return Message("round.none_completed", _counts(results)).text
+
+
+def _counts(results: Results) -> dict[str, Any]:
+    return {"counts": results.counts, "trials": len(results.trials)}
 
 
 def roles(own: Round) -> Iterator[tuple[str, str]]:
@@ -97,15 +105,14 @@ def best_of(results: Results, trials: tuple[Trial, ...]) -> Trial | None:
 
 def remarks(results: Results) -> Iterator[tuple[str, str]]:
     """What limits the conclusions: why trials did not complete, caveats, notes."""
-    for status in ("infeasible", "failed"):
+    for status in ("infeasible", "failed", "pruned"):
         for reason, numbers in reasons(results, status):
-            listed = ", ".join(str(n) for n in numbers[:8]) + (" ..." if len(numbers) > 8 else "")
-            what = "trial" if len(numbers) == 1 else "trials"
-            yield status, f"{len(numbers)} of {len(results.trials)}: {reason} ({what} {listed})"
+            facts = {"reason": reason, "numbers": numbers, "trials": len(results.trials)}
+            yield status, Message("round.why_not_completed", facts).text
     if results.round.caveats:
         yield "caveats", "; ".join(words.printable(caveat) for caveat in results.round.caveats)
     for note in results.notes:
-        yield "note", _line(note)
+        yield "note", words.one_line(note)
 
 
 def reasons(results: Results, status: Status) -> list[tuple[str, list[int | None]]]:
@@ -113,8 +120,8 @@ def reasons(results: Results, status: Status) -> list[tuple[str, list[int | None
     found: dict[str, list[int | None]] = {}
     for trial in results.trials:
         if trial.status == status:
-            reason = re.sub(r" at step \d+", "", trial.reason)
-            found.setdefault(_line(reason), []).append(trial.number)
+            own = kind(trial.reason)
+            found.setdefault(words.one_line(str(own or "no reason given")), []).append(trial.number)
     return sorted(found.items(), key=lambda pair: -len(pair[1]))
 
 
@@ -134,7 +141,3 @@ def _shown(searched: Range | None) -> str:
 def _print_pair(console: Console, label: str, text: str) -> None:
     line = Text.assemble((label.ljust(LABEL), "dim"), text)
     console.print(line, soft_wrap=True)
-
-
-def _line(text: str) -> str:
-    return words.printable(" ".join(text.split()))

@@ -23,6 +23,7 @@ class Tally:
     done: int  # of them, ended
     infeasible: int = 0
     failed: int = 0
+    pruned: int = 0
     running: tuple[tuple[int | None, float], ...] = ()  # (number, when it began), oldest first
     most_running: int = 0  # how many ran at once at most: the slots in use
     ended_s: tuple[float, ...] = ()  # how long the latest trials of this call took
@@ -48,6 +49,7 @@ class Tally:
             done=self.done + 1,
             infeasible=self.infeasible + infeasible,
             failed=self.failed + (concluded.status == "failed"),
+            pruned=self.pruned + (concluded.status == "pruned"),
             ended_s=(*self.ended_s, concluded.seconds)[-REMEMBERED:],
             streak=self.streak + 1 if infeasible else 0,
         )
@@ -67,6 +69,8 @@ class Tally:
             parts.append(f"{self.infeasible} infeasible")
         if self.failed:
             parts.append(f"{self.failed} failed")
+        if self.pruned:
+            parts.append(f"{self.pruned} pruned")
         if self.running:
             parts.append(f"{len(self.running)} running")
         if self.done < self.total and (left := self.left_s(now)):

@@ -58,12 +58,12 @@ def headline(results: Results, trial: Trial) -> str:
     if trial.value is not None:
         metric = words.printable(results.objective.metric)
         return f"{who} completed: {metric} {words.number(trial.value)} at step {trial.best_step}"
-    reason = f": {words.printable(trial.reason)}" if trial.reason else ""
+    reason = f": {words.printable(str(trial.reason))}" if trial.reason else ""
     return f"{who} {trial.status}{reason}"
 
 
 def facts(results: Results, trial: Trial) -> Iterator[tuple[str, str]]:
-    """Study, rank, time, attempts, seed and folder."""
+    """Study, rank, time, attempts, memory, seed and folder."""
     if where := place_of(trial.detail):
         yield "where", words.printable(where)
     study = results.studies[trial.study]
@@ -75,6 +75,8 @@ def facts(results: Results, trial: Trial) -> Iterator[tuple[str, str]]:
         yield "rank", f"{ranked.index(trial.number) + 1} of {len(ranked)} completed"
     if trial.attempts:
         yield "time", f"{words.duration(trial.seconds)} in {words.count(trial.attempts, 'attempt')}"
+    if trial.peak_memory_mb is not None:
+        yield "memory", f"{words.megabytes(trial.peak_memory_mb)} at most"
     yield "seed", str(trial.seed)
     repeats = results.repeats(trial)
     if repeats:
@@ -148,7 +150,7 @@ def attempts_table(attempts: Sequence[Attempt]) -> RenderableType:
             str(one.start_step),
             words.duration(one.seconds),
             cell(one.outcome or "running"),
-            cell(one.cause),
+            cell(str(one.cause or "")),
             cell(one.place),
         )
     return made

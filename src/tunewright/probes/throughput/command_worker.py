@@ -217,7 +217,7 @@ class CommandWorker:
             words = self._last_words()
             short = outcome == "infeasible" or any(each in words for each in OUT_OF_MEMORY)
             tail = words[-1500:].strip()
-            text = f"{said}; its last words:\n{tail}\n" if tail and not short else said
+            text = f"{said}; its last words:\n{tail}\n" if tail and not short else str(said)
             return self._failed(kind, text, short)
         last = program.stamps.last
         if last is None:

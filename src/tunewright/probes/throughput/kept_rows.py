@@ -1,7 +1,7 @@
-"""What a batch-size probe has measured already: an interrupted one goes on, a repeated one is free.
+"""What a batch-size probe has measured already: it resumes, and asked again it costs nothing.
 
-Answers and the rows on the way to them are documents of the store. They are good for as long as
-everything that was measured is the same; otherwise what has changed is said.
+Answers and the rows on the way to them are in the store under the workload that was measured. They
+hold as long as everything that was measured is the same; otherwise the changes are reported.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tunewright.messages import Message
 from tunewright.probes.throughput.identity import differences
 from tunewright.probes.throughput.size_row import SizeRow, as_data, from_data
 from tunewright.store.store import Store
@@ -25,8 +26,7 @@ def has_answer(store: str | Path | None, subject: str) -> bool:
     if store is None:
         return False
     with Store.open(store) as opened:
-        found = [document.payload for document in opened.documents("probe")]
-    return any(each["probe"] == ANSWER and each.get("subject") == subject for each in found)
+        return bool(opened.probes(subject, name=ANSWER))
 
 
 class KeptRows:
@@ -43,27 +43,25 @@ class KeptRows:
         self._store, self._subject = store, subject
         self._identity, self._asked = dict(identity), dict(asked)
         self._rows: dict[tuple[int, int], SizeRow] = {}
-        self.changed: tuple[str, ...] = ()  # since the newest answer
+        self.changed: tuple[Message, ...] = ()  # since the newest answer
         self.answer: Mapping[str, Any] | None = None  # the newest, if nothing has changed
         if store is None:
             return
         with Store.open(store) as opened:
-            found = [document.payload for document in opened.documents("probe")]
-        mine = [payload for payload in found if payload.get("subject") == subject]
-        self._read(mine)
+            rows = [one.answer for one in opened.probes(subject, name=ROW)]
+            answers = [one.answer for one in opened.probes(subject, name=ANSWER)]
+        for told in rows:
+            if told["key"] == self._key:
+                self._rows[told["row"]["batch_size"], told["turn"]] = from_data(told["row"])
+        # one that says only that nothing could be measured has no identity
+        self._compare([told for told in answers if "identity" in told])
 
-    def _read(self, documents: list[Mapping[str, Any]]) -> None:
-        for payload in documents:
-            if payload["probe"] == ROW and payload["key"] == self._key:
-                self._rows[payload["row"]["batch_size"], payload["turn"]] = from_data(
-                    payload["row"]
-                )
-        answers = [payload for payload in documents if payload["probe"] == ANSWER]
+    def _compare(self, answers: list[Mapping[str, Any]]) -> None:
         if not answers:
             return
         newest = answers[-1]
         self.changed = tuple(differences(newest["identity"], self._identity))
-        same = [payload for payload in answers if payload["key"] == self.key]
+        same = [told for told in answers if told.get("key") == self.key]
         self.answer = same[-1] if same else None
 
     @property
@@ -88,22 +86,14 @@ class KeptRows:
         """Keep a row at once."""
         self._rows[row.batch_size, turn] = row
         if self._store is not None:
-            self._write(
-                {
-                    "probe": ROW,
-                    "subject": self._subject,
-                    "key": self._key,
-                    "turn": turn,
-                    "row": as_data(row),
-                }
-            )
+            self._write(ROW, {"key": self._key, "turn": turn, "row": as_data(row)})
 
     def conclude(self, document: Mapping[str, Any]) -> None:
         """Keep an answer."""
         if self._store is not None:
-            self._write({**document, "subject": self._subject, "key": self.key})
+            self._write(ANSWER, {**document, "subject": self._subject, "key": self.key})
 
-    def _write(self, document: Mapping[str, Any]) -> None:
+    def _write(self, name: str, told: Mapping[str, Any]) -> None:
         assert self._store is not None
         with Store.open(self._store) as opened:
-            opened.add_document("probe", None, document)
+            opened.add_probe(name, self._subject, told)

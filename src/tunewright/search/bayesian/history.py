@@ -29,7 +29,7 @@ class History:
     rows: Array  # trials with an outcome: this study's, then those of earlier rounds
     values: Array  # NaN where infeasible
     own: int  # how many of the rows are this study's
-    waiting: Array  # rows of this study's trials without one: running, or failed
+    waiting: Array  # rows of this study's trials without one: running, failed, or pruned (censored)
     trials: tuple[Trial, ...]  # the study's own with an outcome, in the order of the rows
     next_index: int
 

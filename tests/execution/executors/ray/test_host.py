@@ -102,7 +102,7 @@ def test_a_stop_ends_a_trial_that_heeds_nothing(host: Host, tmp_path: Path) -> N
     told = listen(host, until_it=Logged)
     host.stop(given.trial, 0.2)
     end = listen(host, heard=len(told))[-1]
-    assert end.outcome == "stopped" and "grace period" in end.cause
+    assert end.outcome == "stopped" and end.cause.code == "stopped.grace_over"
 
 
 def test_where_a_host_is(host: Host) -> None:
@@ -148,5 +148,5 @@ def test_a_function_that_the_node_lacks_is_said_with_the_remedy(host: Host, tmp_
     given = assignment(tmp_path / "t0")
     host.start(1, 0, Load(head), given, ".sign")
     end = listen(host)[-1]
-    assert end.outcome == "failed" and "not_here" in end.cause
-    assert f"has no folder {away}" in end.cause and "working_dir" in end.cause
+    assert end.outcome == "failed" and end.cause.code == "trial.folder_missing"
+    assert end.cause.facts["folder"] == away and "not_here" in str(end.cause)

@@ -138,12 +138,13 @@ def test_a_trial_that_heeds_nothing_is_ended_with_all_it_started(
     (told,) = drive(
         executor, programs.stubborn, tmp_path, [{"events": str(events)}], meanwhile=stop
     )
-    assert (told.end.outcome, "grace period" in told.end.cause) == ("stopped", True)
+    assert (told.end.outcome, told.end.cause.code) == ("stopped", "stopped.grace_over")
     assert "a line for the log" in told.log
     (start,) = programs.read(events)
     assert gone([start["pid"], start["child"]])
     (died,) = drive(executor, programs.dies, tmp_path / "dies", [{}])
-    assert (died.end.outcome, died.end.cause) == ("died", "the process ended: exit status 7")
+    assert (died.end.outcome, died.end.cause.code) == ("died", "process.exited")
+    assert died.end.cause.facts["status"] == 7
 
 
 def test_close_leaves_the_cluster_and_the_program_as_they_were(
@@ -195,7 +196,8 @@ def test_a_folder_that_the_node_does_not_see(
     executor.close()
     end = told[-1]
     assert end.outcome == "died" and end.seconds > 0
-    assert end.cause.startswith("node ") and "the next attempt starts at step 0" in end.cause
+    assert (end.cause.code, end.cause.facts["what"]) == ("host.lost", "node")
+    assert end.cause.facts["folder_lost"], "the next attempt starts at step 0"
     assert {type(one) for one in told} == {Began, Logged, Ended}, "no snapshot that is not there"
     assert "are not seen from" in caplog.text
     assert not list(given.folder.parent.glob(".seen-*"))
@@ -253,7 +255,7 @@ def test_a_lost_node_costs_an_attempt_and_no_step(
     assert results.curves(trial, "valid_error").steps.tolist() == list(range(1, 41))
     with Store.open(tmp_path / "tuning.db") as store:
         first, second = store.attempts(trial.identity)
-    assert first.outcome == "died" and "was lost" in first.cause
+    assert first.outcome == "died" and first.cause.code == "host.lost"
     assert second.start_step == resumed
     assert [one.reason for one in kept.all("ended") if one.status == "pending"] == [first.cause]
 

@@ -26,6 +26,7 @@ from tunewright.execution.executors.ray.cluster import package
 from tunewright.execution.executors.ray.host import Arrived, Host, Printed
 from tunewright.execution.executors.ray.place import Place, first_words
 from tunewright.execution.executors.ray.resources import as_options, described
+from tunewright.messages import Message
 
 ASK_S = 10.0  # how long a host waits for something to tell
 ORDER_S = 2.0  # an order to stop that had no effect is given again
@@ -93,7 +94,8 @@ class Crew:
         for entry in [entry for entry in self._waiting if entry[1].trial == trial]:
             self._waiting.remove(entry)
             attempt = entry[1].attempt
-            self._told.append(Ended(trial, attempt, "stopped", "stopped before it began"))
+            early = Message("stopped.before_start")
+            self._told.append(Ended(trial, attempt, "stopped", early))
         now = time.monotonic()
         for place in self._places:
             if place.job is not None and place.job.trial == trial:
@@ -226,7 +228,8 @@ class Crew:
             return  # the open question is answered in the same way
         except ray.exceptions.RayError as error:
             if place.job is assignment:
-                self._end(place, "failed", f"it could not be started: {first_words(error)}")
+                facts = {"text": first_words(error)}
+                self._end(place, "failed", Message("trial.not_started", facts))
             return
         if place.job is assignment:
             place.shared = shared
@@ -287,7 +290,7 @@ class Crew:
             return
         self._end(place, *place.lost(error))
 
-    def _end(self, place: Place, outcome: Outcome, cause: str) -> None:
+    def _end(self, place: Place, outcome: Outcome, cause: Message) -> None:
         job, place.job = place.job, None
         assert job is not None
         now = time.monotonic()
@@ -316,7 +319,8 @@ class Crew:
             return
         if now > place.stop_by + LATE_S:
             self._dismiss(place)
-            self._end(place, "stopped", f"stopped: {place.where} did not answer")
+            silent = Message("stopped.no_answer", {"where": place.where})
+            self._end(place, "stopped", silent)
         elif now >= place.order_at:
             assert place.job is not None
             place.order_at = now + ORDER_S

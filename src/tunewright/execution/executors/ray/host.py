@@ -23,6 +23,7 @@ from tunewright.execution.executors.executor import Assignment, Ended, Event, Sa
 from tunewright.execution.executors.limits import Limits
 from tunewright.execution.executors.pool import Isolate, Load, Pool, Seat
 from tunewright.execution.processes.output import HEAD, TAIL
+from tunewright.messages import Message
 
 LONGEST_LOG = HEAD + TAIL + 1000  # bytes that a finished log can have
 
@@ -116,11 +117,13 @@ class Host:
         """An event as the supervisor may hear it: what is in a private folder is not there."""
         private = self._private.get(event.trial)
         if isinstance(event, Ended) and event.outcome == "failed" and self._missing:
-            remedy = (
-                f"{event.cause} (this node, {socket.gethostname()}, has no folder {self._missing}: "
-                'share it, or ship it with runtime_env={"working_dir": "."})'
-            )
-            event = replace(event, cause=remedy)
+            cause = event.cause or Message("trial.failed", {"text": ""})
+            facts = {
+                "cause": cause.to_data(),
+                "host": socket.gethostname(),
+                "folder": self._missing,
+            }
+            event = replace(event, cause=Message("trial.folder_missing", facts))
         if private is None:
             return [event]
         if isinstance(event, Saved):

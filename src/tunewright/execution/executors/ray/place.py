@@ -7,6 +7,7 @@ from typing import Any
 
 from tunewright.execution.executors.executor import Assignment, Outcome
 from tunewright.execution.executors.ray.host import Arrived
+from tunewright.messages import Message
 
 
 @dataclass(eq=False)
@@ -30,16 +31,19 @@ class Place:
         """The machine, for people."""
         return self.arrived.host if self.arrived else "a node"
 
-    def lost(self, error: Exception) -> tuple[Outcome, str]:
+    def lost(self, error: Exception) -> tuple[Outcome, Message]:
         """How its trial ends when Ray says that the host is gone."""
         if self.stop_by is not None:
-            return "stopped", f"stopped: {self.where} was lost meanwhile"
+            return "stopped", Message("stopped.host_lost", {"where": self.where})
         said = first_words(error)
-        what = "node" if "node" in said else "the process on"
-        cause = f"{what} {self.where} was lost: {said}"
-        if not self.shared:
-            cause += "; its folder was on that node alone, so the next attempt starts at step 0"
-        return ("stopped" if getattr(error, "preempted", False) else "died"), cause
+        facts = {
+            "what": "node" if "node" in said else "process",
+            "where": self.where,
+            "text": said,
+            "folder_lost": not self.shared,
+        }
+        outcome: Outcome = "stopped" if getattr(error, "preempted", False) else "died"
+        return outcome, Message("host.lost", facts)
 
 
 def first_words(error: Exception) -> str:

@@ -1,0 +1,130 @@
+"""Why a campaign takes each step, what it cannot do by itself, and how it ends."""
+
+from __future__ import annotations
+
+from tunewright.messages import Facts, Template, fill, sentence, words
+
+SKIPPED = {
+    "batch_size": "the batch size is not probed",
+    "train_steps": "the length of training is not probed",
+    "warm-up": "if training is unstable, warm-up is not tried",
+    "clipping": "if training is unstable, clipping is not tried",
+}
+ARMS = {"winner": "the winner", "baseline": "the baseline"}
+
+
+def _because(then: str) -> Template:
+    """A sentence after the reason it follows from."""
+    return lambda facts: f"{sentence(facts['why'])}{fill(then, facts)}"
+
+
+def _trial(facts: Facts) -> str:
+    return f"{facts['metric']} {facts['value']:.4g}, trial {facts['trial']} of {facts['round']}"
+
+
+def _continue_search(facts: Facts) -> str:
+    said = f"continue the Bayesian search up to {facts['trials']} trials"
+    if facts["gain"] is None:
+        return said
+    return f"{said}: as many again may gain {facts['gain']:.2g}"
+
+
+def _search(facts: Facts) -> str:
+    why = "exploration is complete" if facts["why"] is None else sentence(facts["why"])
+    return f"{why}; Bayesian search, {words.count(facts['trials'], 'trial')}"
+
+
+def _edge(facts: Facts) -> str:
+    ranges = ", ".join(f"{column} in {range}" for column, range in facts["ranges"].items())
+    return f"the best trials lie at the end of a range; continue the Bayesian search with {ranges}"
+
+
+def _tune_longer(facts: Facts) -> str:
+    agreement = f"{facts['agreement']}; " if facts["agreement"] else ""
+    names = ", ".join(facts["names"])
+    return f"{agreement}tune {names} again at {facts['steps']} steps, around the best"
+
+
+def _remedy(facts: Facts) -> str:
+    named = " or ".join(facts["remedies"])
+    runs = words.count(facts["runs"], "short run")
+    return f"{sentence(facts['why'])}: does {named} make training stable? Up to {runs}"
+
+
+def _repaired(facts: Facts) -> str:
+    settings = ", ".join(f"{name} = {value:g}" for name, value in facts["settings"].items())
+    lacks = "; ".join(sentence(one) for one in facts["missing"])
+    answer = sentence(facts["answer"]) + (f" ({lacks})" if lacks else "")
+    return f"{answer}: search the space again with {settings}"
+
+
+def _skipped(facts: Facts) -> str:
+    return f"{SKIPPED[facts['what']]}: {sentence(facts['why'])}"
+
+
+def _decide(facts: Facts) -> str:
+    return f"{facts['verdict']}: {facts['reason']}"
+
+
+SENTENCES: dict[str, Template] = {
+    # steps
+    "campaign.first_round": "{trials} quasi-random trials over the whole space of {names:list}: "
+    "which settings matter, and where?",
+    "campaign.all_infeasible": "all {ended} trials were infeasible: {more} more, in case a corner "
+    "of the space trains",
+    "campaign.unfinished_trials": "{left} of {total} trials have not run yet",
+    "campaign.unfinished_repeats": "{left} repeats of trial {trial} of {round} have not run yet",
+    "campaign.current_default": "the current default: {settings:settings}",
+    "campaign.repeat_best": lambda facts: (
+        f"repeat the best of exploration ({_trial(facts)}): how much of it is noise?"
+    ),
+    "campaign.moved_range": _edge,
+    "campaign.continue_search": _continue_search,
+    "campaign.search": _search,
+    "campaign.finalist": lambda facts: (
+        f"repeat a finalist ({_trial(facts)}) with new seeds: the "
+        "best of many trials is partly noise"
+    ),
+    "campaign.spare_trials": lambda facts: (
+        f"trials are left over: repeat a finalist ({_trial(facts)}) up to {facts['runs']} runs"
+    ),
+    "campaign.first_baseline": lambda facts: (
+        f"{_trial(facts)} is the first baseline: there is none to compare it with"
+    ),
+    "campaign.more_runs": lambda facts: (
+        f"repeat {ARMS[facts['arm']]} up to {facts['runs']} runs "
+        "with new seeds, to decide on the launch"
+    ),
+    "campaign.decide": _decide,
+    "campaign.test": "the test set, once, for trial {trial} of {round}",
+    "campaign.train_longer": "the {count} best of the search, trained for {steps} steps instead of "
+    "{before}",
+    "campaign.tune_longer": _tune_longer,
+    "campaign.probe_batch_size": "no batch size was given: which sizes fit, and how fast is each?",
+    "campaign.probe_train_steps": "no length of training was given: how many steps does the "
+    "fastest perfect fit take?",
+    "campaign.probe_remedy": _remedy,
+    "campaign.repaired": _repaired,
+    # its end
+    "campaign.none_completed": "no trial completed: fix the workload or the ranges",
+    "campaign.too_few_trials": "too few trials for a launch decision: raise the budget",
+    "campaign.finished": "finished with {left} of {total} trials left",
+    "campaign.used_up": "all {total} trials are used",
+    "campaign.stuck": "the last step changed nothing: `tunewright show` says why",
+    "campaign.not_confirmed": "not confirmed; the same call asks again",
+    "campaign.interrupted": "{text}",
+    # what it does not do by itself
+    "campaign.skipped": _skipped,
+    "campaign.pays_from": "it pays from {least} trials, and this campaign has {trials}",
+    "campaign.trials_run_elsewhere": "trials run elsewhere, and the probe would measure this "
+    "machine",
+    "campaign.probe_refused": "{text}",
+    "campaign.probe_lacks": lambda facts: "; ".join(sentence(one) for one in facts["missing"]),
+    "campaign.takes_no": lambda facts: (
+        f'the program takes no {facts["name"]} (or means={{"{facts["meaning"]}": "..."}})'
+    ),
+    # a sentence that version 1 stored
+    "campaign.legacy": "{text}",
+    # TEMPORARY: until proposals carry messages
+    "proposal.text": "{text}",
+}

@@ -1,0 +1,18 @@
+"""What helps after an error, in a few words; the command or the call stands beside it."""
+
+from __future__ import annotations
+
+from tunewright.messages import Template
+
+REMEDIES: dict[str, Template] = {
+    "first_run": "run a round, or name another store with --store",
+    "list_rounds": "see which rounds there are",
+    "list_trials": "see its best trials",
+    "join_round": "join it, or end it with `tunewright stop`",
+    "doctor": "check the machine and the store",
+    "restore": lambda facts: (
+        "make the store again from its trial folders"
+        if facts["rebuild"]
+        else "bring the newest backup back"
+    ),
+}

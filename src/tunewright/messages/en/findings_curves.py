@@ -1,0 +1,301 @@
+"""Findings about training curves in English: one function per check, headline first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tunewright.messages import Facts, Template, words
+from tunewright.messages.en.findings_space import _short as short
+
+FEW = 40  # points of a curve: below it only large effects can be seen
+
+
+def overfitting(verdict: str, facts: Facts) -> list[str]:
+    """Did validation get worse again?"""
+    metric, shown = short(facts["metric"]), facts["shown"]
+    if shown is None:
+        return [
+            f"No overfitting: {metric} does not get worse late in training",
+            *_few_points(facts),
+        ]
+    evidence = [
+        f"{metric} went from {shown['best']:.4g} around step {shown['best_step']} to "
+        f"{shown['end']:.4g} at the end, in {who(facts)}"
+    ]
+    if facts["kind"] == "training too":
+        return ["Unstable: validation and training both get worse late in training", *evidence]
+    if facts["kind"] == "unknown":
+        missing = "without a training loss this may be overfitting or instability"
+        return [f"{metric} gets worse late in training", *evidence, missing]
+    if facts["compared"]:
+        expected = (
+            f"expected at weak settings of {', '.join(facts['compared'])}, which are compared"
+        )
+        return ["The best trials overfit where regularisation is weak", *evidence, expected]
+    return [f"Overfitting: {metric} gets worse while the training loss does not", *evidence]
+
+
+def step_variance(verdict: str, facts: Facts) -> list[str]:
+    """Does the objective jump between evaluations late in training?"""
+    metric, yardstick = short(facts["metric"]), facts["compared_with"]
+    what = (
+        "picking the best late evaluation gains" if facts["chosen"] else "the last value jumps by"
+    )
+    if yardstick is None:
+        return [
+            f"Nothing to compare the late jumps of {metric} with",
+            f"{what} about {facts['gain']:.2g}; fewer than five trials and no repeats",
+        ]
+    than = "more" if facts["shown"] else "less"
+    against = f"{than} than {YARDSTICKS[yardstick['source']]} ({yardstick['size']:.2g})"
+    if facts["shown"] is None:
+        return [
+            f"Late jumps of {metric} are too small to matter",
+            f"{what} about {facts['gain']:.2g}, {against}",
+            *_few_points(facts),
+        ]
+    size = f"about {facts['shown']['gain']:.2g} (at least {facts['shown']['gain_at_least']:.2g})"
+    return [
+        f"{metric} still jumps between evaluations late in training",
+        f"{what} {size} in {who(facts)}, {against}",
+    ]
+
+
+YARDSTICKS = {
+    "trial_sd": "the seed-to-seed spread",
+    "best_to_fifth": "half the gap between the best and the fifth trial",
+}
+
+
+def still_improving(verdict: str, facts: Facts) -> list[str]:
+    """Were the best trials still improving when training ended?"""
+    metric, shown = short(facts["metric"]), facts["shown"]
+    if shown is None:
+        return [f"{metric} no longer improves at the end of training", *_few_points(facts)]
+    evidence = [
+        f"{metric} improved by {shown['gain']:.2g} over the last quarter (steps "
+        f"{shown['since_step']} to {shown['last_step']}) in {who(facts)}"
+    ]
+    if verdict == "cannot_judge":
+        headline = "A falling learning rate hides whether longer training would help"
+        return [headline, *evidence, "the learning rate was being lowered, which explains the gain"]
+    if "unknown" in facts["schedules"]:
+        evidence.append("no learning rate is logged; if it decays to zero, the gain is expected")
+    return [f"Training ends too early: {metric} is still improving", *evidence]
+
+
+def saturated(verdict: str, facts: Facts) -> list[str]:
+    """Had the best trials settled long before training ended?"""
+    metric, rule, steps = short(facts["metric"]), facts["rule"], facts["best_steps"]
+    where = []
+    if steps:
+        where = [f"best steps {min(steps)} to {max(steps)} of {facts['max_train_steps']}"]
+    if rule == "settled_by_half":
+        shown = facts["shown"]
+        return [
+            f"Training is longer than needed: {metric} settles by half",
+            f"the second half changes it by {abs(shown['gain']):.2g}, less than the "
+            f"{shown['margin']:.2g} that matters, in {who(facts)}",
+            *where,
+        ]
+    if rule == "first_tenth":
+        return ["The best trials peak within the first tenth of training", *where]
+    if rule == "first_half":
+        return ["Half of the best trials peak before half of training", *where]
+    return ["Training is not too long for the best trials", *where, *_few_points(facts)]
+
+
+def training_bug(verdict: str, facts: Facts) -> list[str]:
+    """Does the training loss rise?"""
+    metric, shown = short(facts["metric"]), facts["shown"]
+    if shown is None:
+        return [f"{metric} does not rise in the best trials", *_few_points(facts)]
+    evidence = (
+        f"{metric} rose by {shown['rise']:.2g} between step {shown['from_step']} and step "
+        f"{shown['to_step']} and stayed up, in {who(facts)}"
+    )
+    if facts["schedule_rose"]:
+        return [f"{metric} rises while the schedule raises the learning rate", evidence]
+    return [f"{metric} rises and stays up: suspect a bug", evidence]
+
+
+def instability(verdict: str, facts: Facts) -> list[str]:
+    """Is training unstable?"""
+    metric, worst, above = short(facts["metric"]), facts["worst"], facts["above_best_rate"]
+    if worst is not None:
+        headline = f"Training is unstable: {metric} {EPISODES[worst['kind']]}"
+        return [headline, f"{metric} {_episode(worst)} in {who(facts)}"]
+    if verdict == "ok":
+        return ["Training is stable in the best trials", *_few_points(facts)]
+    return [
+        "Training is unstable just above the best learning rate",
+        f"{len(above['unstable'])} of {above['trials']} trials with up to ten times the best "
+        f"learning rate ({above['rate']:.3g}) are unstable",
+        "making them stable may allow a higher rate and a better result",
+    ]
+
+
+EPISODES = {"spike": "spikes", "rise": "rises and recovers"}
+
+
+def _episode(worst: Facts) -> str:
+    """The clearest episode in words."""
+    when = "early" if worst["early"] else "mid-training"
+    if worst["kind"] == "spike":
+        return f"spiked by {worst['height']:.0%} at step {worst['from_step']} ({when})"
+    return f"rose and recovered between step {worst['from_step']} and {worst['to_step']} ({when})"
+
+
+def periodicity(verdict: str, facts: Facts) -> list[str]:
+    """Does the objective go up and down with a period?"""
+    metric, period = short(facts["metric"]), facts["period_steps"]
+    if period is None:
+        return [f"{metric} shows no periodic pattern", *_few_points(facts)]
+    evidence = f"a period of about {period:.4g} steps in {who(facts)}"
+    if facts["of_epoch"]:
+        evidence += ", that of an epoch or a simple part of it"
+    return [f"{metric} goes up and down with a period", evidence]
+
+
+def edge_of_divergence(verdict: str, facts: Facts) -> list[str]:
+    """Does the best learning rate lie at the edge of divergence?"""
+    edge = facts["edge"]
+    if edge is None:
+        return [f"No {short(facts['rate'])} was found above which trials diverge"]
+    low, high = edge["between"]
+    shared = words.settings({own["name"]: own["value"] for own in edge["branch"]})
+    where = f"{shared}: " if shared else ""
+    evidence = [
+        f"{where}the best trial lies {max(edge['decades_below'], 0.0):.1f} decades below "
+        f"the {edge['feature']} ({low:.3g} to {high:.3g}) above which trials diverge"
+    ]
+    if verdict == "warn":
+        evidence.append("the next best trials lie there too")
+        return ["Instability may be holding the best learning rate down", *evidence]
+    return ["The best learning rate is not held down by divergence", *evidence]
+
+
+def who(facts: Facts) -> str:
+    """The trials that carry the verdict."""
+    because, best = facts["because"], len(facts["top"])
+    if because == "median":
+        return "the five best trials taken together"
+    if because == "many":
+        return f"{facts['flagged_trials']} of the {facts['judged']} better trials"
+    if because == "several":
+        return f"{facts['flagged_of_top']} of the {best} best trials"
+    first = facts["flagged"][0]["trial"]
+    if because == "one":
+        return f"trial {first}"
+    others = facts["flagged_of_top"] - 1
+    return f"the best trial ({first})" + (f" and {others} of the next {best - 1}" if others else "")
+
+
+def _few_points(facts: Facts) -> list[str]:
+    """What limits a verdict that finds nothing."""
+    if facts["points"] >= FEW:
+        return []
+    return [f"{facts['points']} points per curve show only large effects; log about 100"]
+
+
+def _not_logged(facts: Facts) -> str:
+    logged = f" (logged: {', '.join(facts['logged'])})" if facts["logged"] else ""
+    return f"no trial logged {facts['metric']}{logged}"
+
+
+FINDINGS: dict[str, Callable[[str, Facts], list[str]]] = {
+    "edge_of_divergence": edge_of_divergence,
+    "instability": instability,
+    "overfitting": overfitting,
+    "periodicity": periodicity,
+    "saturated": saturated,
+    "step_variance": step_variance,
+    "still_improving": still_improving,
+    "training_bug": training_bug,
+}
+CANNOT_JUDGE: dict[str, str] = {
+    "edge_of_divergence": "Whether divergence limits the learning rate cannot be judged",
+    "instability": "Whether training is unstable cannot be judged",
+    "overfitting": "Whether the best trials overfit cannot be judged",
+    "periodicity": "Whether evaluations are periodic cannot be judged",
+    "saturated": "Whether training is too long cannot be judged",
+    "step_variance": "How much late evaluations jump cannot be judged",
+    "still_improving": "Whether training ends too early cannot be judged",
+    "training_bug": "Whether the training loss rises cannot be judged",
+}
+CURVES = "Examining the training curves"
+FAILURES = "How can optimization failures be debugged and mitigated?"
+SECTIONS: dict[str, str] = {
+    "edge_of_divergence": FAILURES,
+    "instability": FAILURES,
+    "overfitting": CURVES,
+    "periodicity": "Setting up periodic evaluations",
+    "saturated": CURVES,
+    "step_variance": CURVES,
+    "still_improving": CURVES,
+    "training_bug": CURVES,
+}
+# why a question to curves cannot be answered
+SENTENCES: dict[str, Template] = {
+    "judge.no_completed_trial": "no trial is completed yet",
+    "judge.never_learned": "no trial improved on its first value: this study never learned",
+    "judge.metric_not_logged": _not_logged,
+    "judge.few_points": "{metric} has {points} points per trial; this check needs {needed}, "
+    "better 100",
+    "judge.uneven_steps": "{metric} was not logged at equal steps",
+    "judge.rate_not_searched": "{rate} was not searched",
+    "judge.feasible_beside_diverged": "fewer than {needed} feasible trials next to diverged ones",
+}
+
+
+def _decay_to_zero(facts: Facts) -> str:
+    decay = "let the learning rate decay towards zero (linear or cosine)"
+    if facts["rate_at_end"] == "high":
+        return f"{decay}: it is still high at the end"
+    return f"{decay}, unless it does already"
+
+
+def _names(names: Any) -> str:
+    return ", ".join(words.printable(str(name)) for name in names)
+
+
+ACTIONS: dict[str, Template] = {
+    # instability, in the playbook's order
+    "try_another_optimizer": "try another optimizer: Adam handles what momentum cannot",
+    "normalise_residual_branches": "add residual connections and normalisation, with the norm last "
+    "on the branch: x + Norm(f(x))",
+    "start_residual_branches_at_zero": "initialise the last layer of each residual branch to zero",
+    "lower_learning_rate": "lower the learning rate, as the last resort",
+    # a training loss that rises
+    "lower_peak_learning_rate": "lower the peak learning rate if the loss does not come down",
+    "suspect_training_bug": "suspect a bug first: the logged loss, labels, shuffling, a resumed "
+    "data order, the sign or scale of a regulariser",
+    "then_suspect_instability": "then suspect instability: see the finding of that name",
+    # overfitting
+    "see_instability": "see the finding `instability`: its fixes are in the order to try them",
+    "log_training_loss": "log the training loss at every evaluation",
+    "regularise_first": lambda facts: (
+        f"regularise before comparing settings: tune {_names(facts['regularisers'])} as nuisance "
+        "hyperparameters"
+    ),
+    # late jumps
+    "decay_to_zero": _decay_to_zero,
+    "larger_batch": "use a larger batch size",
+    "average_weights": "average the weights (Polyak averaging)",
+    "larger_validation_set": "use a larger validation set",
+    # the length of training
+    "log_learning_rate": "log the learning rate to settle it: run.log(step, learning_rate=...)",
+    "decay_earlier": "or let the learning rate decay earlier",
+    "train_shorter": "train shorter: about {max_train_steps} steps find the same",
+    "declare_margin": "give the round detect=, in units of the metric: 2 % is only a convention",
+    "regularise_if_overfitting": "if the best trials overfit, regularise first",
+    # periods
+    "shuffle_every_epoch": "shuffle the training data in every epoch; no evaluation may depend on "
+    "its place in the data",
+    "keep_data_apart": "make sure that training and validation data do not overlap",
+    # curves that cannot be read
+    "log_metric": "log it at every evaluation: run.log(step, {{'{metric}': ...}})",
+    "evaluate_more_often": "evaluate every max_train_steps / 100 steps: `if run.eval_due(step): "
+    "...`, or every {{run.eval_every}} steps in a command",
+}

@@ -1,0 +1,195 @@
+"""Campaigns in the store: what each was asked for, its steps with their reasons, its rounds.
+
+A round belongs to a campaign by a foreign key and has a purpose in it. Both are written in the
+transaction that begins the round, which also gives the campaign's newest step its round.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Connection, func, insert, select, update
+
+from tunewright.errors import Damaged, NotFound
+from tunewright.messages import Message
+from tunewright.store import plain_json, reason as reasons
+from tunewright.store.database import Database
+from tunewright.store.journal import leave, leave_again
+from tunewright.store.schema import campaign, campaign_step, round_table
+
+PROBE = "probe"  # the purpose of a round that a probe of the campaign runs
+
+
+@dataclass(frozen=True)
+class CampaignRecord:
+    """A campaign as the store has it."""
+
+    id: int
+    name: str
+    definition: Mapping[str, Any]  # what it was asked for, by its newest definition
+    created: datetime
+
+
+@dataclass(frozen=True)
+class CampaignStep:
+    """One step of a campaign, with its reason."""
+
+    number: int  # from 1
+    kind: str
+    reason: Message
+    round: str  # the name of the round that it is about; empty for none
+    probe: int | None  # the key of the answer that it led to
+    written: datetime
+
+
+def add(database: Database, name: str, definition: Mapping[str, Any]) -> int:
+    """Write what a campaign is asked for, or change it for one that is there; its key."""
+    now = time.time()
+    values = {"definition": plain_json.dumps(plain_json.finite(dict(definition))), "written": now}
+    with database.writing() as connection:
+        database.alone(connection)
+        key = connection.execute(select(campaign.c.id).where(campaign.c.name == name)).scalar()
+        if key is None:
+            made = insert(campaign).values(name=name, created=now, **values)
+            (key,) = connection.execute(made).inserted_primary_key or (0,)
+        else:
+            connection.execute(update(campaign).where(campaign.c.id == key).values(values))
+        database.afterwards(lambda: leave(database))
+    return int(key)
+
+
+def find(database: Database, name: str) -> CampaignRecord | None:
+    """The campaign of this name; None: there is none."""
+    return next((one for one in every(database) if one.name == name), None)
+
+
+def every(database: Database) -> list[CampaignRecord]:
+    """All campaigns, oldest first."""
+    with database.reading() as connection:
+        rows = connection.execute(select(campaign).order_by(campaign.c.id)).all()
+    return [
+        CampaignRecord(
+            row.id,
+            row.name,
+            plain_json.loads(row.definition, f"campaign {row.id} of the store"),
+            _when(row.created),
+        )
+        for row in rows
+    ]
+
+
+def key_of(connection: Connection, name: str) -> int:
+    """The key of a campaign that must be there."""
+    key = connection.execute(select(campaign.c.id).where(campaign.c.name == name)).scalar()
+    if key is None:
+        raise NotFound(f"no campaign {name!r} in this store.")
+    return int(key)
+
+
+def add_step(
+    database: Database, campaign_id: int, kind: str, reason: Message, round: str = ""
+) -> int:
+    """Add a step; one about a round that is still to begin gets it when that begins."""
+    with database.writing() as connection:
+        database.alone(connection)
+        own = campaign_step.c.campaign == campaign_id
+        last = connection.execute(select(func.max(campaign_step.c.number)).where(own)).scalar()
+        named = select(round_table.c.id).where(round_table.c.name == round)
+        values = {
+            "campaign": campaign_id,
+            "number": (last or 0) + 1,
+            "kind": kind,
+            "reason": reasons.encode(reason),
+            "round": connection.execute(named).scalar() if round else None,
+            "written": time.time(),
+        }
+        connection.execute(insert(campaign_step).values(values))
+        database.afterwards(lambda: leave(database))
+    return (last or 0) + 1
+
+
+def steps(database: Database, campaign_id: int) -> list[CampaignStep]:
+    """The steps of a campaign, in order."""
+    chosen = (
+        select(campaign_step, round_table.c.name.label("of_round"))
+        .outerjoin(round_table, round_table.c.id == campaign_step.c.round)
+        .where(campaign_step.c.campaign == campaign_id)
+        .order_by(campaign_step.c.number)
+    )
+    with database.reading() as connection:
+        rows = connection.execute(chosen).all()
+    return [
+        CampaignStep(
+            row.number,
+            row.kind,
+            _reason(row),
+            row.of_round or "",
+            row.probe,
+            _when(row.written),
+        )
+        for row in rows
+    ]
+
+
+def rounds_of(database: Database, campaign_id: int) -> list[tuple[str, str]]:
+    """The name and the purpose of each round of a campaign, oldest first."""
+    chosen = (
+        select(round_table.c.name, round_table.c.purpose)
+        .where(round_table.c.campaign == campaign_id)
+        .order_by(round_table.c.created, round_table.c.id)  # a rebuilt store has other keys
+    )
+    with database.reading() as connection:
+        return [(row.name, row.purpose) for row in connection.execute(chosen)]
+
+
+def adopt(
+    database: Database, connection: Connection, round_id: int, name: str, purpose: str
+) -> None:
+    """Make a round that begins one of a campaign's, unless it belongs to one already."""
+    key = key_of(connection, name)
+    free = (round_table.c.id == round_id) & round_table.c.campaign.is_(None)
+    done = connection.execute(update(round_table).where(free).values(campaign=key, purpose=purpose))
+    if purpose != PROBE and done.rowcount == 1:
+        _link(database, connection, key, purpose, {"round": round_id})
+
+
+def link_probe(database: Database, campaign_id: int, probe_id: int) -> None:
+    """Note on the campaign's newest step the answer that it led to."""
+    with database.writing() as connection:
+        _link(database, connection, campaign_id, PROBE, {"probe": probe_id})
+
+
+def _link(
+    database: Database, connection: Connection, key: int, kind: str, values: Mapping[str, int]
+) -> None:
+    own = campaign_step.c.campaign == key
+    newest = select(func.max(campaign_step.c.number)).where(own).scalar_subquery()
+    (column,) = values
+    linked = connection.execute(
+        update(campaign_step)
+        .where(
+            own,
+            campaign_step.c.number == newest,
+            campaign_step.c.kind == kind,
+            campaign_step.c[column].is_(None),
+        )
+        .values(dict(values))
+        .returning(campaign_step.c.id)
+    ).scalar()
+    if linked is not None:
+        database.afterwards(lambda: leave_again(database, campaign_step.name, linked))
+
+
+def _reason(row: Any) -> Message:
+    found = reasons.decode(row.reason)
+    if found is None:
+        raise Damaged(f"step {row.number} of campaign {row.campaign} has no reason.")
+    return found
+
+
+def _when(seconds: float) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)
