@@ -128,7 +128,7 @@ def test_remedies_are_commands_too() -> None:
     for action in ABOUT_NO_ROUND:
         verb, _ = parsed(shlex.split(action.command))
         assert verb == action.argv[1]
-    assert True in parsed(list(Restore(rebuild=True).argv))[1].values()
+    assert parsed(list(Restore(rebuild=True).argv))[1]["rebuilt"] is True
     assert parsed(list(FirstRun().argv))[1]["round"] == "ROUND"  # stands for a name
 
 
