@@ -105,18 +105,19 @@ def stored(project: Path) -> Any:
                 for one in records
                 if (asked := store.stops(one.id)).everything or asked.numbers
             },
-            "documents": {
-                kind: len(store.documents(kind))
-                for kind in ("probe", "finding", "launch", "baseline")
+            "documents": {  # as version 0.1 counted them
+                "probe": len(store.probes()),
+                "finding": len(store.evaluations())
+                + sum(1 + len(store.campaign_steps(one.id)) for one in store.campaigns()),
+                "launch": len(store.launches()),
+                "baseline": len(store.baselines()),
             },
             "evaluations": [
                 [one.number, one.step, dict(one.metrics), one.objective, one.value, one.look]
                 for one in store.evaluations()
             ],
             "probes": [
-                [document.payload["probe"], document.payload["settings"]]
-                for document in store.documents("probe")
-                if "settings" in document.payload
+                [one.name, dict(one.settings)] for one in store.probes() if "settings" in one.answer
             ],
         }
 

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from tunewright.actions import plain
 from tunewright.advice.agreement import Agreement, compared
 from tunewright.advice.extend import extension
 from tunewright.advice.lengthened import lengthened
@@ -123,10 +124,11 @@ def _around_the_best(campaign: Campaign, trials: int, steps: int) -> Step | None
     if not made.nuisance:
         return None
     alike = ranks_alike(campaign)
-    facts = {"agreement": "" if alike is None else str(alike.says), "steps": steps}
+    agreement = None if alike is None else {"code": "agreement", **plain(alike)}
+    facts = {"agreement": agreement, "steps": steps}
     reason = Message("campaign.tune_longer", {**facts, "names": list(made.nuisance)})
-    plain = replace(made, continues="")
-    return Step("extend", reason, trials, named(campaign, plain, "extend", trials, reason))
+    alone = replace(made, continues="")
+    return Step("extend", reason, trials, named(campaign, alone, "extend", trials, reason))
 
 
 def _twin(campaign: Campaign, long: Trial) -> Contender | None:

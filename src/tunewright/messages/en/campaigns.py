@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tunewright import messages
-from tunewright.messages import Facts, Template, fill, words
+from tunewright.messages import Facts, Template, words
 
 SKIPPED = {
     "batch_size": "the batch size is not probed",
@@ -17,11 +17,6 @@ ARMS = {"winner": "the winner", "baseline": "the baseline"}
 def _message(data: Facts) -> str:
     """A sentence that is a fact of another one."""
     return messages.text(data["code"], {n: fact for n, fact in data.items() if n != "code"})
-
-
-def _because(then: str) -> Template:
-    """A sentence after the reason it follows from."""
-    return lambda facts: f"{_message(facts['why'])}{fill(then, facts)}"
 
 
 def _trial(facts: Facts) -> str:
@@ -46,7 +41,7 @@ def _edge(facts: Facts) -> str:
 
 
 def _tune_longer(facts: Facts) -> str:
-    agreement = f"{facts['agreement']}; " if facts["agreement"] else ""
+    agreement = f"{_message(facts['agreement'])}; " if facts["agreement"] else ""
     names = ", ".join(facts["names"])
     return f"{agreement}tune {names} again at {facts['steps']} steps, around the best"
 
@@ -129,6 +124,4 @@ SENTENCES: dict[str, Template] = {
     ),
     # a sentence that version 1 stored
     "campaign.legacy": "{text}",
-    # TEMPORARY: until proposals carry messages
-    "proposal.text": "{text}",
 }
