@@ -17,27 +17,31 @@ PAGE = Path(__file__).parent / "reference.md"
 GROUPS = {
     "What will be tried": (
         *("Round", "Workload", "command", "linear", "log", "log_from_one", "integers", "choice"),
-        *("given", "minimize", "maximize", "Objective", "Study", "presets.space"),
+        *("given", "minimize", "maximize", "Objective", "presets.space"),
     ),
     "Inside a training function": ("Run", "Infeasible"),
     "Doing it": (
-        *("run", "load", "repeat", "evaluate", "Checkpoint", "open_round"),
+        *("run", "load", "repeat", "evaluate", "open_round"),
         *("Inline", "Local", "Ray", "Halton", "Listed", "Bayesian"),
     ),
-    "What happened": ("Results", "Trial", "joined"),
+    "What happened": ("Results", "Trial", "joined", "rounds", "campaign", "believe"),
     "What can be trusted": ("check", "Finding", "report", "plots"),
     "What to do about it": (
-        *("decide", "Launch", "variance", "next_round", "Proposal", "extend", "tune", "Campaign"),
+        *("launch", "LaunchTerms", "decide", "Launch", "history", "variance", "final_test"),
+        *("next_round", "Proposal", "extend", "tune", "Campaign"),
     ),
     "Short experiments": ("probes",),
-    "From elsewhere": (
-        *("import_optuna", "import_mlflow", "import_wandb", "import_tensorboard", "import_ray"),
-        *("import_tables", "import_frames"),
-    ),
+    "Projects and stores": ("project", "stores"),
+    "From elsewhere": ("importers",),
     "The training pipeline": ("pipeline", "schedule"),
     "Errors": ("TunewrightError",),
 }
 MODULES = {
+    "project": ("init", "new", "find", "load", "doctor", "Project"),
+    "stores": (
+        *("rounds", "history", "note", "stop", "keep", "backup", "backups", "restore", "rebuild"),
+    ),
+    "importers": (*("optuna", "mlflow", "wandb", "tensorboard", "ray_tune", "tables", "frames"),),
     "plots": (
         *("axis", "isolation", "curves", "best_step", "best_of_k", "gradient_norm"),
         *("sensitivity", "steps_to_fit", "batch_scaling", "throughput", "progress", "Figure"),

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from tunewright import messages
+from tunewright.facts import plain
 from tunewright.messages import Reader, Text
 
 Argv = tuple[str, ...]  # the words of a command line, unquoted
@@ -72,23 +73,6 @@ class Action:
 
     def _fields(self) -> dict[str, Any]:
         return {f.name: plain(getattr(self, f.name)) for f in dataclasses.fields(self)}
-
-
-def plain(value: Any) -> Any:
-    """Plain data of a value: what has `to_data` gives it, data classes and tuples are unfolded.
-
-    >>> plain(RunTrials("depth", 8).to_data()["argv"])
-    ['tunewright', 'run', 'depth', '--trials', '8']
-    """
-    if hasattr(value, "to_data") and not isinstance(value, type):
-        return plain(value.to_data())
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
-    if isinstance(value, Mapping):
-        return {str(key): plain(one) for key, one in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [plain(one) for one in value]
-    return value.item() if hasattr(value, "item") else value
 
 
 def _command(*verb: str, round: str, then: Sequence[str] = (), options: Sequence[str] = ()) -> Argv:
@@ -176,6 +160,31 @@ class Repeat(Action):
         """`tw.repeat`."""
         which = "results.top(1)[0]" if self.trial is None else f"results.trial({self.trial})"
         return f"tw.repeat({which}, workload, times={self.times})"
+
+
+@dataclass(frozen=True)
+class MeasureVariance(Action):
+    """Train what it takes to know study or data variance."""
+
+    kind: ClassVar[str] = "variance"
+    round: str
+    times: int | None = None  # repeats of the best trial
+    studies: int | None = None  # whole searches
+    splits: int | None = None  # data splits
+
+    @property
+    def argv(self) -> tuple[str, ...]:
+        """`tunewright variance ROUND`, with what to train."""
+        asked = (("times", self.times), ("studies", self.studies), ("splits", self.splits))
+        options = (word for name, n in asked if n is not None for word in (f"--{name}", str(n)))
+        return ("tunewright", "variance", self.round, *options)
+
+    @property
+    def call(self) -> str:
+        """`tw.variance`."""
+        asked = {"times": self.times, "studies": self.studies, "splits": self.splits}
+        options = "".join(f", {name}={n}" for name, n in asked.items() if n is not None)
+        return f"tw.variance(results, workload{options})"
 
 
 @dataclass(frozen=True)

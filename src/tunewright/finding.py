@@ -5,14 +5,14 @@ The words are made from these facts by `messages`, when somebody reads them.
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
 from tunewright import messages
-from tunewright.actions import Action, plain
+from tunewright.actions import Action
+from tunewright.facts import Facts
 from tunewright.messages import Message, Text, Words, markup
 
 Verdict = Literal["ok", "note", "warn", "cannot_judge"]
@@ -20,12 +20,8 @@ Scope = Literal["study", "round"]
 
 
 @dataclass(frozen=True)
-class Evidence:
+class Evidence(Facts):
     """What a check measured. Each check has one frozen subclass, in its own file."""
-
-    def to_data(self) -> dict[str, Any]:
-        """The evidence as plain data."""
-        return {f.name: plain(getattr(self, f.name)) for f in dataclasses.fields(self)}
 
 
 @dataclass(frozen=True)
@@ -43,7 +39,7 @@ class Finding:
     scope: Scope
     about: str  # the study's label, or the round's name
     verdict: Verdict
-    evidence: Any  # an Evidence, once every check is converted
+    evidence: Evidence
     actions: tuple[Action, ...] = ()
     chance_among: int | None = None  # a warning made a note: chance explains it in so many studies
 
@@ -89,52 +85,13 @@ class Finding:
         entry = markup.finding(self.verdict, self.check, [(about, self.words)], actions)
         return markup.alone(entry)
 
-    # for readers that are not converted yet
-    @property
-    def says(self) -> str:
-        """Headline and evidence."""
-        return str(self.words)
 
-    @property
-    def advice(self) -> tuple[str, ...]:
-        """The commands, or what to do where there is none."""
-        return tuple(action.command or action.text for action in self.actions)
-
-
-@dataclass(frozen=True)
-class LegacyFinding:
-    """A finding of a check that is not converted yet."""
-
-    check: str
-    about: str
-    verdict: Verdict
-    says: str
-    evidence: Mapping[str, Any] = field(default_factory=dict)
-    advice: tuple[str, ...] = ()
-    section: str = ""
-
-    def __str__(self) -> str:
-        """The verdict, the question and the sentence on one line."""
-        return f"{self.verdict:12}  {self.check}  {self.about}: {self.says}"
-
-
-def is_about_round(finding: Finding | LegacyFinding) -> bool:
-    """Whether it is about the whole round rather than one study."""
-    if isinstance(finding, LegacyFinding):
-        return finding.about.startswith("round ")
-    return finding.scope == "round"
-
-
-def said_once(findings: Iterable[Any], round_name: str) -> list[Any]:
+def said_once(findings: Iterable[Finding], round_name: str) -> list[Finding]:
     """The findings, where a reason that keeps every study from being judged is given only once."""
     kept = list(findings)
     first = kept[0] if kept else None
     if first is None or len(kept) == 1 or first.verdict != "cannot_judge":
         return kept
-    if isinstance(first, LegacyFinding):
-        if any((f.verdict, f.says) != (first.verdict, first.says) for f in kept):
-            return kept
-        return [replace(first, about=f"round {round_name}")]
     if any((f.verdict, f.evidence) != (first.verdict, first.evidence) for f in kept):
         return kept
     return [replace(first, scope="round", about=round_name)]

@@ -174,7 +174,7 @@ def test_the_batch_size_is_probed_where_steps_can_be_timed(tmp_path, train, prob
     if probed:
         assert size == answer["settings"]["batch_size"] and size >= 1
     else:
-        assert "cannot be probed" in answer["says"] and size == 16
+        assert answer["message"]["code"] == "probe.failed" and size == 16
 
 
 def asked_for(space, trials=120, **able: None) -> Campaign:
@@ -205,7 +205,8 @@ def test_small_campaigns_do_not_probe_and_say_so() -> None:
 
 
 def test_what_could_not_be_probed_is_left_as_it_is() -> None:
-    silent = ({"probe": "batch_size", "settings": {}, "says": "cannot be probed: it never steps"},)
+    failed = {"code": "probe.failed", "error": "it never steps"}
+    silent = ({"probe": "batch_size", "settings": {}, "message": failed},)
     tried = replace(asked_for(RATES, batch_size=None), probes=silent)
     assert next_step(tried).kind == "explore"
     assert next_step(tried).round.fixed["batch"] == 32

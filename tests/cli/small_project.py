@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 TRAIN = '''
 import math
@@ -38,6 +40,23 @@ class Answer:
     code: int
     out: str
     err: str
+
+    @property
+    def envelope(self) -> Any:
+        """The envelope of `--json`: the whole of standard output."""
+        return json.loads(self.out)
+
+    @property
+    def data(self) -> Any:
+        """The data of a successful answer."""
+        assert self.envelope["ok"], self.envelope
+        return self.envelope["data"]
+
+    @property
+    def error(self) -> Any:
+        """The error of a refusal."""
+        assert not self.envelope["ok"] and self.envelope["exit_code"] == self.code
+        return self.envelope["error"]
 
 
 Tunewright = Callable[..., Answer]

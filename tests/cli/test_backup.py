@@ -1,13 +1,12 @@
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from tests.cli.small_project import Tunewright
 
 
 def counts(tunewright: Tunewright) -> dict[str, int]:
-    found: dict[str, int] = json.loads(tunewright("show", "layers", "--json").out)["counts"]
+    found: dict[str, int] = tunewright("show", "layers", "--json").data["counts"]
     return found
 
 

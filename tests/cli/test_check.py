@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from tests.cli.small_project import Tunewright
@@ -53,7 +52,7 @@ def test_a_best_rate_outside_the_range_exits_with_1(tunewright: Tunewright, tmp_
 def test_json_is_the_findings_as_they_are(tunewright: Tunewright, tmp_path: Path) -> None:
     ran(tunewright, tmp_path, 1e-4, 1.0)
     answer = tunewright("check", "layers", "--json")
-    findings = json.loads(answer.out)
+    findings = answer.data["findings"]
     boundary = [f for f in findings if f["check"] == "boundary"]
     assert {f["verdict"] for f in boundary} == {"ok"}
     assert boundary[0]["evidence"]["edges"][0]["column"] == "learning_rate"

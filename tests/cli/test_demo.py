@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 
@@ -56,10 +55,10 @@ def test_the_whole_demo_probes_explores_exploits_launches_and_tests(
     for kind in ("probe", "baseline", "explore", "exploit", "repeat", "launch", "test"):
         assert f"  {kind}" in answer.out, kind
     store = str(tmp_path / "digits" / "tuning.db")
-    rounds = json.loads(tunewright("ls", "--json", "--store", store).out)
+    rounds = tunewright("ls", "--json", "--store", store).data["rounds"]
     best = min(line["best"]["value"] for line in rounds if line["best"] is not None)
     assert best < 0.03
-    trials = json.loads(tunewright("show", "tune_2_explore", "--json", "--store", store).out)
+    trials = tunewright("show", "tune_2_explore", "--json", "--store", store).data
     assert trials["counts"]["infeasible"] >= 2
     assert "It beats the baseline" in answer.out
     assert "of 100 trials used" in answer.out

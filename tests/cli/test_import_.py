@@ -36,7 +36,7 @@ def test_a_real_optuna_file_in_two_commands(tunewright: Tunewright, tmp_path: Pa
     assert "20 trials: 20 completed" in answer.out and "lr log(0.0001, 1)" in answer.out
     assert "next: tunewright check rates" in answer.out
     assert tunewright("check", "rates").code in (0, 1)
-    shown = json.loads(tunewright("show", "rates", "--json").out)
+    shown = tunewright("show", "rates", "--json").data
     best = min(shown["trials"], key=lambda t: t["value"])
     assert best["value"] == study.best_value and best["configuration"] == study.best_params
     assert tunewright("ls").code == 0
@@ -53,7 +53,7 @@ def test_roles_ranges_and_meanings_can_be_said(tunewright: Tunewright, table: st
         "--name", "mine", "--last",
     )  # fmt: skip
     assert answer.code == 0, answer.err
-    shown = json.loads(tunewright("show", "mine", "--json").out)
+    shown = tunewright("show", "mine", "--json").data
     assert shown["round"]["scientific"] == {"optimizer": ["adam", "sgd"]}
     assert shown["round"]["nuisance"] == {"lr": {"log": [1e-05, 10.0]}}
     assert shown["round"].get("fixed", {}) == {}
@@ -73,7 +73,7 @@ def test_folders_of_other_tools(tunewright: Tunewright, tmp_path: Path) -> None:
     (tmp_path / "runs.csv").write_text("Name,State,lr,val_loss\na,finished,0.1,2\nb,failed,0.2,\n")
     answer = tunewright("import", "wandb", "runs.csv", "--minimize", "val_loss")
     assert answer.code == 0 and "2 trials: 1 completed, 1 failed" in answer.out
-    assert {row["name"] for row in json.loads(tunewright("ls", "--json").out)} == {"exp", "runs"}
+    assert {row["name"] for row in tunewright("ls", "--json").data["rounds"]} == {"exp", "runs"}
 
 
 def test_wrong_use_is_told(tunewright: Tunewright, table: str) -> None:

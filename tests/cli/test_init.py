@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import tomllib
 from pathlib import Path
 
@@ -206,7 +205,7 @@ def test_a_store_is_relative_to_the_file_that_names_it() -> None:
 def test_doctor_examines_a_fresh_project(tunewright: Tunewright, project: Path) -> None:
     answer = tunewright("doctor", "--json")
     assert answer.code == 0
-    found = {one["what"]: one for one in json.loads(answer.out)}
+    found = {one["what"]: one for one in answer.data["examined"]}
     assert found["workload"]["verdict"] == "ok"
     assert found["locks"]["verdict"] == "ok"
     assert found["store"]["verdict"] == "note"  # not there yet

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -57,16 +56,18 @@ def tuned(request, tunewright: Tunewright, tmp_path: Path) -> Path:
 def test_a_launch_repeats_both_and_becomes_the_baseline(tuned, tunewright):
     answer = tunewright("launch", "layers", "--on", "inline", "--why", "cheap enough")
     assert answer.code == 0, answer.err
-    assert answer.out.startswith("launch: layers trial")
-    assert "what the round asked about" in answer.out
-    assert "about 10 % of decisions" in answer.out
-    assert "holds for max_train_steps = 20" in answer.out
+    assert answer.out.startswith("Launch: better with probability")
+    assert "candidate  layers trial" in answer.out
     assert "3 + 3 runs:" in answer.err
     with Store.open(tuned / "tuning.db") as store:
         (decided,) = lineage.launches(store)
         now = lineage.baseline(store)
         results = store.results("layers")
     assert decided.verdict == "launch"
+    reasons = [reason["code"] for reason in decided.decision["reasons"]]
+    assert {"launch.claim_scientific", "launch.false_launches"} < set(reasons)
+    caveats = [caveat["code"] for caveat in decided.decision["caveats"]]
+    assert "launch.holds_for" in caveats
     assert decided.why == "cheap enough"
     assert "@" in decided.who
     assert now.place.configuration["layers"] == 2
@@ -84,17 +85,18 @@ def test_a_launch_repeats_both_and_becomes_the_baseline(tuned, tunewright):
 def test_an_equal_setting_is_not_launched(tuned, tunewright):
     answer = tunewright("launch", "layers", "--on", "inline", "--times", "5", "--json")
     assert answer.code == 0, answer.err
-    launch = json.loads(answer.out)
+    report = answer.data
+    launch = report["decision"]
     assert launch["looks"] == [5]
     assert launch["runs"] == [5, 5]
     assert launch["claim"] == "feature"
     assert launch["threshold"] == 0.9
     if launch["verdict"] == "keep":
-        assert launch["now"] is None
+        assert report["now"] is None
     # the same pair again is one of several looks
-    again = json.loads(
-        tunewright("launch", "layers", "--on", "inline", "--times", "5", "--json").out
-    )
+    again = tunewright("launch", "layers", "--on", "inline", "--times", "5", "--json").data[
+        "decision"
+    ]
     assert again["looks"] == [3, 5, 8, 13, 20]
     assert again["threshold"] >= 0.965
 
@@ -103,33 +105,34 @@ def test_a_dry_run_says_what_it_costs_and_runs_nothing(tuned, tunewright):
     answer = tunewright("launch", "layers", "--dry-run")
     assert answer.code == 0, answer.err
     assert "candidate  layers trial" in answer.out
-    assert "layers=1: the round's own starting point" in answer.out
+    data = tunewright("launch", "layers", "--dry-run", "--json").data
+    why = data["plan"]["why_baseline"]
+    assert why == {"code": "launch.baseline_start", "study": "layers=1"}
+    assert (data["decision"], data["recorded"]) == (None, None)
     assert "96.5 %" in answer.out
     assert "6 to 40 runs" in answer.out
     fixed = tunewright("launch", "layers", "--dry-run", "--times", "5", "--sd", "0.01")
     assert "10 runs" in fixed.out
     assert "declared" in fixed.out
     narrow = tunewright("launch", "layers", "--dry-run", "--not-worse-by", "0.001", "--sd", "0.01")
-    assert "mostly stays undecided" in narrow.out
+    assert "below one standard deviation" in narrow.out
     with Store.open(tuned / "tuning.db") as store:
         assert not store.results("layers").recorded_repeats
         assert not lineage.launches(store)
-    assert "no launch has been decided yet" in tunewright("history").out
+    assert tunewright("history", "--json").data["launches"] == []
 
 
 def test_the_first_baseline_needs_no_comparison(tuned, tunewright):
     answer = tunewright("launch", "layers", "--first", "--trial", "0")
     assert answer.code == 0, answer.err
     assert "layers trial 0 is the first baseline" in answer.out
-    assert (
-        "--first: layers trial 0 is the baseline already"
-        in tunewright("launch", "layers", "--first").err
-    )
+    assert "layers trial 0 is the baseline already" in tunewright("launch", "layers", "--first").err
     better = tunewright("launch", "layers", "--on", "inline", "--json")
-    found = json.loads(better.out)
-    assert found["baseline"] == "layers trial 0"
-    assert found["verdict"] == "launch"
-    data = json.loads(tunewright("history", "--json").out)
+    found = better.data
+    assert (found["baseline"]["round"], found["baseline"]["trial"]) == ("layers", 0)
+    assert found["decision"]["verdict"] == "launch"
+    assert found["recorded"] is not None
+    data = tunewright("history", "--json").data
     assert [one["verdict"] for one in data["launches"]] == ["launch", "launch"]
     assert len(data["baselines"]) == 2
 
@@ -152,36 +155,34 @@ def test_a_hyperparameter_only_change_takes_less(tuned, tunewright):
         "launch", "layers", "--trial", str(own[0].number), "--baseline", str(own[1].number),
         "--dry-run",
     )  # fmt: skip
-    assert "hyperparameters only (only learning_rate changed" in answer.out
+    assert "hyperparameters only: only learning_rate changed" in answer.out
     assert "87 %" in answer.out
 
 
 def test_one_run_each_with_a_known_sd(tuned, tunewright):
     answer = tunewright("launch", "layers", "--times", "1", "--sd", "0.003", "--on", "inline")
     assert answer.code == 0, answer.err
-    assert "one run:" in answer.out
-    assert answer.out.startswith("launch")
+    assert "one run each" in answer.out
+    assert answer.out.startswith("Launch")
 
 
 def test_both_on_shared_splits_are_compared_split_by_split(tuned, tunewright):
     answer = tunewright("launch", "layers", "--splits", "3", "--on", "inline", "--json")
     assert answer.code == 0, answer.err
-    found = json.loads(answer.out)
+    found = answer.data["decision"]
     assert found["method"] == "paired by split"
     assert found["verdict"] == "launch"
     assert found["runs"] == [3, 3]
 
 
 def test_in_general_adds_the_luck_of_tuning_and_of_the_data(tuned, tunewright):
-    plain = json.loads(tunewright("launch", "layers", "--on", "inline", "--json").out)
-    trial = plain["candidate"].split()[-1]
-    against = plain["baseline"].split()[-1]
-    wide = json.loads(
-        tunewright(
+    report = tunewright("launch", "layers", "--on", "inline", "--json").data
+    plain = report["decision"]
+    trial, against = (str(report[arm]["trial"]) for arm in ("candidate", "baseline"))
+    wide = tunewright(
             "launch", "layers", "--trial", trial, "--baseline", against, "--in-general",
             "--on", "inline", "--json",
-        ).out
-    )  # fmt: skip
+        ).data["decision"]  # fmt: skip
     assert plain["sources"] == ["trial"]
     assert wide["sources"] == ["trial", "study", "data"]
     assert wide["interval"][0] < plain["interval"][0]
@@ -198,9 +199,7 @@ def test_findings_forbid_before_anything_is_run(tuned, tunewright):
     assert tunewright("run", "longer", "--on", "inline").code == 0
     answer = tunewright("launch", "longer", "--on", "inline")
     assert answer.code == 0
-    assert answer.out.startswith("undecided")
-    assert "overfit" in answer.out
-    assert "no run was spent" in answer.out
+    assert answer.out.startswith("Undecided: the best trials overfit")
     with Store.open(tuned / "tuning.db") as store:
         assert not store.results("longer").recorded_repeats
 
@@ -227,7 +226,7 @@ def test_variances_together(tuned, tunewright):
     assert "from 3 studies" in after.out
     assert "from 3 data splits" in after.out
     assert "not known" not in after.out
-    data = json.loads(tunewright("variance", "layers", "--json").out)
+    data = tunewright("variance", "layers", "--json").data
     assert data["trial"]["sd"] > 0
-    assert data["data"]["how"] == "from 200 examples"
+    assert data["data"]["how"] == {"code": "variance.examples", "examples": 200}
     assert set(data["study"]) == {"layers=1", "layers=2"}

@@ -2,29 +2,99 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
-from tests.cli.small_project import Tunewright
+from tests.cli.small_project import TRAIN, Tunewright
 from typer.testing import CliRunner
 
 from tunewright import __version__
-from tunewright.cli.main import VERBS, app
+from tunewright.cli._verbs import FAMILIES, loaded
+from tunewright.cli.main import app
+
+VERBS = {verb.name: verb for verbs in FAMILIES.values() for verb in verbs}
 
 
 def test_help_lists_every_verb_by_family() -> None:
     answer = CliRunner().invoke(app, ["--help"])
     assert answer.exit_code == 0
-    for family, verbs in VERBS.items():
+    for family in FAMILIES:
         assert family in answer.output
-        for verb in verbs:
-            assert verb.__name__ in answer.output
+    for name in VERBS:
+        assert f" {name} " in answer.output
 
 
-@pytest.mark.parametrize("verb", [v.__name__ for verbs in VERBS.values() for v in verbs])
-def test_every_verb_explains_itself(verb: str) -> None:
-    answer = CliRunner().invoke(app, [verb, "--help"])
+@pytest.mark.parametrize("name", VERBS)
+def test_every_verb_explains_itself_as_the_table_does(name: str) -> None:
+    answer = CliRunner().invoke(app, [name, "--help"])
     assert answer.exit_code == 0
     assert "Usage: " in answer.output
+    written = (loaded(VERBS[name]).help or "").partition("\n\n")[0]
+    assert " ".join(written.split()) == VERBS[name].help
+
+
+def imported_by(*arguments: str, folder: Path | None = None) -> set[str]:
+    """The packages that a command has imported when it is done."""
+    script = (
+        "import sys, tunewright.__main__ as entry\n"
+        "entry.main()\n"
+        "print(*{name.partition('.')[0] for name in sys.modules}, file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, *arguments],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=folder,
+    )
+    assert done.stdout
+    return set(done.stderr.split())
+
+
+@pytest.mark.beyond_core
+def test_version_and_help_import_next_to_nothing() -> None:
+    heavy = {"numpy", "sqlalchemy", "scipy", "torch", "matplotlib"}
+    assert not imported_by("--version") & {*heavy, "typer", "rich"}
+    help_imports = imported_by("--help")
+    assert not help_imports & heavy and "typer" in help_imports
+
+
+@pytest.mark.beyond_core
+def test_ls_imports_no_science(ran: Path) -> None:
+    found = imported_by("ls", folder=ran)
+    assert not found & {"scipy", "torch", "matplotlib"} and "sqlalchemy" in found
+
+
+@pytest.mark.beyond_core
+def test_a_module_runs_as_the_command_does() -> None:
+    command = [sys.executable, "-m", "tunewright", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == f"tunewright {__version__}"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "command"),
+    [
+        (("check", "--jsn", "--json"), "check"),
+        (("chek", "layers", "--json"), "chek"),
+        (("probe", "batch-sise", "--json"), "probe batch-sise"),
+        (("export", "layers", "--json"), "export"),
+    ],
+)
+def test_a_usage_error_has_an_envelope(
+    tunewright: Tunewright, arguments: tuple[str, ...], command: str
+) -> None:
+    answer = tunewright(*arguments)
+    assert answer.code == 2
+    assert answer.error["message"] and answer.error["remedy"]["argv"][-1] == "--help"
+    assert answer.envelope["command"] == command
+
+
+def test_what_else_is_printed_goes_to_standard_error(tunewright: Tunewright, project: Path) -> None:
+    (project / "train.py").write_text(TRAIN.replace("import math", "import math\nprint('noise')"))
+    answer = tunewright("run", "layers", "--on", "inline", "--json")
+    assert answer.data["why"] == "finished"
+    assert "noise" in answer.err
 
 
 def test_version_and_nothing(tunewright: Tunewright) -> None:
@@ -47,7 +117,7 @@ def test_an_unforeseen_error_is_told_and_kept(
     def broken() -> None:
         raise RuntimeError("the moon is full")
 
-    monkeypatch.setattr("tunewright.cli.show.open_store", lambda store: broken())
+    monkeypatch.setattr("tunewright.cli.show.store_address", lambda store: broken())
     answer = tunewright("ls")
     assert answer.code == 3
     assert answer.err.startswith("error: RuntimeError: the moon is full")

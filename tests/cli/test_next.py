@@ -1,17 +1,16 @@
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.cli.small_project import Tunewright
 
-from tunewright.cli._earlier import learning_from_earlier
 from tunewright.design.objective import minimize
 from tunewright.design.round_file import read_round
-from tunewright.present.terminal.proposal_page import comment
+from tunewright.project._project import comment
 from tunewright.search.bayesian.bayesian import Bayesian
+from tunewright.search.bayesian.earlier import learning_from_earlier
 from tunewright.search.halton import Halton
 
 pytestmark = pytest.mark.beyond_core  # whole rounds, again and again
@@ -103,7 +102,7 @@ def test_more_trials_change_one_number_of_the_file(tunewright: Tunewright, folde
 
 
 def test_json_holds_the_rounds(tunewright: Tunewright, folder: Path) -> None:
-    found = json.loads(tunewright("next", "layers", "--json").out)
+    found = tunewright("next", "layers", "--json").data
     first = found["proposals"][0]
     assert (found["round"], found["wrote"], first["kind"]) == ("layers", None, "widen")
     assert first["round"]["nuisance"]["learning_rate"] == {"log": [1e-6, 0.01]}
@@ -141,7 +140,7 @@ def test_longer_training(tunewright: Tunewright, folder: Path) -> None:
     assert tunewright("run", "layers_2", "--on", "inline").code == 0
     answer = tunewright("next", "layers_2")
     assert "lengths of training: " in answer.out
-    found = json.loads(tunewright("extend", "layers", "--max-train-steps", "700", "--json").out)
+    found = tunewright("extend", "layers", "--max-train-steps", "700", "--json").data
     assert found["extension"]["round"]["fixed"]["max_train_steps"] == 700
 
 
@@ -155,7 +154,7 @@ def test_exploitation_learns_from_the_trials_before(tunewright: Tunewright, fold
     text = ROUND.replace("1e-3", "1e-1").replace("= 12", "= 40")
     (folder / "rounds" / "fine.toml").write_text(text)
     assert tunewright("run", "fine", "--on", "inline").code == 0
-    proposals = json.loads(tunewright("next", "fine", "--json").out)["proposals"]
+    proposals = tunewright("next", "fine", "--json").data["proposals"]
     take = 1 + [one["kind"] for one in proposals].index("exploit")
     answer = tunewright("next", "fine", "--write", "--take", str(take))
     assert "next: tunewright run fine_2 --search bayesian --dry-run" in answer.out, answer.out

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import csv
-import json
 from pathlib import Path
 
 import pytest
@@ -38,11 +37,11 @@ def ran(project: Path, tunewright: Tunewright) -> Path:
 def shown(tunewright: Tunewright, *options: str) -> dict[str, object]:
     answer = tunewright("show", "layers", "--json", *options)
     assert answer.code == 0, answer.err
-    found = json.loads(answer.out)
+    found = answer.data
     completed = [t for t in found["trials"] if t["value"] is not None]
     sign = 1 if found["objective"]["minimize"] else -1
     best = min(completed, key=lambda t: sign * t["value"])
-    return {"best": best["number"], "value": best["value"], "step": best["best_step"], **found}
+    return {**found, "best": best["number"], "value": best["value"], "step": best["best_step"]}
 
 
 def test_show_ranks_by_another_metric_direction_and_step(tunewright: Tunewright, ran: Path) -> None:
@@ -79,14 +78,14 @@ def test_export_carries_the_new_values(tunewright: Tunewright, ran: Path) -> Non
 def test_check_judges_the_metric_asked_for(tunewright: Tunewright, ran: Path) -> None:
     answer = tunewright("check", "layers", "--maximize", "accuracy", "--json")
     assert answer.code in (0, 1)
-    assert any("accuracy" in finding["says"] for finding in json.loads(answer.out))
+    assert answer.data["findings"] != tunewright("check", "layers", "--json").data["findings"]
     assert "judged by maximize accuracy (best)" in answer.err  # beside the JSON, never in it
 
 
 def test_plot_and_report_show_the_metric_asked_for(tunewright: Tunewright, ran: Path) -> None:
     command = ("plot", "layers", "--only", "axis", "--format", "svg", "--json")
-    (recorded,) = json.loads(tunewright(*command).out)
-    (anew,) = json.loads(tunewright(*command, "--minimize", "latency_ms").out)
+    (recorded,) = tunewright(*command).data["figures"]
+    (anew,) = tunewright(*command, "--minimize", "latency_ms").data["figures"]
     assert recorded["data"]["metric"] == "valid_error"
     assert anew["data"]["metric"] == "latency_ms"
     answer = tunewright("report", "layers", "--minimize", "latency_ms")
@@ -112,10 +111,10 @@ def test_what_trains_or_decides_goes_by_the_metric_asked_for(
     first = tunewright("launch", "layers", "--first", "--minimize", "latency_ms")
     assert f"layers trial {slowest['best']} is the first baseline" in first.out
     options = ("--times", "3", "--on", "inline", "--json")
-    by_error = json.loads(tunewright("launch", "layers", *options).out)
-    assert by_error["verdict"] == "launch", "by the error the other one is better"
-    by_time = json.loads(tunewright("launch", "layers", "--minimize", "latency_ms", *options).out)
-    assert by_time["verdict"] == "launch"
+    by_error = tunewright("launch", "layers", *options).data
+    assert by_error["decision"]["verdict"] == "launch", "by the error the other one is better"
+    by_time = tunewright("launch", "layers", "--minimize", "latency_ms", *options).data
+    assert by_time["decision"]["verdict"] == "launch"
     assert by_time["now"]["trial"] == slowest["best"], "and by the time that one again"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -45,7 +44,7 @@ def test_train_steps_ends_in_a_sentence_and_a_line_for_the_configuration(fitting
     assert "7 trials" in answer.err  # progress
     assert (fitting / "sweep.png").stat().st_size > 1000
     again = tunewright(*SWEEP, "--json")
-    assert json.loads(again.out)["fit_steps"] == 345 and "begins" not in again.err
+    assert again.data["fit_steps"] == 345 and "begins" not in again.err
 
 
 def test_train_steps_names_what_is_missing(fitting, tunewright):
@@ -78,7 +77,7 @@ def test_critical_batch_shows_every_size_and_the_critical_one(scaling, tunewrigh
     assert "the critical batch size is about" in answer.out
     assert answer.out.count(" of 12") == 4 and "batch_size = " in answer.out
     assert (scaling / "scaling.svg").stat().st_size > 1000
-    found = json.loads(tunewright(*asked, "--json").out)
+    found = tunewright(*asked, "--json").data
     assert found["low"] < 64 < found["high"] and len(found["sizes"]) == 4
 
 

@@ -35,7 +35,7 @@ def test_stability_ends_in_one_sentence(sharp: Tunewright) -> None:
     answer = sharp(*command)
     assert answer.code == 0, answer.err
     lines = answer.out.strip().splitlines()
-    assert lines[-1].startswith("Unstable from learning rate 0.03 on, 3 times the best, 0.01")
+    assert lines[-1].startswith("unstable from learning rate 0.03 on, 3 times the best, 0.01")
     assert [line.split()[-1] for line in lines[1:9]] == ["stable"] * 5 + ["recovered"] * 3
     assert "trial 7 completed" in answer.err  # progress goes elsewhere
     again = sharp(*command)
@@ -47,7 +47,7 @@ def test_every_digit_as_json(sharp: Tunewright) -> None:
         *("probe", "stability", "--fixed", "learning_rate=0.01", "--steps", "80"),
         *("--on", "inline", "--json"),
     )
-    found = json.loads(answer.out)
+    found = answer.data
     assert found["probe"] == "stability" and found["steps"] == 80
     assert found["unstable_base_learning_rate"] == pytest.approx(0.03)
     assert [run["stable"] for run in found["runs"]] == [True] * 5 + [False] * 3
@@ -79,10 +79,10 @@ def test_a_probe_may_begin_from_a_round(sharp: Tunewright, tmp_path: Path) -> No
     assert sharp("run", "rates", "--on", "inline").code == 0
     shown = json.loads(sharp("trial", "rates", "2", "--json").out)
     answer = sharp("probe", "stability", "rates", "--trial", "2", "--on", "inline", "--json")
-    found = json.loads(answer.out)
+    found = answer.data
     assert found["learning_rate"] == shown["trial"]["configuration"]["learning_rate"]
     recorded = sharp("probe", "clip", "rates", "--recorded")
-    assert recorded.code == 0 and "Clipping might begin at" in recorded.out
+    assert recorded.code == 0 and "clipping might begin at" in recorded.out
     assert "begins" not in recorded.err  # nothing is trained
 
 
@@ -124,8 +124,8 @@ def test_an_interrupted_probe_says_how_to_go_on(sharp: Tunewright, tmp_path: Pat
     command = ("probe", "stability", "--fixed", "learning_rate=0.01", "--on", "inline")
     first = sharp(*command)
     assert first.code == 130, first.err
-    assert "interrupted; the same command goes on where it stopped" in first.err
+    assert "interrupted; the same command resumes where it stopped" in first.err
     assert "nstable" not in first.out
     second = sharp(*command)
-    assert second.code == 0 and "Unstable from learning rate 0.03 on" in second.out
+    assert second.code == 0 and "unstable from learning rate 0.03 on" in second.out
     assert second.err.count(" begins") == 5  # three of eight had ended

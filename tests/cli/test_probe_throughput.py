@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
@@ -28,7 +27,7 @@ def test_batch_size_of_a_factory_and_its_record(tunewright: Tunewright, tmp_path
     assert first.code == 0, first.err
     assert "examples/s" in first.out and "batch_size = 16" in first.out
     assert "accumulation brings no throughput" in first.out and "assumed: steps fall" in first.out
-    told = json.loads(tunewright(*asked, "--json").out)
+    told = tunewright(*asked, "--json").data
     assert told["probe"] == "batch_size" and told["from_record"] and told["knee"] == 16
 
 
@@ -60,4 +59,4 @@ def test_batch_size_of_the_command_of_a_project(tunewright: Tunewright, tmp_path
         *("probe", "batch-size", "--quick", "--smallest", "8", "--largest", "16"),
     )
     assert told.code == 0, told.err
-    assert "batch_size = " in told.out and "not to be seen from outside of a command" in told.out
+    assert "batch_size = " in told.out and "a command hides from outside" in told.out

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 from tests.cli.small_project import Tunewright
+
+from tunewright import load
 
 
 def test_report_prints_the_verdict_and_writes_the_page(tunewright: Tunewright, ran: Path) -> None:
@@ -21,8 +22,8 @@ def test_report_prints_the_verdict_and_writes_the_page(tunewright: Tunewright, r
 
 
 def test_report_as_json_writes_nothing_unasked(tunewright: Tunewright, ran: Path) -> None:
-    data = json.loads(tunewright("report", "layers", "--json").out)
-    assert data["answer"]["asked"] == "Do more layers help?"
+    data = tunewright("report", "layers", "--json").data
+    assert data["best"]["value"] == min(t.value for t in load(ran / "tuning.db", "layers").top(1))
     assert {f["verdict"] for f in data["findings"]} <= {"ok", "note", "warn", "cannot_judge"}
     assert data["path"] is None
     assert not (ran / "layers.html").exists()
@@ -39,7 +40,7 @@ def test_plot_writes_every_figure_or_says_why_not(tunewright: Tunewright, ran: P
 
 def test_plot_one_kind_with_its_data(tunewright: Tunewright, ran: Path) -> None:
     command = ("plot", "layers", "--only", "axis", "--out", "here", "--format", "svg", "--json")
-    (figure,) = json.loads(tunewright(*command).out)
+    (figure,) = tunewright(*command).data["figures"]
     assert figure["path"] == "here/axis.svg"
     assert [panel["column"] for panel in figure["data"]["panels"]] == ["layers", "learning_rate"]
     assert [path.name for path in (ran / "here").iterdir()] == ["axis.svg"]

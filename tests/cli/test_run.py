@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -184,7 +183,7 @@ def test_a_worker_joins_what_is_left(tunewright: Tunewright, project: Path) -> N
     answer = tunewright("worker", "layers", "--workers", "1")
     assert answer.code == 0
     assert answer.err.count(" begins ") == 5
-    counts = json.loads(tunewright("show", "layers", "--json").out)["counts"]
+    counts = tunewright("show", "layers", "--json").data["counts"]
     assert sum(counts.values()) == counts["completed"] + counts["infeasible"] == 8
 
 

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -43,7 +42,7 @@ def test_a_bayesian_round_runs_goes_on_and_says_what_it_believes(
     assert said.code == 0
     assert "best to expect 0.0" in said.out and "90 % interval" in said.out
     assert "feasible where the others are as recommended" in said.out
-    (belief,) = json.loads(tunewright("believe", "tune", "--json").out)
+    (belief,) = tunewright("believe", "tune", "--json").data["beliefs"]
     assert belief["outcomes"] == 15 and len(belief["axes"][0]["feasible"]) == 9
 
 
@@ -74,12 +73,12 @@ def test_a_worker_and_what_is_believed_know_the_earlier_rounds(
     begun = ("run", "finer", "--search", "bayesian", "--max-hours", "1e-9", "--on", "inline")
     assert tunewright(*begun).code == 0
     assert tunewright("worker", "finer", "--workers", "1").code == 0
-    before, found = (load(tune / "tuning.db", name) for name in ("tune", "finer"))
+    before, found = (load(tune / "tuning.db", name, earlier=False) for name in ("tune", "finer"))
     study, trials = found.studies[0], found.trials
     for knows, same in ((Bayesian(earlier=[before]), True), (Bayesian(), False)):
         (next_one,) = knows.suggest(study, trials[:-1], 1)
         assert (next_one.configuration == trials[-1].configuration) == same
-    (belief,) = json.loads(tunewright("believe", "finer", "--json").out)
+    (belief,) = tunewright("believe", "finer", "--json").data["beliefs"]
     assert (belief["outcomes"], belief["earlier"]) == (17, 14)
     assert "17 trials, 14 of them of earlier rounds" in tunewright("believe", "finer").out
 

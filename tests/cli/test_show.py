@@ -15,9 +15,9 @@ def test_ls_is_the_tracking_table(tunewright: Tunewright, ran: Path) -> None:
     for expected in ("layers", "Do more layers help?", "try four layers next", "valid_error"):
         assert expected in answer.out
     assert "again       train.train(run, layers=2, " in answer.out
-    (row,) = json.loads(tunewright("ls", "--json").out)
+    (row,) = tunewright("ls", "--json").data["rounds"]
     assert row["name"] == "layers"
-    assert row["best"]["curves"] == {}
+    assert "curves" not in row["best"]
     assert row["definition"].endswith("round.json")
 
 
@@ -31,9 +31,9 @@ def test_show_says_what_was_found(tunewright: Tunewright, ran: Path) -> None:
 
 
 def test_show_as_json_has_every_digit_and_no_nan(tunewright: Tunewright, ran: Path) -> None:
-    text = tunewright("show", "layers", "--json").out
-    assert "NaN" not in text
-    data = json.loads(text)
+    answer = tunewright("show", "layers", "--curves", "--json")
+    assert "NaN" not in answer.out
+    data = answer.data
     assert data["round"]["nuisance"] == {"learning_rate": {"log": [0.001, 1.0]}}
     assert [trial["number"] for trial in data["trials"]] == list(range(8))
     best = min(t["value"] for t in data["trials"] if t["value"] is not None)
@@ -41,6 +41,12 @@ def test_show_as_json_has_every_digit_and_no_nan(tunewright: Tunewright, ran: Pa
     diverged = [t for t in data["trials"] if t["status"] == "infeasible"]
     assert diverged
     assert all(None in t["curves"]["train_loss"]["values"] for t in diverged)
+    brief = tunewright("show", "layers", "--json").data
+    assert "curves" not in brief["trials"][0]
+    assert brief["best"]["value"] == best
+    (searched,) = brief["studies"][0]["space"]
+    assert searched["range"] == {"log": [0.001, 1.0]}, "the scale is part of a range"
+    assert ["tunewright", "check", "layers"] in [step["argv"] for step in brief["next"]]
 
 
 def test_trial_shows_curves_and_where_it_comes_from(tunewright: Tunewright, ran: Path) -> None:
@@ -49,7 +55,7 @@ def test_trial_shows_curves_and_where_it_comes_from(tunewright: Tunewright, ran:
     assert "layers trial 0 completed: valid_error" in answer.out
     for expected in ("█", "again       train.train(run, ", "seed", "packages    python"):
         assert expected in answer.out
-    data = json.loads(tunewright("trial", "layers", "0", "--json").out)
+    data = tunewright("trial", "layers", "0", "--json").data
     assert data["trial"]["curves"]["valid_error"]["steps"][-1] == 20
     assert data["history"]["provenance"]["python"]
 

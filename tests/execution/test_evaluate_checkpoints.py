@@ -14,7 +14,7 @@ from tunewright.design.ranges import log
 from tunewright.design.round import Round
 from tunewright.errors import DesignError, SnapshotError, WorkloadError
 from tunewright.execution.command import command
-from tunewright.execution.evaluate import Measured, evaluate, measured
+from tunewright.execution.evaluate import Measured, evaluate
 from tunewright.execution.executors.inline import Inline
 from tunewright.execution.executors.local import Local
 from tunewright.execution.repeat import repeat
@@ -86,7 +86,7 @@ def test_the_best_steps_checkpoint_is_measured_and_recorded(workload):
     results = run(ROUND, workload)
     top = results.top(3)
     told: list[Measured] = []
-    found = measured(top, workload, full, tell=told.append)
+    found = evaluate(top, workload, full, on_measured=told.append)
     assert [one.trial.number for one in found] == [t.number for t in top]
     assert told == list(found)
     after = load(workload.store, "rates")
@@ -190,6 +190,7 @@ def test_an_evaluation_that_goes_wrong_says_why_and_records_nothing(workload, me
     (one,) = evaluate(best, workload, measure)
     assert not one.metrics
     assert one.reason.code == code
+    assert one.to_data()["reason"]["code"] == code
     assert list(load(workload.store, "rates").trial(best.number).curves) == ["valid_error"]
 
 

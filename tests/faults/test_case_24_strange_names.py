@@ -10,9 +10,8 @@ from tests.faults.quick_rounds import OBJECTIVE, asked, check, workload
 from typer.testing import CliRunner
 
 import tunewright as tw
-from tunewright.cli._errors import Misuse
 from tunewright.cli.main import app
-from tunewright.errors import DesignError, TunewrightError
+from tunewright.errors import DesignError, Misuse, TunewrightError
 from tunewright.store import journal as conclusions
 
 NAMES = {

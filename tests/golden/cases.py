@@ -233,8 +233,8 @@ def facts_of(project: Path, command: Sequence[str]) -> dict[str, Any]:
             found = {"says": [text for text in SAYS[verb] if text in answer.out]}
     else:
         answer = asked(project, [*command, "--json"])
-        if answer.out.strip():
-            found = extract.FACTS[verb](extract.data_of(answer.out))
+        data = extract.data_of(answer.out)
+        found = None if data is None else extract.FACTS[verb](data)
     told = {"command": list(command), "exit_code": answer.code, "facts": found}
     return dict(json.loads(json.dumps(told)))
 

@@ -13,7 +13,8 @@ from typing import Any
 
 Data = Any  # what json.loads returns
 ENVELOPE = {"schema_version", "data"}
-SENTENCES = {"says", "caveats", "missing", "label", "criterion", "notes", "what"}  # of a probe
+# of a probe: sentences, or their codes and facts
+SENTENCES = {"says", "message", "caveats", "missing", "label", "criterion", "notes", "what"}
 PROVENANCE = ("commit", "diff_sha256", "untracked", "packages", "python", "devices")
 SETTINGS_OF_A_ROUND = ("trials_per_study", "seed", "scientific", "nuisance", "fixed")
 DECIDED = (
@@ -26,9 +27,9 @@ OF_THIS_PROJECT = ("workload", "program", "folder", "store")  # what `doctor` sa
 
 
 def data_of(text: str) -> Data:
-    """The answer in a command's JSON, with or without an envelope around it."""
+    """The answer in a command's envelope; None where it is an error."""
     read = json.loads(text)
-    return read["data"] if isinstance(read, dict) and read.keys() >= ENVELOPE else read
+    return read["data"] if read.keys() >= ENVELOPE else None
 
 
 def some(data: Mapping[str, Data], *names: str) -> dict[str, Data]:
@@ -138,7 +139,7 @@ def ls(data: Data) -> Data:
             "definition": PurePath(row["definition"]).name,
             "has_note": bool(row["note"]),
         }
-        for row in data
+        for row in data["rounds"]
     ]
 
 
@@ -155,7 +156,7 @@ def show(data: Data) -> Data:
         ],
         "trials": [trial_facts(one, data["round"]["fixed"]) for one in data["trials"]],
         "repeats": [some(one, "parent", "status", "seed", "attempts") for one in data["repeats"]],
-        "caveats": len(data["caveats"]),
+        "caveats": len(data["round"]["fixed"]),
         "notes": len(data["notes"]),
     }
 
@@ -195,13 +196,13 @@ def believe(data: Data) -> Data:
             "recommended": _number(one["recommended"]),
             **some(one, "predicted", "feasible", "gain", "worthwhile", "axes"),
         }
-        for one in data
+        for one in data["beliefs"]
     ]
 
 
 def check(data: Data) -> Data:
     """The checklist."""
-    return finding_facts(data)
+    return finding_facts(data["findings"])
 
 
 def next_(data: Data) -> Data:
@@ -251,7 +252,8 @@ def decision(data: Mapping[str, Data]) -> Data:
 
 def launch(data: Data) -> Data:
     """What a launch decided, and the baseline after it."""
-    return {**decision(data), "runs": data["runs"], "now": place_facts(data["now"])}
+    made = data["decision"]
+    return {**decision(made), "runs": made["runs"], "now": place_facts(data["now"])}
 
 
 def history(data: Data) -> Data:
@@ -280,27 +282,33 @@ def plot(data: Data) -> Data:
             "file": PurePath(one["path"]).name,
             "data": {name: digest(part) for name, part in one["data"].items()},
         }
-        for one in data
+        for one in data["figures"]
     ]
 
 
 def report(data: Data) -> Data:
     """Which findings are doubts, which are fine, and which could not be judged."""
-    answer = data["answer"]
+    parts = {"doubts": ("warn", "note"), "unknown": ("cannot_judge",), "fine": ("ok",)}
     return {
         "path": data["path"] and PurePath(data["path"]).name,
         **{
-            part: sorted([one["check"], _about(one), one["verdict"]] for one in answer[part])
-            for part in ("doubts", "unknown", "fine")
+            part: sorted(
+                [one["check"], _about(one), one["verdict"]]
+                for one in data["findings"]
+                if one["verdict"] in verdicts
+            )
+            for part, verdicts in parts.items()
         },
-        "caveats": len(answer["caveats"]),
+        "caveats": len(data["round"]["fixed"]),
         "findings": len(data["findings"]),
     }
 
 
 def doctor(data: Data) -> Data:
     """What is said of the project and its store; the machine is another one each time."""
-    return {one["what"]: one["verdict"] for one in data if one["what"] in OF_THIS_PROJECT}
+    return {
+        one["what"]: one["verdict"] for one in data["examined"] if one["what"] in OF_THIS_PROJECT
+    }
 
 
 # ---- commands that measure
@@ -308,9 +316,7 @@ def doctor(data: Data) -> Data:
 
 def evaluate(data: Data) -> Data:
     """What was measured of each trial."""
-    return [
-        {"trial": one["trial"]["number"], **some(one, "step", "metrics", "proxy")} for one in data
-    ]
+    return [some(one, "trial", "step", "metrics", "proxy") for one in data]
 
 
 def final(data: Data) -> Data:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from tunewright import importers
 from tunewright.design.objective import minimize
 from tunewright.errors import Damaged, NotFound, StoreError
-from tunewright.importers.mlflow import import_mlflow
 from tunewright.messages import Message
 from tunewright.store.judge import not_finite
 from tunewright.store.results import Results
@@ -104,42 +104,42 @@ def check_alike(found: Results) -> None:
 
 def test_the_folder(tmp_path: Path) -> None:
     path = folder_store(tmp_path)
-    check_alike(import_mlflow(path, objective=LOSS))
-    check_alike(import_mlflow(path, "123456", objective=LOSS))
+    check_alike(importers.mlflow(path, objective=LOSS))
+    check_alike(importers.mlflow(path, "123456", objective=LOSS))
 
 
 def test_the_database(tmp_path: Path) -> None:
     path = database_store(tmp_path)
     before = path.read_bytes()
-    check_alike(import_mlflow(path, objective=LOSS))
-    check_alike(import_mlflow(f"sqlite:///{path}", "sweep", objective=LOSS))
+    check_alike(importers.mlflow(path, objective=LOSS))
+    check_alike(importers.mlflow(f"sqlite:///{path}", "sweep", objective=LOSS))
     assert path.read_bytes() == before
 
 
 def test_an_experiment_must_be_there(tmp_path: Path) -> None:
     path = folder_store(tmp_path)
     with pytest.raises(NotFound, match=r"no experiment 'sweap'\. Did you mean 'sweep'"):
-        import_mlflow(path, "sweap", objective=LOSS)
+        importers.mlflow(path, "sweap", objective=LOSS)
     with pytest.raises(NotFound, match="holds no trial that has ended"):
-        import_mlflow(path, "Default", objective=LOSS)
+        importers.mlflow(path, "Default", objective=LOSS)
     other = path / "77"
     (other / "a").mkdir(parents=True)
     (other / "meta.yaml").write_text("name: other\n")
     (other / "a" / "meta.yaml").write_text("status: 3\n")
     with pytest.raises(NotFound, match=r"2 experiments with runs: say which\. There is: sweep"):
-        import_mlflow(path, objective=LOSS)
+        importers.mlflow(path, objective=LOSS)
     (tmp_path / "empty").mkdir()
     with pytest.raises(NotFound, match="holds no MLflow runs"):
-        import_mlflow(tmp_path / "empty", objective=LOSS)
+        importers.mlflow(tmp_path / "empty", objective=LOSS)
 
 
 def test_other_files_are_refused(tmp_path: Path) -> None:
     text = tmp_path / "a.txt"
     text.write_text("hello")
     with pytest.raises(Damaged, match="neither a folder nor a SQLite file"):
-        import_mlflow(text, objective=LOSS)
+        importers.mlflow(text, objective=LOSS)
     mine = tmp_path / "mine.db"
     with closing(sqlite3.connect(mine)) as database, database:
         database.execute("CREATE TABLE mine (x)")
     with pytest.raises(StoreError, match="no such table: experiments"):
-        import_mlflow(mine, objective=LOSS)
+        importers.mlflow(mine, objective=LOSS)

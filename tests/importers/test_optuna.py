@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tunewright import importers
 from tunewright.design.conditions import Given
 from tunewright.design.objective import maximize, minimize
 from tunewright.design.ranges import Choice, Integers, Linear, Log
 from tunewright.errors import DesignError, NotFound, StoreError
-from tunewright.importers.optuna import import_optuna
 from tunewright.messages import Message
 from tunewright.present.terminal.round_page import counts_line, remarks
 from tunewright.present.trial_rows import trial_rows
@@ -90,14 +90,14 @@ def test_a_sqlite_study(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/optuna.db"
     study = made(url)
     for address in (url, str(tmp_path / "optuna.db")):
-        check_alike(import_optuna(address, "width"), study)
+        check_alike(importers.optuna(address, "width"), study)
 
 
 def test_a_journal_file(tmp_path: Path) -> None:
     path = str(tmp_path / "journal.log")
     backend = optuna.storages.journal.JournalFileBackend(path)
     study = made(optuna.storages.JournalStorage(backend))
-    check_alike(import_optuna(path), study)
+    check_alike(importers.optuna(path), study)
 
 
 @pytest.mark.postgres
@@ -105,14 +105,14 @@ def test_a_postgresql_study(new_postgres_url: Callable[[], str]) -> None:
     url = new_postgres_url()
     storage = optuna.storages.RDBStorage(url.replace("postgresql://", "postgresql+psycopg://", 1))
     study = made(storage)
-    check_alike(import_optuna(url, "width"), study)
+    check_alike(importers.optuna(url, "width"), study)
     storage.remove_session()
     storage.engine.dispose()
 
 
 def test_states_are_taken_over_honestly(tmp_path: Path) -> None:
     made(f"sqlite:///{tmp_path}/optuna.db")
-    found = import_optuna(str(tmp_path / "optuna.db"))
+    found = importers.optuna(str(tmp_path / "optuna.db"))
     pruned, diverged, broken = (found.trial(number) for number in (3, 4, 5))
     assert (pruned.status, pruned.value) == ("pruned", None)
     assert pruned.reason == Message("trial.pruned", {"step": 20})
@@ -125,13 +125,13 @@ def test_states_are_taken_over_honestly(tmp_path: Path) -> None:
     assert "1 pruned trials" in said
     assert "does not record its sampler" in said
     assert found.search == "optuna"
-    assert import_optuna(str(tmp_path / "optuna.db"), search="random").search == "random"
+    assert importers.optuna(str(tmp_path / "optuna.db"), search="random").search == "random"
 
 
 def test_pruned_trials_are_shown_as_pruned_everywhere(tmp_path: Path) -> None:
     """Censored: neither failed nor infeasible, and no observation for a search."""
     made(f"sqlite:///{tmp_path}/optuna.db")
-    found = import_optuna(str(tmp_path / "optuna.db"))
+    found = importers.optuna(str(tmp_path / "optuna.db"))
     assert found.counts == {"completed": 9, "pruned": 1, "infeasible": 1, "failed": 1}
     assert found.infeasible_fraction == pytest.approx(1 / 10)
     assert "1 pruned" in counts_line(found)
@@ -160,7 +160,7 @@ def test_an_unfinished_trial_is_left_out_and_a_grid_is_known(tmp_path: Path) -> 
     study = optuna.create_study(storage=url, study_name="grid", sampler=sampler)
     study.optimize(lambda trial: trial.suggest_float("x", 0, 3), n_trials=2)
     study.ask()
-    found = import_optuna(url)
+    found = importers.optuna(url)
     assert len(found.trials) == 2 and found.search == "grid"
     assert found.notes == ("1 trials had not ended and were left out.",)
 
@@ -177,7 +177,7 @@ def test_the_value_is_found_among_the_reported_ones(tmp_path: Path) -> None:
     for name, pick in (("last", lambda v: v[-1]), ("best", min), ("other", lambda v: 7 * v[0])):
         study = optuna.create_study(storage=url, study_name=name)
         study.optimize(lambda trial, pick=pick: trained(trial, pick), n_trials=4)
-        found = import_optuna(url, name)
+        found = importers.optuna(url, name)
         assert found.best().value == study.best_value
         if name == "other":
             assert set(found.metrics) == {"value", "intermediate_value"}
@@ -203,7 +203,7 @@ def test_several_objectives_constraints_and_names(tmp_path: Path) -> None:
         return x, 1.0
 
     study.optimize(train_small, n_trials=3)
-    found = import_optuna(url)
+    found = importers.optuna(url)
     assert str(found.objective) == "maximize accuracy (last)"
     assert found.best().configuration == {"x": 0.4}
     assert found.trial(2).status == "infeasible"
@@ -211,9 +211,9 @@ def test_several_objectives_constraints_and_names(tmp_path: Path) -> None:
     assert broken is not None and broken.code == "constraint.broken"
     assert broken.facts["metric"].startswith("constraint_")
     assert (broken.facts["value"], broken.facts["limit"]) == (pytest.approx(0.4), 0.0)
-    assert import_optuna(url, objective=minimize("latency")).best().value == 1.0
+    assert importers.optuna(url, objective=minimize("latency")).best().value == 1.0
     with pytest.raises(DesignError, match=r"no metric 'accuracies'\. Did you mean 'accuracy'"):
-        import_optuna(url, objective=maximize("accuracies"))
+        importers.optuna(url, objective=maximize("accuracies"))
 
 
 def test_a_study_must_be_there(tmp_path: Path) -> None:
@@ -221,13 +221,13 @@ def test_a_study_must_be_there(tmp_path: Path) -> None:
     made(url, "width", trials=1)
     optuna.create_study(storage=url, study_name="depth")
     with pytest.raises(NotFound, match=r"holds 2 studies: say which\. There is: width, depth"):
-        import_optuna(url)
+        importers.optuna(url)
     with pytest.raises(NotFound, match=r"no study 'widht'\. Did you mean 'width'"):
-        import_optuna(url, "widht")
+        importers.optuna(url, "widht")
     with pytest.raises(NotFound, match="holds no trial that has ended"):
-        import_optuna(url, "depth")
+        importers.optuna(url, "depth")
     with pytest.raises(NotFound, match="no Optuna storage at"):
-        import_optuna(f"sqlite:///{tmp_path}/other.db")
+        importers.optuna(f"sqlite:///{tmp_path}/other.db")
     assert not (tmp_path / "other.db").exists(), "nothing is created by reading"
 
 
@@ -240,9 +240,9 @@ def test_other_files_are_left_alone(tmp_path: Path) -> None:
     database.close()
     before = path.read_bytes()
     with pytest.raises(NotFound, match="not one of Optuna's"):
-        import_optuna(str(path))
+        importers.optuna(str(path))
     assert path.read_bytes() == before
     text = tmp_path / "text.log"
     text.write_text("hello\nworld\n")
     with pytest.raises(StoreError, match="Optuna cannot read"):
-        import_optuna(str(text))
+        importers.optuna(str(text))

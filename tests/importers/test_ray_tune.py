@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from tunewright import importers
 from tunewright.design.objective import minimize
 from tunewright.design.ranges import Choice
 from tunewright.errors import DesignError, NotFound
-from tunewright.importers.ray_tune import import_ray
 from tunewright.messages import Message
 from tunewright.store.judge import not_finite
 
@@ -67,7 +67,7 @@ def experiment(tmp_path: Path) -> Path:
 
 
 def test_an_experiment(experiment: Path) -> None:
-    found = import_ray(experiment, objective=LOSS)
+    found = importers.ray_tune(experiment, objective=LOSS)
     assert found.round.goal == "imported from the Ray Tune experiment exp"
     assert [t.number for t in found.trials] == [0, 1, 2]
     assert found.round.nuisance["opt.name"] == Choice(("adam", "sgd"))
@@ -85,7 +85,7 @@ def test_an_experiment(experiment: Path) -> None:
 
 def test_nothing_is_unpickled(experiment: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(experiment)
-    import_ray(experiment, objective=LOSS)
+    importers.ray_tune(experiment, objective=LOSS)
     assert not (experiment / "unpickled").exists()
 
 
@@ -96,7 +96,7 @@ def test_progress_csv_does_as_well(experiment: Path) -> None:
         "loss,training_iteration,trial_id,time_total_s,nested/acc,hostname\n"
         "1.1,1,4fb4a_00000,0.5,0.5,vm\n0.2,2,4fb4a_00000,1.0,,vm\n"
     )
-    found = import_ray(experiment, objective=LOSS)
+    found = importers.ray_tune(experiment, objective=LOSS)
     assert (found.best().number, found.best().value, found.best().best_step) == (0, 0.2, 2)
     assert len(found.trial(0).curves["nested/acc"]) == 1
 
@@ -107,7 +107,7 @@ def test_divergence_unfinished_and_adaptive(experiment: Path) -> None:
     write_state(experiment, t00003="TERMINATED", t00004="RUNNING", t00002="ERROR")
     for path in experiment.glob("basic-variant*"):
         path.unlink()
-    found = import_ray(experiment, objective=LOSS)
+    found = importers.ray_tune(experiment, objective=LOSS)
     assert found.trial(3).status == "infeasible" and found.trial(3).reason == not_finite(
         "loss", math.nan, 2
     )
@@ -120,15 +120,17 @@ def test_divergence_unfinished_and_adaptive(experiment: Path) -> None:
 def test_a_torn_last_line_is_passed_over(experiment: Path) -> None:
     path = next(experiment.glob("train_4fb4a_00000*")) / "result.json"
     path.write_text(path.read_text()[:-40])
-    assert import_ray(experiment, objective=LOSS).trial(0).curves["loss"].steps.tolist() == [1, 2]
+    assert importers.ray_tune(experiment, objective=LOSS).trial(0).curves[
+        "loss"
+    ].steps.tolist() == [1, 2]
 
 
 def test_another_step_and_what_is_missing(experiment: Path, tmp_path: Path) -> None:
     with pytest.raises(DesignError, match=r"has no 'epoch'"):
-        import_ray(experiment, objective=LOSS, step="epoch")
+        importers.ray_tune(experiment, objective=LOSS, step="epoch")
     (tmp_path / "empty").mkdir()
     with pytest.raises(NotFound, match="holds no trials"):
-        import_ray(tmp_path / "empty", objective=LOSS)
+        importers.ray_tune(tmp_path / "empty", objective=LOSS)
 
 
 @pytest.mark.ray
@@ -154,7 +156,7 @@ def test_a_real_run(tmp_path: Path) -> None:
         ).fit()
     finally:
         ray.shutdown()
-    found = import_ray(tmp_path / "exp", objective=LOSS)
+    found = importers.ray_tune(tmp_path / "exp", objective=LOSS)
     assert (found.best().number, found.best().value) == (0, 0.1 + 1 / 3)
     assert found.round.fixed == {"opt.name": "adam"} and set(found.round.nuisance) == {"lr"}
     assert found.trial(1).status == "failed"

@@ -15,11 +15,11 @@ from tests.importers.event_writer import (
     write,
 )
 
+from tunewright import importers
 from tunewright.design.objective import minimize
 from tunewright.design.ranges import Choice, Log
 from tunewright.errors import Damaged, DesignError, NotFound
 from tunewright.importers.event_file import read_events
-from tunewright.importers.tensorboard import import_tensorboard
 from tunewright.importers.wire import fields
 from tunewright.messages import Message
 
@@ -38,7 +38,7 @@ def sweep(root: Path) -> None:
 
 def test_a_sweep_with_hyperparameters(tmp_path: Path) -> None:
     sweep(tmp_path / "runs")
-    found = import_tensorboard(tmp_path / "runs", objective=LOSS)
+    found = importers.tensorboard(tmp_path / "runs", objective=LOSS)
     assert found.round.goal == "imported from the TensorBoard folder runs"
     assert isinstance(found.round.nuisance["lr"], Log)
     assert found.round.nuisance["optimizer"] == Choice(("adam", "sgd"))
@@ -56,7 +56,7 @@ def test_scalars_as_tensors_and_folders_of_keras(tmp_path: Path) -> None:
     for name, factor in (("a", 1.0), ("b", 2.0)):
         for split in ("train", "validation"):
             write(tmp_path / name / split, event(5, tensor("epoch_loss", factor)))
-    found = import_tensorboard(
+    found = importers.tensorboard(
         tmp_path,
         objective=minimize("validation/epoch_loss"),
         configurations={"a": {"model": {"width": 8}}, "b": {"model": {"width": 16}}},
@@ -70,7 +70,7 @@ def test_divergence_and_failure_are_seen(tmp_path: Path) -> None:
     write(tmp_path / "a", event(1, hyperparameters(lr=0.1)), event(1, scalar("loss", 1.0)))
     write(tmp_path / "b", event(1, hyperparameters(lr=1.0)), event(2, scalar("loss", float("nan"))))
     write(tmp_path / "c", event(1, hyperparameters(lr=9.0)), event(3, failed_session()))
-    found = import_tensorboard(tmp_path, objective=minimize("loss"))
+    found = importers.tensorboard(tmp_path, objective=minimize("loss"))
     assert [t.status for t in found.trials] == ["completed", "infeasible", "failed"]
     kept = {"source": "TensorBoard", "state": "failed"}
     assert found.trial(2).reason == Message("foreign.no_reason", kept)
@@ -82,17 +82,17 @@ def test_sessions_side_by_side_are_trials_and_a_single_one_is_the_folders(tmp_pa
     for place in range(3):
         values = event(1, hyperparameters(lr=0.1 * (1 + place)), scalar("loss", place))
         write(several / str(place), values)
-    assert len(import_tensorboard(several, objective=minimize("loss")).trials) == 3
+    assert len(importers.tensorboard(several, objective=minimize("loss")).trials) == 3
     write(one, event(1, scalar("loss", 1.0)))
     write(one / "1700.5", event(0, hyperparameters(lr=0.5)))
-    (trial,) = import_tensorboard(one, objective=minimize("loss")).trials
+    (trial,) = importers.tensorboard(one, objective=minimize("loss")).trials
     assert trial.configuration == {"lr": 0.5} and trial.value == 1.0
 
 
 def test_a_torn_file_gives_what_is_whole(tmp_path: Path) -> None:
     path = write(tmp_path / "a", *(event(step, scalar("loss", 1 / step)) for step in (1, 2, 3)))
     path.write_bytes(path.read_bytes()[:-10])
-    found = import_tensorboard(tmp_path, objective=minimize("loss"))
+    found = importers.tensorboard(tmp_path, objective=minimize("loss"))
     assert found.trial(0).curves["loss"].steps.tolist() == [1, 2]
     assert "torn at its end" in " ".join(found.notes)
     assert "no hyperparameters" in " ".join(found.notes)
@@ -100,14 +100,14 @@ def test_a_torn_file_gives_what_is_whole(tmp_path: Path) -> None:
 
 def test_what_is_not_there_is_said(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match="holds no event files"):
-        import_tensorboard(tmp_path, objective=LOSS)
+        importers.tensorboard(tmp_path, objective=LOSS)
     with pytest.raises(NotFound, match="no folder at"):
-        import_tensorboard(tmp_path / "nothing", objective=LOSS)
+        importers.tensorboard(tmp_path / "nothing", objective=LOSS)
     sweep(tmp_path)
     with pytest.raises(DesignError, match="Did you mean 'valid/loss'"):
-        import_tensorboard(tmp_path, objective=minimize("valid_loss"))
+        importers.tensorboard(tmp_path, objective=minimize("valid_loss"))
     with pytest.raises(DesignError, match="Did you mean 'trial_1'"):
-        import_tensorboard(tmp_path, objective=LOSS, configurations={"trial1": {"lr": 1}})
+        importers.tensorboard(tmp_path, objective=LOSS, configurations={"trial1": {"lr": 1}})
 
 
 @for_all(st.binary(max_size=200))

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from tests.importers.wandb_writer import config, ended, history, run, summary, write
 
+from tunewright import importers
 from tunewright.design.objective import minimize
 from tunewright.errors import DesignError, NotFound
-from tunewright.importers.wandb import import_wandb
 from tunewright.messages import Message
 from tunewright.store.judge import not_finite
 
@@ -30,7 +30,7 @@ CRASHED = Message("foreign.no_reason", {"source": "W&B", "state": "crashed"})
 def test_an_exported_table(tmp_path: Path) -> None:
     path = tmp_path / "wandb_export.csv"
     path.write_text(EXPORT)
-    found = import_wandb(path, objective=LOSS)
+    found = importers.wandb(path, objective=LOSS)
     assert found.round.goal == "imported from the W&B export wandb_export.csv"
     assert set(found.round.nuisance) == {"lr", "optimizer"} and not found.round.fixed
     assert set(found.metrics) == {"val_loss", "throughput"}
@@ -41,7 +41,7 @@ def test_an_exported_table(tmp_path: Path) -> None:
     assert (best.number, best.value, best.best_step, best.seconds) == (1, 0.7, 500, 62.0)
     assert "final values alone" in found.notes[0] and "1 runs had not ended" in found.notes[1]
     with pytest.raises(DesignError, match=r"no column 'val_los'\. Did you mean 'val_loss'"):
-        import_wandb(path, objective=minimize("val_los"))
+        importers.wandb(path, objective=minimize("val_los"))
 
 
 def offline_runs(root: Path) -> Path:
@@ -63,7 +63,7 @@ def offline_runs(root: Path) -> Path:
 
 
 def test_offline_runs(tmp_path: Path) -> None:
-    found = import_wandb(offline_runs(tmp_path / "wandb"), objective=LOSS)
+    found = importers.wandb(offline_runs(tmp_path / "wandb"), objective=LOSS)
     assert found.round.goal == "imported from the W&B folder wandb"
     assert found.round.fixed == {"batch_size": 64, "model.act": "relu"}
     assert set(found.round.nuisance) == {"lr", "model.width"}
@@ -86,10 +86,10 @@ def test_a_record_may_span_blocks_and_a_file_may_be_torn(tmp_path: Path) -> None
         ended(0),
     )
     assert path.stat().st_size > 2 * 32768
-    whole = import_wandb(tmp_path, objective=LOSS)
+    whole = importers.wandb(tmp_path, objective=LOSS)
     assert whole.best().value == 0.4 and len(whole.metrics) == 3001
     path.write_bytes(path.read_bytes()[:-20])
-    torn = import_wandb(tmp_path, objective=LOSS)
+    torn = importers.wandb(tmp_path, objective=LOSS)
     assert torn.trial(0).status == "failed" and "torn" in " ".join(torn.notes)
     assert torn.trial(0).curves["val_loss"].values.tolist()[:1] == [0.5]
 
@@ -106,7 +106,7 @@ def test_files_without_a_history(tmp_path: Path) -> None:
         (files / "wandb-summary.json").write_text(
             json.dumps({"val_loss": place, "_step": 30, "_runtime": 7.5, "picture": {"_type": "x"}})
         )
-    found = import_wandb(tmp_path, objective=LOSS)
+    found = importers.wandb(tmp_path, objective=LOSS)
     best = found.best()
     assert dict(best.configuration) == {"lr": 0.1}
     assert (best.value, best.best_step, best.seconds) == (1.0, 30, 7.5)
@@ -120,7 +120,7 @@ def test_hostile_yaml_is_not_obeyed(tmp_path: Path) -> None:
     (files / "wandb-summary.json").write_text('{"val_loss": 1}')
     (files / "config.yaml").write_text("lr: !!python/object/apply:os.system ['touch obeyed']\n")
     with pytest.raises(DesignError, match="not YAML"):
-        import_wandb(tmp_path, objective=LOSS)
+        importers.wandb(tmp_path, objective=LOSS)
     (tmp_path / "empty").mkdir()
     with pytest.raises(NotFound, match="holds no run of W&B"):
-        import_wandb(tmp_path / "empty", objective=LOSS)
+        importers.wandb(tmp_path / "empty", objective=LOSS)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 
+from tunewright.checks.baseline import BaselineEvidence
 from tunewright.design.objective import maximize, minimize
 from tunewright.design.ranges import log
 from tunewright.design.round import Round
+from tunewright.finding import Finding, Scope
 from tunewright.launches.arm import Arm
+from tunewright.launches.decide import decide
+from tunewright.launches.terms import LaunchTerms
 from tunewright.store.curves import Batch, Curves, pack
 from tunewright.store.judge import not_finite
 from tunewright.store.repeats import Repeats
@@ -26,6 +30,11 @@ ROUND = Round(
     fixed={"max_train_steps": 100},
     trials_per_study=4,
 )
+
+
+def warning(check: str, scope: Scope = "round", about: str = "depth") -> Finding:
+    """A warning of a check; a decision looks at whose it is and what it is about."""
+    return Finding(check, scope, about, "warn", BaselineEvidence("valid_loss", 2.3, chance=2.3))
 
 
 def arm(values: Sequence[float], label: str = "candidate", **changes) -> Arm:
@@ -81,3 +90,27 @@ def noise(kind: str, shape: tuple[int, ...], seed: int) -> np.ndarray:
         return random.standard_t(3, shape) / np.sqrt(3)
     assert kind == "outlier"  # 5 % of runs are 8 sd worse
     return random.standard_normal(shape) - 8 * (random.random(shape) < 0.05)
+
+
+LOW = (0.70, 0.71, 0.69, 0.70, 0.72)
+HIGH = (0.74, 0.75, 0.73, 0.75, 0.74)
+SAME = (0.70, 0.69, 0.71, 0.72, 0.70)
+
+
+TERMS = {field.name for field in fields(LaunchTerms)}
+
+
+def of(candidate, baseline, **how):
+    terms = LaunchTerms(**{name: value for name, value in how.items() if name in TERMS})
+    rest = {name: value for name, value in how.items() if name not in TERMS}
+    return decide(arm(candidate), arm(baseline, "baseline"), terms, **rest)
+
+
+def codes(messages):
+    return [message.code for message in messages]
+
+
+def facts(messages, code):
+    """The facts of the one message with this code."""
+    (found,) = (message.facts for message in messages if message.code == code)
+    return found

@@ -6,24 +6,28 @@ from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings, strategies as st
-from tests.launches.arms import ROUND, arm, repeats_of, round_results
+from tests.launches.arms import (
+    HIGH,
+    LOW,
+    ROUND,
+    SAME,
+    arm,
+    codes,
+    facts,
+    of,
+    repeats_of,
+    round_results,
+)
 
 from tunewright.design.objective import maximize
 from tunewright.errors import DesignError
-from tunewright.finding import LegacyFinding as Finding
 from tunewright.launches.arm import Arm
 from tunewright.launches.decide import decide
 from tunewright.launches.plan import FIVE_LOOKS, NINE_LOOKS, TWO_LOOKS
+from tunewright.launches.terms import LaunchTerms
+from tunewright.messages import Message
 from tunewright.stats.gain import History
 from tunewright.stats.spread import Spread
-
-LOW = (0.70, 0.71, 0.69, 0.70, 0.72)
-HIGH = (0.74, 0.75, 0.73, 0.75, 0.74)
-SAME = (0.70, 0.69, 0.71, 0.72, 0.70)
-
-
-def of(candidate, baseline, **how):
-    return decide(arm(candidate), arm(baseline, "baseline"), **how)
 
 
 def test_a_clear_gain_is_launched_and_an_equal_pair_kept():
@@ -36,7 +40,7 @@ def test_a_clear_gain_is_launched_and_an_equal_pair_kept():
     assert clear.runs_needed == 0
     equal = of(SAME, LOW)
     assert equal.gain == 0  # whatever rounding makes of it
-    assert "equal (90 % interval" in equal.reasons[1]
+    assert facts(equal.reasons, "launch.difference")["gain"] == 0
     assert equal.verdict == "keep"
     assert equal.probability == pytest.approx(0.5)
     assert of(LOW, HIGH).verdict == "keep"
@@ -49,8 +53,10 @@ def test_gain_is_positive_where_smaller_is_better():
     assert launch.gain == pytest.approx(0.05)
     assert launch.candidate == "depth trial 1"
     assert launch.claim == "feature"
-    assert "holds for max_train_steps = 100" in launch.caveats
-    assert any("about 10 % of decisions" in reason for reason in launch.reasons)
+    held = {"name": "max_train_steps", "value": 100, "when": []}
+    assert Message("launch.holds_for", held) in launch.caveats
+    wrong = facts(launch.reasons, "launch.false_launches")
+    assert (wrong["rate"], wrong["at_most"]) == (0.10, False)
 
 
 def test_a_hyperparameter_the_round_did_not_ask_about_takes_less():
@@ -62,16 +68,6 @@ def test_a_hyperparameter_the_round_did_not_ask_about_takes_less():
     assert feature.probability == only.probability
 
 
-def test_the_claim_follows_what_the_round_asked():
-    results = round_results({n: [0.3, 0.31, 0.29, 0.3, 0.3] for n in (0, 1, 2)})
-    other = replace(repeats_of(results, 2).of, configuration={"layers": 1, "learning_rate": 0.02})
-    within = replace(repeats_of(results, 2), of=other)
-    asked = decide(repeats_of(results, 1), repeats_of(results, 0))
-    not_asked = decide(within, repeats_of(results, 0))
-    assert (asked.claim, not_asked.claim) == ("feature", "hyperparameters")
-    assert any("layers: what the round asked about" in reason for reason in asked.reasons)
-
-
 def test_other_numbers_of_runs_than_planned_mean_several_looks():
     assert of(HIGH, LOW).looks == (5,)
     assert of(HIGH[:3], LOW[:3]).looks == FIVE_LOOKS.looks
@@ -79,7 +75,7 @@ def test_other_numbers_of_runs_than_planned_mean_several_looks():
     again = of(HIGH, LOW, looked=1)
     assert again.looks == FIVE_LOOKS.looks
     assert again.threshold == 0.965
-    assert any("looked at before" in reason for reason in again.reasons)
+    assert "launch.looked_before" in codes(again.reasons)
     assert of(HIGH, LOW, plan=TWO_LOOKS).threshold == 0.94
     assert of(HIGH[:3], LOW[:3], plan=NINE_LOOKS, claim="hyperparameters").threshold == 0.875
 
@@ -91,11 +87,11 @@ def test_the_sequential_plan_asks_for_more_runs_until_it_is_settled():
     assert (second.verdict, second.runs_needed) == ("undecided", 3)
     worse = of((0.69, 0.68, 0.70, 0.69, 0.69), LOW, looked=1)
     assert worse.verdict == "keep"
-    assert any("not worth more runs" in reason for reason in worse.reasons)
+    assert codes(worse.reasons)[1] == "launch.futile"
     twenty = [0.70 + 0.01 * (k % 5) for k in range(20)]
     open_still = of([v + 0.004 for v in twenty], twenty, looked=4, detect=0.004)
     assert (open_still.verdict, open_still.runs_needed) == ("undecided", 0)
-    assert "smaller than we can see" in open_still.reasons[0]
+    assert codes(open_still.reasons)[0] == "launch.too_small"
 
 
 def test_two_looks_end_in_launch_or_keep():
@@ -109,14 +105,14 @@ def test_complexity_has_to_be_gained_first():
     dear = of(HIGH, LOW, complexity=0.05)
     assert dear.verdict == "keep"
     assert dear.probability < 0.1
-    assert "better than baseline by more than 0.05" in dear.reasons[0]
+    assert facts(dear.reasons, "launch.probability")["must_exceed"] == 0.05
 
 
 def test_something_that_does_not_help_can_be_removed():
     launch = of(SAME, LOW, not_worse_by=0.02)
     assert launch.verdict == "launch"
     assert launch.threshold == 0.90
-    assert "worse than baseline by no more than 0.02" in launch.reasons[0]
+    assert facts(launch.reasons, "launch.probability")["not_worse_by"] == 0.02
     assert of(LOW, HIGH, not_worse_by=0.01).verdict == "keep"
     assert of(SAME, LOW, not_worse_by=0.02, looked=1).threshold == 0.97
     narrow = of(SAME, LOW, not_worse_by=0.002)
@@ -129,7 +125,7 @@ def test_one_run_each_is_enough_when_the_sd_is_known():
     launch = of([0.74], [0.70], sd=0.01)
     assert launch.verdict == "launch"
     assert launch.looks == (1,)
-    assert any("one run" in caveat for caveat in launch.caveats)
+    assert "launch.one_run" in codes(launch.caveats)
     assert of([0.71], [0.70], sd=0.01).verdict == "keep"
     assert of([0.71], [0.70], sd=0.01, claim="hyperparameters").threshold == 0.75
     against_five = of([0.74], LOW, sd=0.01)
@@ -144,7 +140,8 @@ def test_too_few_or_unbalanced_runs_are_not_judged():
     assert of(HIGH[:2], LOW[:2], history=History.measured(0.01, 8)).verdict == "launch"
     ten = of(HIGH[:3], LOW * 2)
     assert (ten.verdict, ten.runs_needed) == ("undecided", 7)
-    assert "7 more of the candidate" in ten.reasons[0]
+    unbalanced = facts(ten.reasons, "launch.unbalanced")
+    assert (unbalanced["more"], unbalanced["arm"]) == (7, "candidate")
     nothing = of([], LOW)
     assert (nothing.verdict, nothing.gain, nothing.interval) == ("undecided", None, None)
 
@@ -160,7 +157,7 @@ def test_a_history_that_the_runs_contradict_is_left_out():
     assert fits.history_sd == 0.01
     small = of(HIGH, LOW, history=History.measured(0.001, 20))
     assert small.history_dropped
-    assert any("contradict" in caveat for caveat in small.caveats)
+    assert facts(small.caveats, "launch.history_contradicted") == {"sd": 0.001}
     without = of(HIGH, LOW)
     assert small.probability == without.probability
 
@@ -170,34 +167,11 @@ def test_an_unmatched_infeasible_repeat_leaves_it_undecided():
     launch = decide(repeats_of(results, 1), repeats_of(results, 0))
     assert launch.verdict == "undecided"
     assert launch.runs_needed == 0
-    assert "1 of 5 repeats of the candidate were infeasible" in launch.reasons[0]
+    assert codes(launch.reasons)[0] == "launch.infeasible_repeats"
+    assert launch.reasons[0].facts["candidate"] == 1
+    assert launch.reasons[0].facts["candidate_asked"] == 5
     both = round_results({0: [0.3, 0.31, None, 0.29, 0.31], 1: [0.2, 0.21, 0.2, None, 0.21]})
     assert decide(repeats_of(both, 1), repeats_of(both, 0)).verdict == "launch"
-
-
-@pytest.mark.parametrize("check", ["overfitting", "fairness", "boundary", "edge_of_divergence"])
-def test_findings_forbid_claims_about_features_but_not_shipping_a_point(check):
-    results = round_results({0: [0.3, 0.31, 0.3, 0.29, 0.31], 1: [0.2, 0.21, 0.2, 0.22, 0.21]})
-    arms = repeats_of(results, 1), repeats_of(results, 0)
-    warning = Finding(check, "layers=2", "warn", "it is so")
-    forbidden = decide(*arms, findings=[warning])
-    assert forbidden.verdict == "undecided"
-    assert "it is so" in forbidden.reasons[0]
-    point = decide(*arms, findings=[warning], claim="hyperparameters")
-    assert point.verdict == "launch"
-    assert any("it is so" in caveat for caveat in point.caveats)
-    elsewhere = decide(*arms, findings=[replace(warning, about="layers=7")])
-    assert elsewhere.verdict == "launch"
-    assert decide(*arms, findings=[replace(warning, verdict="note")]).verdict == "launch"
-
-
-def test_what_makes_the_round_meaningless_forbids_every_claim():
-    warning = Finding("baseline", "round depth", "warn", "no better than chance")
-    assert of(HIGH, LOW, findings=[warning], claim="hyperparameters").verdict == "undecided"
-    other_code = Finding("same_code", "round depth", "warn", "trials differ in commit")
-    launch = of(HIGH, LOW, findings=[other_code])
-    assert launch.verdict == "launch"  # the repeats decide, and they share their code
-    assert any("differ in commit" in caveat for caveat in launch.caveats)
 
 
 def test_arms_on_different_splits_are_not_compared():
@@ -205,8 +179,8 @@ def test_arms_on_different_splits_are_not_compared():
     there = replace(there, label="baseline")
     launch = decide(here, there)
     assert launch.verdict == "undecided"
-    assert "different data splits" in launch.reasons[0]
-    assert decide(here, there, same_data=True).verdict == "launch"
+    assert codes(launch.reasons)[0] == "launch.different_splits"
+    assert decide(here, there, LaunchTerms(same_data=True)).verdict == "launch"
     assert decide(here, replace(there, splits=(0,) * 5)).verdict == "launch"
 
 
@@ -237,10 +211,14 @@ def test_more_candidates_must_be_surer():
 
 def test_tuning_luck_and_finite_data_widen_the_interval():
     plain = of(HIGH, LOW)
-    luck = Spread("study", 0.05, 0.02, 0.1, 2.0, "halves")
-    finite = Spread("data", 0.02, 0.02, 0.02, float("inf"), "1000 examples")
+    halves = Message("variance.halves", {"trials": 16, "each": False})
+    luck = Spread("study", 0.05, 0.02, 0.1, 2.0, halves)
+    shared = Message("variance.shared_examples", {"examples": 1000})
+    finite = Spread("data", 0.02, 0.02, 0.02, float("inf"), shared)
     wide = of(HIGH, LOW, study=luck)
     assert wide.sources == ("trial", "study")
+    assert facts(wide.reasons, "launch.variance_included")["sd"] == 0.05
+    assert "16 trials" in str(wide.reasons[-2])
     assert wide.verdict == "keep"
     both = of(HIGH, LOW, data=finite)
     assert plain.interval[0] > both.interval[0] > wide.interval[0]
@@ -249,29 +227,32 @@ def test_tuning_luck_and_finite_data_widen_the_interval():
 
 def test_caveats_about_the_runs():
     wild = (0.9, 0.6, 0.8, 0.5, 0.9)
-    assert any("times as much" in c for c in of(wild, LOW).caveats)
+    assert facts(of(wild, LOW).caveats, "launch.unequal_spread")["ratio"] > 3
     constant = of((0.9,) * 5, (0.8,) * 5)
     assert constant.verdict == "launch"
-    assert any("does the program use its seed?" in c for c in constant.caveats)
+    assert codes(constant.caveats).count("launch.same_curves") == 2
     by_chance = decide(arm((0.9,) * 5, alike=False), arm(LOW, "baseline"))
-    assert not any("seed" in c for c in by_chance.caveats)
+    assert "launch.same_curves" not in codes(by_chance.caveats)
     failed = decide(arm(HIGH[:4], failed=1), arm(LOW, "baseline"))
     assert failed.looks == (5,)
-    assert any("1 failed" in c for c in failed.caveats)
+    assert facts(failed.caveats, "launch.lost_runs")["failed"] == 1
     other = decide(arm(HIGH, code=frozenset({"abc"})), arm(LOW, "baseline", code=frozenset({"d"})))
-    assert any("different code" in c for c in other.caveats)
+    assert facts(other.caveats, "launch.different_code") == {
+        "candidate": ["abc"],
+        "baseline": ["d"],
+    }
 
 
 def test_repeats_that_logged_the_same_curve_did_not_use_their_seed():
     same = round_results({0: [0.3] * 5, 1: [0.2] * 5})
     launch = decide(repeats_of(same, 1), repeats_of(same, 0))
-    assert sum("does the program use its seed?" in c for c in launch.caveats) == 2
+    assert codes(launch.caveats).count("launch.same_curves") == 2
 
 
 def test_how_many_runs_would_find_it():
     keep = of((0.705, 0.715, 0.695, 0.71, 0.72), LOW)
-    assert any("takes about" in reason or "too small" in reason for reason in keep.reasons)
-    assert any("takes about" in r for r in of(SAME, LOW, detect=0.01).reasons)
+    assert {"launch.runs_to_find", "launch.too_small_to_find"} & set(codes(keep.reasons))
+    assert facts(of(SAME, LOW, detect=0.01).reasons, "launch.runs_to_find")["gain"] == 0.01
 
 
 def test_what_cannot_be_compared_is_refused():

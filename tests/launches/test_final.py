@@ -10,6 +10,7 @@ from tunewright.design.ranges import log
 from tunewright.design.round import Round
 from tunewright.errors import DesignError
 from tunewright.launches.final import final_check, fold
+from tunewright.messages import Message
 from tunewright.store.evaluations import Evaluation
 from tunewright.testing import Bowl, results
 
@@ -41,25 +42,32 @@ def look(n: int, trial: int = 3, workload: str = "train.train") -> Evaluation:
 def test_the_first_look_is_reported_beside_what_validation_promised():
     verdict = final_check(look(1), [look(0), look(1), look(1, workload="other")])
     assert not verdict.warns
-    assert verdict.says == (
-        "test_error 0.032 on the test set for trial 3 at step 480; valid_error there was 0.028"
-    )
-    assert "do not tune on it" in verdict.advice
+    assert verdict.measured.facts == {
+        "metrics": {"test_error": 0.032},
+        "trial": 3,
+        "step": 480,
+        "objective": "valid_error",
+        "value": 0.028,
+    }
+    assert verdict.advice.code == "final.first_look"
+    assert len(verdict.headline.split()) <= 12
 
 
 def test_a_second_look_is_warned_about_with_the_date_of_the_first():
     verdict = final_check(look(2, trial=5), [look(1), look(2, trial=5)])
     assert verdict.warns
-    assert "once before (2026-05-01)" in verdict.advice
-    assert "another configuration was measured there" in verdict.advice
+    before = {"times": 1, "days": ["2026-05-01"], "other": True}
+    assert verdict.advice == Message("final.looked_before", before)
+    assert verdict.to_data()["looks_before"] == 1
+    assert len(verdict.headline.split()) <= 12
     third = final_check(look(3, trial=5), [look(1), look(2), look(3, trial=5)])
-    assert "2 times before" in third.advice
+    assert third.advice.facts["times"] == 2
 
 
 def test_the_same_checkpoint_again_is_told_apart():
     verdict = final_check(look(2), [look(1), look(2)])
     assert verdict.warns
-    assert "the same checkpoint" in verdict.advice
+    assert verdict.advice.facts["other"] is False
 
 
 def test_looks_of_other_workloads_do_not_count():

@@ -18,7 +18,8 @@ def test_the_example_runs(tmp_path):
     with contextlib.chdir(tmp_path), contextlib.redirect_stdout(printed):
         exec(compile(example, "docs/launch.md", "exec"), {"__name__": "launch_page"})
     assert "holds for" not in printed.getvalue()  # nothing is fixed there
-    assert re.search(r"^(launch|undecided): ", printed.getvalue())
+    assert re.search(r"^(Launch|Undecided|Keep)", printed.getvalue())
+    assert "launch.probability" in printed.getvalue()
     assert "study" in printed.getvalue()
 
 

@@ -8,13 +8,15 @@ import numpy as np
 import pytest
 from tests.launches.arms import arm, repeats_of, round_results
 
+from tunewright.actions import Repeat
 from tunewright.design.ranges import linear
 from tunewright.design.round import Round
 from tunewright.errors import DesignError
 from tunewright.launches.arm import Arm
 from tunewright.launches.data_variance import FILE, by_split, examples_of, of_gain, of_value
 from tunewright.launches.study_variance import from_halves, from_replicates, luck_of_gain
-from tunewright.launches.variance import variance
+from tunewright.launches.variance import variances_of as variance
+from tunewright.messages import Message
 from tunewright.stats.best_of_k import best_of
 from tunewright.stats.spread import chi_square_interval
 from tunewright.store.results import Results
@@ -31,15 +33,16 @@ def test_trial_variance_is_pooled_over_repeats_and_leaves_the_trial_out():
     assert found.trial.freedom == 6
     assert found.trial.low < found.trial.sd < found.trial.high
     assert "trial" not in found.missing
-    assert "from 8 repeats" in str(found)
+    assert found.trial.how == Message("variance.repeats", {"repeats": 8})
 
 
 def test_what_is_not_known_says_how_to_know_it():
     found = variance(round_results({}))
     assert found.trial is None
-    assert found.missing["trial"] == "tunewright repeat depth --times 5"
+    assert found.missing["trial"] == Repeat("depth", times=5)
+    assert found.missing["study"].command == "tunewright variance depth --studies 3"
     assert set(found.missing) == {"trial", "study", "data", "splits"}
-    assert str(variance(round_results({}))) == "nothing is known yet"
+    assert str(found) == str(Message("variance.nothing_known"))
 
 
 def test_the_interval_of_an_sd_covers_skewed_noise():
@@ -102,7 +105,8 @@ def test_replicate_studies_cover_the_truth():
     found = from_replicates([studied(seed) for seed in range(3)], 0)
     assert found.sd == pytest.approx(bests[:3].std(ddof=1))
     assert from_replicates([studied(0), studied(1)], 0) is None
-    assert "from 3 studies" in variance(studied(0), [studied(1), studied(2)]).study["wide=0"].how
+    replicated = variance(studied(0), [studied(1), studied(2)]).study["wide=0"]
+    assert replicated.how == Message("variance.studies", {"studies": 3})
 
 
 def test_the_luck_of_a_gain_is_smaller_where_the_points_are_shared():
@@ -190,8 +194,8 @@ def test_what_trials_kept_per_example_is_read_from_their_folders(tmp_path):
     np.save(tmp_path / "r1/6" / FILE, random.random(100))
     assert len(examples_of(made, made.repeats(7))) == 100
     found = variance(made)
-    assert found.data.how == "from 100 examples"
-    assert found.data_of_gain.how == "from 100 shared examples"
+    assert found.data.how == Message("variance.examples", {"examples": 100})
+    assert found.data_of_gain.how == Message("variance.shared_examples", {"examples": 100})
     (tmp_path / "r1/7.repeat3" / FILE).write_bytes(b"not an array")
     with pytest.raises(DesignError, match="not an array"):
         examples_of(made, made.repeats(7))

@@ -16,6 +16,7 @@ from tunewright.errors import DesignError
 from tunewright.execution.command import command
 from tunewright.execution.executors.inline import Inline
 from tunewright.execution.workload import Workload
+from tunewright.messages import Message
 from tunewright.probes.clip import HALVINGS, clip
 from tunewright.probes.probe import Answer, as_document
 from tunewright.store.store import Store
@@ -44,8 +45,10 @@ def test_recorded_norms_give_the_threshold_without_training() -> None:
     assert isinstance(found, Answer)
     assert found.clip_norm == pytest.approx(np.percentile(norms[1, 5:], 90), rel=0.01)
     assert found.settings == {"clip_norm": found.clip_norm}
-    assert "10% of the updates are clipped" in found.says
-    assert found.says.endswith("Its training is stable: clip only where training is not")
+    facts = found.message.facts
+    assert found.message.code == "probe.clip.recorded"
+    assert facts["clipped"]["share"] == pytest.approx(0.1, abs=0.01)
+    assert facts["stable"] and not facts["clipped"]["too_often"]
     assert (found.round, found.trial) == ("made_up", 1)
 
 
@@ -57,7 +60,7 @@ def test_the_steps_of_a_spike_do_not_raise_the_threshold() -> None:
     found = clip(results_of(list(losses), norms=list(norms)))
     assert np.percentile(norms[0], 90) > 20
     assert found.clip_norm is not None and found.clip_norm < 3
-    assert "stable: clip only" not in found.says
+    assert not found.message.facts["stable"]
 
 
 def test_norms_that_grow_are_clipped_too_often() -> None:
@@ -65,19 +68,18 @@ def test_norms_that_grow_are_clipped_too_often() -> None:
     norms = norms_of(rng, 1) * np.where(np.arange(500) < 450, 1.0, 6.0)
     found = clip(results_of(list(noisy(rng, 1, 500, 0.02)), norms=list(norms)))
     assert not found.settings
-    assert "this is a disguised reduction of the learning rate: lower the learning rate" in (
-        found.says
-    )
+    assert found.message.facts["clipped"]["too_often"]
 
 
 def test_what_recorded_rounds_lack_is_said() -> None:
     rng = np.random.default_rng(3)
     losses, norms = list(noisy(rng, 1, 200, 0.02)), norms_of(rng, 1, 200)
     (said,) = clip(results_of(losses)).missing
-    assert 'means={"gradient_norm": "..."}' in said
+    assert said == Message("probe.clip.no_norms", {"name": "gradient_norm"})
+    assert 'means={"gradient_norm": "..."}' in said.text
     after = results_of(losses, norms=list(np.minimum(norms, 1.0)), clip_norm=1.0)
     (said,) = clip(after).missing
-    assert "what is logged is the norm after it" in said
+    assert said.code == "probe.clip.norms_after_clipping"
 
 
 def test_an_outlier_gradient_is_mended_by_clipping(workload: Any) -> None:
@@ -87,7 +89,8 @@ def test_an_outlier_gradient_is_mended_by_clipping(workload: Any) -> None:
     assert found.tried[-1].stable and found.clip_norm == found.tried[-1].clip_norm
     assert found.settings == {"clip_norm": found.clip_norm}
     assert found.clipped is not None and found.clipped.share < 0.5
-    assert f"clipping at {found.clip_norm:.3g} makes learning rate" in found.says
+    assert found.message.code == "probe.clip.stable"
+    assert found.message.facts["clip_norm"] == found.clip_norm
     with Store.open(own.store) as store:
         kept = store.probes()[-1].answer
     assert kept["probe"] == "clip" and kept["clip_norm"] == found.clip_norm
@@ -97,13 +100,13 @@ def test_an_outlier_gradient_is_mended_by_clipping(workload: Any) -> None:
 def test_clipping_every_update_is_called_what_it_is(workload: Any) -> None:
     found = clip(workload(), fixed={"learning_rate": 0.01})
     assert found.tried[-1].stable and not found.settings
-    assert "lower the learning rate" in found.says
+    assert found.message.facts["clipped"]["too_often"]
 
 
 def test_a_stable_world_has_nothing_to_clip_for(workload: Any) -> None:
     found = clip(workload(), fixed={"learning_rate": 0.01, "sharp": 1.0})
     assert not found.tried and not found.settings and found.clip_norm
-    assert "there is nothing to clip for" in found.says
+    assert found.message.code == "probe.clip.not_needed"
 
 
 def test_it_clips_harder_while_unstable_and_gives_up(workload: Any) -> None:
@@ -124,7 +127,8 @@ def test_it_clips_harder_while_unstable_and_gives_up(workload: Any) -> None:
     assert len(norms) == HALVINGS + 1
     assert norms == pytest.approx([norms[0] / 2**n for n in range(4)], rel=0.01)
     assert found.clip_norm is None and not found.settings
-    assert found.says.startswith("clipping does not make learning rate 0.125 stable")
+    assert found.message.code == "probe.clip.still_unstable"
+    assert found.message.facts["learning_rate"] == 0.125
 
 
 def test_it_starts_from_training_without_clipping(workload: Any) -> None:
@@ -141,13 +145,13 @@ def test_what_is_missing_is_named(workload: Any) -> None:
         raise AssertionError("nothing may train")
 
     (said,) = clip(workload(bare, off=None)).missing
-    assert 'means={"clip_norm": "..."}' in said
+    assert said.code == "probe.takes_no_hyperparameter"
+    assert said.facts == {"name": "clip_norm", "meaning": "clip_norm"}
     program = command("python train.py {learning_rate} {max_train_steps} {clip_norm}")
     fixed = {"learning_rate": 0.1, "max_train_steps": 100, "clip_norm": 1.0}
     (said,) = clip(workload(program, off=None), fixed=fixed).missing
-    assert said == (
-        'clip_norm: which value clips nothing is not known. Say it: off={"clip_norm": ...}'
-    )
+    assert said == Message("probe.unclipped_unknown", {"name": "clip_norm"})
+    assert said.text.endswith('off={"clip_norm": ...}')
     with pytest.raises(DesignError, match="give the trial itself"):
         clip(workload(), trial=3)
 

@@ -36,7 +36,9 @@ def test_the_known_size_is_inside_the_interval(found):
     assert answer.settings == {
         "batch_size": max(s for s in SIZES if s <= answer.critical_batch_size)
     }
-    assert f"{answer.goal:.4g}" in answer.says and "95 %" in answer.says
+    assert answer.message.code == "probe.critical_batch.inside"
+    assert answer.message.facts["goal"] == answer.goal
+    assert len(answer.headline.split()) <= 12
 
 
 def test_every_size_shows_its_steps_and_its_luck(found):
@@ -78,8 +80,10 @@ def test_a_size_whose_fastest_trials_are_at_the_edge_does_not_count(tmp_path):
     )
     assert answer.verdict == "unknown" and answer.settings == {}
     assert not answer.sizes[-1].valid
-    assert any("high end" in text and "learning_rate" in text for text in answer.missing)
-    assert any("search learning_rate in" in text for text in answer.missing)
+    problems = [one.facts["why"] for one in answer.missing]
+    edge = next(one.facts for one in problems if one.code == "probe.critical_batch.at_edge")
+    assert (edge["column"], edge["side"]) == ("learning_rate", "high")
+    assert edge["proposed"].startswith("log(")
 
 
 def test_a_goal_that_too_few_reach_does_not_count(tmp_path):
@@ -92,8 +96,9 @@ def test_a_goal_that_too_few_reach_does_not_count(tmp_path):
         goal=1e-3,
     )
     assert answer.verdict == "unknown"
-    assert any("3 are needed" in text for text in answer.missing)
-    assert "batch sizes count, and 3 are needed" in answer.says
+    few = [one.facts["why"] for one in answer.missing]
+    assert few[0].code == "probe.critical_batch.few_reach" and few[0].facts["needed"] == 3
+    assert answer.message.code == "probe.critical_batch.too_few_sizes"
 
 
 def test_nothing_feasible_sets_no_goal(tmp_path):
@@ -101,7 +106,9 @@ def test_nothing_feasible_sets_no_goal(tmp_path):
     answer = critical_batch(
         workload(worlds.diverges, tmp_path), batch_sizes=[8, 16], nuisance=space, trials=4
     )
-    assert answer.verdict == "unknown" and "0 of 4 are" in answer.missing[0]
+    assert answer.verdict == "unknown"
+    facts = answer.missing[0].facts
+    assert (facts["feasible"], facts["trials"]) == (0, 4)
 
 
 @pytest.mark.parametrize(

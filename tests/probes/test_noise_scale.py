@@ -38,8 +38,11 @@ def test_the_known_scale_is_found(true_scale, small, big):
 def test_a_scale_that_grows_is_seen_to_grow():
     parts = [norms(1000, 16, 128, 1.0, scale, seed) for seed, scale in enumerate((20, 200, 2000))]
     low, high = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
-    course = [value for _, value in noise_scale(low, high, 16, 128).at]
-    assert course[0] < course[1] < course[2] and "10%" in noise_scale(low, high, 16, 128).says
+    found = noise_scale(low, high, 16, 128)
+    course = [value for _, value in found.at]
+    assert course[0] < course[1] < course[2]
+    assert found.message.facts["course"] == [list(one) for one in found.at]
+    assert found.to_data()["at"][-1][1] == found.batch_size == course[-1]
 
 
 def test_pure_noise_has_no_scale():

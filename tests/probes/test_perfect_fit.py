@@ -25,19 +25,20 @@ def curve(*values: float, every: int = 10) -> Curve:
 
 
 @pytest.mark.parametrize(
-    "logged, chosen, says",
+    "logged, chosen, limit, falls",
     [
-        ({"train_error": 0.5, "train_loss": 2.0}, "train_error", "train_error at most 0.001"),
-        ({"train_error": 50.0}, "train_error", "train_error at most 0.1"),
-        ({"train/acc": 0.5, "loss": 1.0}, "train/acc", "train/acc at least 0.999"),
-        ({"train/acc": 50.0}, "train/acc", "train/acc at least 99.9"),
-        ({"train_loss": 2.0, "valid_error": 0.5}, "train_loss", "train_loss within 1 % of its"),
+        ({"train_error": 0.5, "train_loss": 2.0}, "train_error", 0.001, True),
+        ({"train_error": 50.0}, "train_error", 0.1, True),
+        ({"train/acc": 0.5, "loss": 1.0}, "train/acc", 0.999, False),
+        ({"train/acc": 50.0}, "train/acc", 99.9, False),
+        ({"train_loss": 2.0, "valid_error": 0.5}, "train_loss", None, True),
     ],
 )
-def test_which_metric_tells_a_perfect_fit(logged, chosen, says):
+def test_which_metric_tells_a_perfect_fit(logged, chosen, limit, falls):
     curves = {name: [curve(value)] for name, value in logged.items()}
     found = criterion(curves, Meaning())
-    assert found.metric == chosen and found.says.startswith(says)
+    assert found.metric == chosen
+    assert found.message.facts == {"metric": chosen, "limit": limit, "falls": falls}
 
 
 def test_the_users_own_words_win():
@@ -45,7 +46,7 @@ def test_the_users_own_words_win():
     found = criterion(curves, Meaning(), metric="loss", at_most=-3.0)
     assert first_fit(curve(0.0, -2.0, -4.0, -4.0), found).crossing == pytest.approx(25.0)
     found = criterion(curves, Meaning(), metric="loss", at_least=0.9)
-    assert found.says == "loss at least 0.9"
+    assert found.message.facts == {"metric": "loss", "limit": 0.9, "falls": False}
     assert first_fit(curve(0.0, 0.8, 1.0, 1.0), found).crossing == pytest.approx(25.0)
     assert criterion(curves, Meaning(), metric="losss") is None
     assert criterion({"valid_error": [curve(1)]}, Meaning()) is None

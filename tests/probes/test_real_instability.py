@@ -42,4 +42,4 @@ def test_clipping_mends_what_no_warm_up_does(digits: Workload) -> None:
     found = warmup(digits, fixed={"learning_rate": 0.15}, steps=200, repeats=0)
     assert len(found.rungs) == 4 and not any(rung.stable for rung in found.rungs)
     assert found.settings == {"clip_norm": found.clip_norm}
-    assert "but clipping at" in found.says
+    assert found.message.code == "probe.warmup.clipping_works"

@@ -37,7 +37,7 @@ def errors(own: tw.Workload, learning_rate: float, steps: int) -> list[float]:
 def test_digits_are_fit_in_as_many_steps_as_proposed(tmp_path):
     own = workload(network.train_digits, tmp_path)
     found = train_steps(own, learning_rate=0.1)
-    assert found.verdict == "fits" and found.criterion == "train_error at most 0.001"
+    assert found.verdict == "fits" and found.criterion.facts["limit"] == 0.001
     assert found.off == {"schedule": "constant", "dropout": 0.0}
     assert found.resolution <= 0.03 * found.fit_steps
     assert sorted(errors(own, found.learning_rate, found.max_train_steps))[1] <= 0.005
@@ -50,7 +50,7 @@ def test_fashion_mnist_is_fit_well_enough_in_as_many_steps_as_proposed(tmp_path)
     """To an error of 5 %: a perfect fit of these 4,000 images takes 7,300 steps, which is long."""
     own = workload(network.train_fashion, tmp_path)
     found = train_steps(own, learning_rate=0.03, metric="train_error", at_most=0.05)
-    assert found.verdict == "fits" and found.criterion == "train_error at most 0.05"
+    assert found.verdict == "fits" and found.criterion.facts["limit"] == 0.05
     assert sorted(errors(own, found.learning_rate, found.max_train_steps))[1] <= 0.09
     assert sorted(errors(own, found.learning_rate, found.fit_steps // 2))[1] > 0.05
 

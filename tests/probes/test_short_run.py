@@ -80,10 +80,10 @@ def test_divergence_is_told_with_its_step_and_the_first_wrong_says_when() -> Non
     calm = curves.shape("slow", 200)
     gone = np.concatenate([calm[:5], calm[0] * 3.0 ** np.arange(60), [math.inf]])
     stable, diverged = short_runs(results_of([calm, gone]), EARLY)
-    assert stable.stable and stable.says == "stable"
+    assert stable.stable and stable.message.code == "probe.run.stable"
     assert (diverged.what, diverged.at_step, diverged.early) == ("diverged", 66, True)
     assert not diverged.recovered
-    assert diverged.says == "diverged at step 66 (early in training)"
+    assert diverged.message.text == "diverged at step 66 (early in training)"
 
 
 def test_under_a_warm_up_only_what_blows_up_counts() -> None:
@@ -104,11 +104,14 @@ def test_what_a_judgement_lacks_is_said() -> None:
     few = results_of([np.linspace(2, 1, 30)])
     assert short_runs(few, EARLY)[0].stable is None
     (said,) = unjudged(few, short_runs(few, EARLY))
-    assert "it has 30 points, and 60 are needed" in said
+    assert said.code == "probe.too_few_points"
+    assert (said.facts["points"], said.facts["needed"]) == (30, 60)
     other = Results.from_parts(few.round, minimize("valid_loss"), few.recorded)
     object.__setattr__(other, "meaning", type(other.meaning)({"train_loss": "loss/train"}))
     (said,) = unjudged(other, short_runs(other, EARLY))
-    assert 'means={"train_loss": "..."}' in said and "logged: train_loss, valid_loss" in said
+    assert said.code == "probe.loss_never_logged"
+    assert said.facts == {"metric": "loss/train", "logged": ["train_loss", "valid_loss"]}
+    assert 'means={"train_loss": "..."}' in said.text
 
 
 def test_what_has_not_ended_or_failed_is_not_judged() -> None:

@@ -17,6 +17,7 @@ from tunewright.execution.command import command
 from tunewright.execution.executors.inline import Inline
 from tunewright.execution.run import run
 from tunewright.execution.workload import Workload
+from tunewright.messages import Message
 from tunewright.probes.probe import Answer, as_document
 from tunewright.probes.short_run import ShortRun
 from tunewright.probes.stability import FACTORS, lowest_unstable, stability
@@ -42,8 +43,10 @@ def test_the_lowest_unstable_learning_rate_is_the_known_one(workload: Any) -> No
     assert found.unstable_base_learning_rate == pytest.approx(0.03)
     first = found.first_unstable
     assert first is not None and first.early and first.recovered and (first.at_step or 0) < 10
-    assert "unstable from learning rate 0.03 on, 3 times the best, 0.01" in found.says
-    assert found.says.endswith("tunewright probe warmup")
+    assert found.message.code == "probe.stability.unstable_above"
+    facts = found.message.facts
+    assert (facts["best"], facts["times"]) == (0.01, pytest.approx(3)) and facts["early"]
+    assert len(found.headline.split()) <= 12
     assert not found.settings and not found.missing and not found.caveats
 
 
@@ -60,7 +63,8 @@ def test_every_step_is_evaluated_at_a_constant_rate(workload: Any) -> None:
 def test_a_stable_world_stays_silent(workload: Any) -> None:
     found = stability(workload(), fixed={"learning_rate": 0.01, "sharp": 1.0})
     assert found.unstable_base_learning_rate is None
-    assert found.says.startswith("stable for 500 steps at up to 10 times the best learning rate")
+    assert found.message.code == "probe.stability.stable"
+    assert found.message.facts == {"steps": 500, "times": pytest.approx(10), "best": 0.01}
 
 
 def test_an_outlier_in_the_middle_is_mid_training_instability(workload: Any) -> None:
@@ -68,7 +72,7 @@ def test_an_outlier_in_the_middle_is_mid_training_instability(workload: Any) -> 
     found = stability(workload(), fixed=fixed, factors=(0.5, 1, 2, 5))
     first = found.first_unstable
     assert first is not None and not first.early and 295 <= (first.at_step or 0) <= 305
-    assert found.says.endswith("tunewright probe clip")
+    assert found.message.facts["early"] is False
 
 
 def test_asking_again_trains_nothing(workload: Any, tmp_path: Path) -> None:
@@ -112,22 +116,24 @@ def test_it_begins_from_the_best_trial_of_the_store(workload: Any) -> None:
 
 def test_what_is_missing_is_named_with_the_entry(workload: Any) -> None:
     found = stability(workload())
-    assert found.says == "whether training is stable cannot be judged"
+    assert found.message.code == "probe.stability.unknown"
     (said,) = found.missing
-    assert said.startswith("learning_rate: no value above 0")
+    facts = {"name": "learning_rate", "meaning": "learning_rate"}
+    assert said == Message("probe.no_value", facts)
 
     def other(run: Any, lr: float = 0.1, epochs: int = 3) -> None:
         raise AssertionError("nothing may train")
 
-    said = " ".join(stability(workload(other, off=None)).missing)
-    assert 'means={"learning_rate": "..."}' in said
-    assert 'means={"max_train_steps": "..."}' in said
+    lacks = stability(workload(other, off=None)).missing
+    assert [lack.facts["meaning"] for lack in lacks] == ["learning_rate", "max_train_steps"]
+    assert 'means={"learning_rate": "..."}' in lacks[0].text
 
 
 def test_a_schedule_that_cannot_be_held_is_a_caveat(workload: Any) -> None:
     found = stability(workload(off=None), fixed={"learning_rate": 0.01}, steps=60, factors=(1,))
     (said,) = found.caveats
-    assert 'off={"schedule": "constant"}' in said
+    assert said.code == "probe.schedule_squeezed"
+    assert 'off={"schedule": "constant"}' in said.text
 
 
 def test_a_lone_alarm_below_stable_runs_is_chance() -> None:

@@ -80,22 +80,28 @@ def test_an_accuracy_counts_alike():
 
 
 @pytest.mark.parametrize(
-    "made, says",
+    "made, code, facts",
     [
-        (study(bowl(10.0), 24), "high end"),
-        (study(bowl(0.01), 24, length=140), "3 are needed"),
-        (study(lambda r: bowl(0.01)(r) if 0.001 < r < 0.2 else None, 10), "are needed to see"),
-        (study(bowl(0.01), 24, every=50), "evaluations 50 steps apart"),
+        (study(bowl(10.0), 24), "at_edge", {"side": "high", "column": "learning_rate"}),
+        (study(bowl(0.01), 24, length=140), "few_reach", {"needed": 3}),
+        (
+            study(lambda r: bowl(0.01)(r) if 0.001 < r < 0.2 else None, 10),
+            "few_for_edges",
+            {},
+        ),
+        (study(bowl(0.01), 24, every=50), "coarse", {"spacing": 50, "counts": False}),
     ],
 )
-def test_a_study_that_cannot_be_trusted_says_why(made, says):
+def test_a_study_that_cannot_be_trusted_says_why(made, code, facts):
     point, _ = size_point(made, 64, 0.05)
-    assert not point.valid and any(says in text for text in point.problems), point.problems
+    assert not point.valid
+    found = [one.facts for one in point.problems if one.code == f"probe.critical_batch.{code}"]
+    assert found and facts.items() <= found[0].items(), point.problems
 
 
 def test_evaluations_a_little_too_far_apart_are_a_caveat():
     point, _ = size_point(study(bowl(0.01), 24, every=8), 64, 0.05)
-    assert point.valid and "8 steps apart" in point.caveats[0]
+    assert point.valid and point.caveats[0].facts["spacing"] == 8
 
 
 def test_the_edge_is_judged_by_the_steps_not_by_the_value():

@@ -7,6 +7,7 @@ import pytest
 import tunewright as tw
 from tunewright.errors import DesignError
 from tunewright.execution.executors.inline import Inline
+from tunewright.messages import Message
 from tunewright.probes.starting_point import best_known, configuration
 from tunewright.probes.switched_off import switched_off
 
@@ -32,16 +33,15 @@ def workload(folder=None, **more) -> tw.Workload:
 def test_what_has_an_obvious_off_value_needs_no_entry():
     off, missing = switched_off(workload(off={"augment": False, "schedule": "constant"}), {})
     assert off == {"augment": False, "decay": "constant", "wd": 0.0, "warmup": 0}
-    assert len(missing) == 1 and "switches mixup off" in missing[0]
-    assert 'Workload(off={"mixup": ...})' in missing[0]
+    assert missing == [Message("probe.off_value", {"name": "mixup", "schedule": False})]
+    assert 'Workload(off={"mixup": ...})' in missing[0].text
 
 
 def test_an_entry_for_a_name_the_program_lacks_is_a_slip():
     own = workload(off={"augmnt": False, "decay": "constant", "mixup": 0.0})
     off, missing = switched_off(own, {})
-    assert missing == [
-        "off={'augmnt': ...}: the program takes no 'augmnt'; did you mean 'augment'?"
-    ]
+    facts = {"key": "augmnt", "name": "augmnt", "near": "augment"}
+    assert missing == [Message("probe.off_name", facts)]
     assert "augment" not in off
 
 

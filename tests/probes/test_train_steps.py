@@ -12,6 +12,7 @@ from tests.probes import fitting_worlds as worlds
 import tunewright as tw
 from tunewright.errors import DesignError, WorkloadError
 from tunewright.execution.executors.inline import Inline
+from tunewright.messages import Message
 from tunewright.probes.probe import as_document
 from tunewright.probes.train_steps import train_steps
 from tunewright.store.store import Store
@@ -35,7 +36,9 @@ def test_the_known_step_is_found_with_its_resolution(tmp_path):
     assert answer.settings == {"max_train_steps": answer.max_train_steps}
     assert answer.fit_steps <= answer.max_train_steps <= 1.1 * answer.fit_steps
     assert answer.off == {"schedule": "constant", "dropout": 0.0}
-    assert "With dropout it takes more: 520 to 690." in answer.says
+    facts = answer.message.facts
+    assert (facts["returns"], facts["more"]) == (["dropout"], [520, 690])
+    assert len(answer.headline.split()) <= 12
     outcomes = {rate.learning_rate: rate.outcome for rate in answer.rates}
     assert outcomes[1.0] == "infeasible" and outcomes[0.003162] == "does not fit"
     assert len(answer.rates) == 7
@@ -44,7 +47,7 @@ def test_the_known_step_is_found_with_its_resolution(tmp_path):
 def test_a_factor_for_gradient_noise_to_come(tmp_path):
     answer = train_steps(workload(worlds.fits, tmp_path, off=CONSTANT), learning_rate=0.1, factor=2)
     assert answer.max_train_steps == 690
-    assert "2 times as many for gradient noise" in answer.says
+    assert (answer.message.facts["factor"], answer.message.facts["more"]) == (2, None)
 
 
 def test_asked_again_it_trains_nothing_and_says_the_same(tmp_path):
@@ -60,7 +63,7 @@ def test_asked_again_it_trains_nothing_and_says_the_same(tmp_path):
         assert {r.name: dict(r.counts) for r in store.rounds()} == before
         kept = [p.answer for p in store.probes()]
     assert [d["max_train_steps"] for d in kept] == [first.max_train_steps] * 2
-    assert kept[0]["says"] == as_document(first)["says"]
+    assert kept[0]["message"] == as_document(first)["message"]
 
 
 def test_the_grid_grows_to_where_the_fastest_is(tmp_path):
@@ -74,24 +77,26 @@ def test_a_fastest_rate_that_stays_at_the_end_is_no_answer(tmp_path):
     answer = train_steps(workload(worlds.never_ends, tmp_path), learning_rate=0.1)
     assert answer.verdict == "at_edge" and answer.settings == {}
     assert len(answer.rates) == 7 + 3 * 2
-    assert "high end of the sweep" in answer.says and answer.fit_steps is not None
+    assert answer.message.code == "probe.train_steps.fits_at_edge"
+    assert answer.message.facts["side"] == "high" and answer.fit_steps is not None
 
 
 def test_what_never_fits_is_compute_bound_after_three_doublings(tmp_path):
     answer = train_steps(workload(worlds.too_slow, tmp_path), learning_rate=0.1)
     assert answer.verdict == "compute_bound" and answer.settings == {}
     assert answer.lengths == (100, 200, 400, 800)
-    assert "compute-bound" in answer.says and "within 800 steps" in answer.says
+    assert answer.message.code == "probe.train_steps.compute_bound"
+    assert (answer.message.facts["length"], answer.message.facts["unit"]) == (800, "steps")
 
 
 def test_a_model_too_small_is_told_from_too_little_compute(tmp_path):
     answer = train_steps(workload(worlds.stuck, tmp_path), learning_rate=0.1)
     assert answer.verdict == "plateau" and answer.lengths == (200, 400)
-    assert "gains nothing" in answer.says and "--at-most" in answer.says
+    assert answer.message.code == "probe.train_steps.plateau"
     enough = train_steps(
         workload(worlds.stuck, tmp_path), learning_rate=0.1, metric="train_error", at_most=0.06
     )
-    assert enough.verdict == "fits" and enough.criterion == "train_error at most 0.06"
+    assert enough.verdict == "fits" and enough.criterion.facts["limit"] == 0.06
     assert enough.crossing == pytest.approx(math.log(85) / 0.2, rel=0.02)
 
 
@@ -110,10 +115,12 @@ def test_epochs_accuracies_in_percent_and_other_spellings(tmp_path):
         means={"learning_rate": "lr", "max_train_steps": "epochs"},
     )
     answer = train_steps(own, learning_rate=0.1)
-    assert answer.criterion == "train/accuracy at least 99.9"
+    wanted = {"metric": "train/accuracy", "limit": 99.9, "falls": False}
+    assert answer.criterion.facts == wanted
     assert answer.crossing == pytest.approx(worlds.fit_step(0.1) / 50, rel=1e-3)
     assert answer.settings == {"epochs": 7}
-    assert "after 7 epochs" in answer.says or "6.8 epochs" in answer.says
+    assert answer.message.facts["unit"] == "epochs"
+    assert answer.message.facts["steps"] == pytest.approx(6.9, abs=0.2)
 
 
 def test_a_loss_without_an_error_is_judged_by_its_floor(tmp_path):
@@ -151,7 +158,7 @@ def test_the_best_known_trial_is_the_middle_of_the_sweep(tmp_path):
 )
 def test_what_is_missing_is_answered_with_the_entry_to_add(tmp_path, train, more, entry):
     answer = train_steps(workload(train, tmp_path, **more), learning_rate=0.1)
-    assert answer.verdict == "unknown" and any(entry in text for text in answer.missing)
+    assert answer.verdict == "unknown" and any(entry in lack.text for lack in answer.missing)
     assert not (tmp_path / "tuning.db").exists()  # nothing was trained
 
 
@@ -160,20 +167,23 @@ def test_no_learning_rate_and_no_length_are_both_asked_for(tmp_path):
 
     answer = train_steps(workload(train, tmp_path))
     assert len(answer.missing) == 2
-    assert "--learning-rate" in answer.missing[0] and "--max-train-steps" in answer.missing[1]
+    codes = [lack.code for lack in answer.missing]
+    assert codes == ["probe.train_steps.no_rate", "probe.train_steps.no_length"]
 
 
 def test_a_rate_logged_to_decay_is_no_constant_one(tmp_path):
     answer = train_steps(workload(worlds.decays, tmp_path), learning_rate=0.1)
     assert answer.verdict == "unknown"
-    assert 'off={"schedule": "constant"}' in answer.missing[0]
+    assert answer.missing[0].code == "probe.train_steps.rate_varied"
+    assert answer.missing[0].facts["low"] < answer.missing[0].facts["high"]
 
 
 def test_a_metric_never_logged_is_named(tmp_path):
     answer = train_steps(
         workload(worlds.stuck, tmp_path), learning_rate=0.1, metric="train_accuracy"
     )
-    assert answer.verdict == "unknown" and "train_accuracy" in answer.missing[0]
+    assert answer.verdict == "unknown"
+    assert answer.missing[0].facts["wanted"] == "train_accuracy"
 
 
 def test_a_program_that_fails_is_shown_with_its_reason(tmp_path):
@@ -228,7 +238,8 @@ def test_a_command_with_names_of_its_own(tmp_path):
         off={"sched": "flat"},
     )
     lacking = train_steps(own, learning_rate=0.1)
-    assert lacking.missing == ("a value for width: fixed={'width': ...} (--fixed width=...)",)
+    assert lacking.missing == (Message("probe.train_steps.no_value", {"name": "width"}),)
+    assert "(--fixed width=...)" in lacking.missing[0].text
     found = train_steps(own, learning_rate=0.1, fixed={"width": 64})
     assert found.verdict == "fits" and found.lengths[0] == 80  # 20 epochs of 4 steps
     assert found.off == {"sched": "flat", "wd": 0.0}

@@ -44,10 +44,12 @@ def test_the_shortest_warm_up_is_found_and_pays(workload: Any) -> None:
     assert found.compared is not None and found.compared.gain is not None
     assert found.compared.gain > 10 * (found.compared.error or 0)
     assert found.settings == {"warmup_steps": 100, "max_train_steps": 1100, "learning_rate": 0.3}
-    assert "100 warm-up steps make learning rate 0.3 stable, 10 times" in found.says
-    assert "`tunewright launch`" in found.says
+    assert found.message.code == "probe.warmup.found"
+    assert found.message.facts["compared"] == found.compared.message
+    assert len(found.headline.split()) <= 12
     (said,) = found.caveats
-    assert said.startswith("a warm-up of 10% of max_train_steps is a long one")
+    long = {"share": pytest.approx(0.1), "name": "max_train_steps", "steps": 1100}
+    assert (said.code, said.facts) == ("probe.warmup.long", long)
     with Store.open(own.store) as store:
         kept = store.probes()[-1].answer
     assert kept["probe"] == "warmup" and kept["warmup_steps"] == 100
@@ -72,7 +74,8 @@ def test_whole_trainings_are_compared_on_equal_and_fresh_draws(workload: Any) ->
 
 def test_a_stable_world_needs_none(workload: Any) -> None:
     found = warmup(workload(), fixed={"learning_rate": 0.01, "sharp": 1.0})
-    assert found.says.startswith("no warm-up is needed: stable for 500 steps")
+    assert found.message.code == "probe.warmup.not_needed"
+    assert found.message.facts["stability"].code == "probe.stability.stable"
     assert not found.settings and not found.rungs and not found.missing
 
 
@@ -86,7 +89,8 @@ def test_it_falls_back_to_three_times_and_then_to_both(workload: Any) -> None:
     assert tried[:4] == times
     assert found.clip_norm is not None and found.rungs[-1].clip_norm == found.clip_norm
     assert found.settings["clip_norm"] == found.clip_norm
-    assert f"with gradients clipped at {found.clip_norm:.3g}" in found.says
+    assert found.message.facts["clip_norm"] == found.clip_norm
+    assert found.message.facts["search_again"] == "learning_rate"  # nothing was compared
 
 
 def test_clipping_alone_is_preferred_to_both(workload: Any) -> None:
@@ -96,9 +100,8 @@ def test_clipping_alone_is_preferred_to_both(workload: Any) -> None:
     assert found.rungs and not any(rung.stable for rung in found.rungs)
     assert all(rung.clip_norm is None for rung in found.rungs)
     assert found.settings == {"clip_norm": found.clip_norm}
-    assert found.says.startswith("no warm-up of up to 100 steps makes") and (
-        "stable, but clipping at" in found.says
-    )
+    assert found.message.code == "probe.warmup.clipping_works"
+    assert found.message.facts["longest"] == 100
 
 
 def test_a_program_that_adds_warm_up_itself_keeps_its_max_train_steps(workload: Any) -> None:
@@ -128,15 +131,15 @@ def test_what_is_missing_is_named(workload: Any) -> None:
 
     found = warmup(workload(bare, off=None))
     (said,) = found.missing
-    assert said.startswith("warmup_steps: the training program takes no such hyperparameter")
-    assert 'means={"warmup_steps": "..."}' in said
+    assert said.code == "probe.takes_no_hyperparameter"
+    assert 'means={"warmup_steps": "..."}' in said.text
 
 
 def test_no_warm_up_fits_into_a_few_steps(workload: Any) -> None:
     assert lengths(9) == () and lengths(10) == (1,) and lengths(1_000_000)[-1] == 100_000
     found = warmup(workload(), fixed={"learning_rate": 0.01, "max_train_steps": 9})
     (said,) = found.missing
-    assert said == "9 training steps are too few for any warm-up"
+    assert (said.code, said.facts) == ("probe.warmup.too_few_steps", {"steps": 9})
 
 
 @pytest.mark.parametrize("wrong", [{"times": ()}, {"times": (0.5,)}, {"repeats": -1}])
@@ -151,9 +154,9 @@ def test_gains_are_positive_where_it_is_better() -> None:
     up = compared(maximize("accuracy"), baseline, [bad, gone, good])
     assert up.best == good and up.gain == pytest.approx(0.1) and up.error == pytest.approx(0.0)
     down = compared(minimize("error"), baseline, [good])
-    assert down.gain == pytest.approx(-0.1) and "worse by 0.1" in down.says
+    assert down.gain == pytest.approx(-0.1) and "worse by 0.1" in down.message.text
     nothing = compared(minimize("error"), baseline, [gone])
-    assert nothing.gain is None and "not stable under every seed" in nothing.says
+    assert nothing.gain is None and nothing.message.code == "probe.prepended.unstable"
 
 
 def test_warm_up_makes_a_residual_network_with_large_branches_stable(workload: Any) -> None:

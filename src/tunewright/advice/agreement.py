@@ -16,10 +16,10 @@ from typing import Literal
 import numpy as np
 
 from tunewright import messages
-from tunewright.actions import plain
 from tunewright.advice.transfer import transfer
 from tunewright.design.ranges import Value
 from tunewright.errors import DesignError
+from tunewright.facts import plain
 from tunewright.messages import Text
 from tunewright.stats.noise import Floats
 from tunewright.store.curves import Batch, Curves, pack

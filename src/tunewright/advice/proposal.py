@@ -7,12 +7,13 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from tunewright.actions import Action, RunRound, RunTrials, plain
+from tunewright.actions import Action, RunRound, RunTrials
 from tunewright.design.budget import budget
 from tunewright.design.round import Round
 from tunewright.design.round_data import as_data
 from tunewright.errors import DesignError
-from tunewright.finding import Finding, LegacyFinding
+from tunewright.facts import plain
+from tunewright.finding import Finding
 from tunewright.messages import Message
 
 Kind = Literal[
@@ -119,8 +120,6 @@ def without_trials(reason: Message) -> Message:
 
 def _facts(finding: Finding) -> dict[str, Any]:
     """What a sentence about a finding is made of."""
-    if isinstance(finding, LegacyFinding):
-        return {"check": finding.check, "about": finding.about, "text": finding.says}
     data = finding.to_data()
     return {name: data[name] for name in ("check", "scope", "about", "verdict", "evidence")}
 

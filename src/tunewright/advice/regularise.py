@@ -62,8 +62,9 @@ def regularise(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
 def _overfits(finding: Finding) -> bool:
     """Whether it warns of overfitting, rather than of training that got worse too."""
     seen = finding.evidence
-    warned = finding.verdict == "warn" and isinstance(seen, OverfittingEvidence)
-    return warned and seen.kind != "training too"
+    if finding.verdict != "warn" or not isinstance(seen, OverfittingEvidence):
+        return False
+    return seen.kind != "training too"
 
 
 def strength(name: str, value: Value, meaning: Meaning, fixed: Mapping[str, Any]) -> Range | None:

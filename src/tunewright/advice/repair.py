@@ -76,5 +76,6 @@ def _all_diverge(finding: Finding) -> bool:
 def _trains_worse(finding: Finding) -> bool:
     """Whether it warns that validation got worse because training did."""
     seen = finding.evidence
-    warned = finding.verdict == "warn" and isinstance(seen, OverfittingEvidence)
-    return warned and seen.kind == "training too"
+    if finding.verdict != "warn" or not isinstance(seen, OverfittingEvidence):
+        return False
+    return seen.kind == "training too"

@@ -16,6 +16,7 @@ from typing import Any
 from tunewright.campaigns.definition import Definition
 from tunewright.campaigns.probe_answers import settled
 from tunewright.design.objective import Objective
+from tunewright.design.ranges import Value
 from tunewright.design.round import Round
 from tunewright.launches.lineage import Launched, Place, baseline, launches
 from tunewright.messages import Message
@@ -189,6 +190,11 @@ class Campaign:
         for one in (*self.repeated(), *self.ranked()):
             return one
         return None
+
+    @property
+    def best(self) -> Mapping[str, Value] | None:
+        """The configuration it chose; None while no trial has completed."""
+        return None if self.winner is None else self.winner.trial.configuration
 
     @property
     def default(self) -> Contender | None:

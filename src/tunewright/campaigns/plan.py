@@ -30,9 +30,11 @@ from tunewright.checks.trial_sd import trial_sd
 from tunewright.design.budget import budget
 from tunewright.design.ranges import Value
 from tunewright.design.round import Round
+from tunewright.facts import plain
 from tunewright.launches.decide import decide
 from tunewright.launches.launch import Launch
 from tunewright.launches.plan import FIVE_LOOKS
+from tunewright.launches.terms import LaunchTerms
 from tunewright.messages import Message
 from tunewright.store.results import Results
 
@@ -249,7 +251,7 @@ def _launch(campaign: Campaign, own: Shares) -> Step | None:
                 return _repeat(one, wanted, Message("campaign.more_runs", facts))
     if verdict is None:
         return None  # too few runs, and no trials left: `done` says so
-    facts = {"verdict": verdict.verdict, "reason": str(verdict.reasons[0])}
+    facts = {"verdict": verdict.verdict, "reason": plain(verdict.reasons[0])}
     return Step("launch", Message("campaign.decide", facts), of=winner.place)
 
 
@@ -261,7 +263,8 @@ def verdict_of(campaign: Campaign) -> Launch | None:
     if not baseline.repeats.values:
         return None
     findings = check(together(campaign))
-    return decide(winner.repeats, baseline.repeats, findings=findings, plan=FIVE_LOOKS)
+    terms = LaunchTerms(plan=FIVE_LOOKS)
+    return decide(winner.repeats, baseline.repeats, terms, findings=findings)
 
 
 def _both(winner: Contender, baseline: Contender, wanted: int) -> int:

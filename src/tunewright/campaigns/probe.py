@@ -115,7 +115,8 @@ def settle(workload: Workload, space: Round, what: str, watch: Watcher | None) -
         )
         told = as_document(own)
     except WorkloadError as error:  # it cannot be stepped, or fits nowhere: leave it as it is
-        told = {"settings": {}, "says": f"cannot be probed: {error}"}
+        failed = Message("probe.failed", {"error": str(error)})
+        told = {"settings": {}, "message": failed.to_data()}
     with Store.open(workload.store) as store:  # the campaign's own answer, old or new
         add_answer(store, workload, BATCH_SIZE, told)
 

@@ -20,6 +20,13 @@ def answer(answers: Answers, probe: str) -> Mapping[str, Any] | None:
     return own[-1] if own else None
 
 
+def message_of(one: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """An answer as a message's data; a store of version 1 has its text. None for single rows."""
+    if "message" in one:
+        return dict(one["message"])
+    return {"code": "legacy", "text": one["says"]} if one.get("says") else None
+
+
 def settled(answers: Answers) -> dict[str, Value]:
     """Every value that was settled.
 

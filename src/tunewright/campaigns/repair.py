@@ -16,7 +16,7 @@ from tunewright.advice.proposal import Proposal
 from tunewright.advice.repair import UNSTABLE
 from tunewright.campaigns.campaign import Campaign
 from tunewright.campaigns.probe import CLIP, WARMUP, can
-from tunewright.campaigns.probe_answers import REPAIR, answer
+from tunewright.campaigns.probe_answers import REPAIR, answer, message_of
 from tunewright.campaigns.round_names import named, together
 from tunewright.campaigns.shares import FEWEST
 from tunewright.campaigns.step import Step, reason_of
@@ -24,6 +24,7 @@ from tunewright.design.ranges import Log, is_number
 from tunewright.design.round import Round
 from tunewright.execution.watcher import Watcher
 from tunewright.execution.workload import Workload
+from tunewright.facts import plain
 from tunewright.messages import Message
 from tunewright.probes.clip import HALVINGS, SEEDS, clip
 from tunewright.probes.probe import Answer, add_answer
@@ -63,7 +64,11 @@ def repaired_step(campaign: Campaign, trials: int) -> Step | None:
         return None
     if campaign.of_kind("repair") or trials < FEWEST:
         return None
-    facts = {"answer": found["says"], "settings": dict(found["settings"])}
+    facts = {
+        "answer": message_of(found),
+        "missing": found.get("missing") or [],
+        "settings": dict(found["settings"]),
+    }
     reason = Message("campaign.repaired", facts)
     made = _reaching(campaign, found)
     return Step("repair", reason, trials, named(campaign, made, "repair", trials, reason))
@@ -101,14 +106,15 @@ def _document(workload: Workload, found: Answer) -> dict[str, Any]:
     meaning = workload.meaning
     taken = {meaning.name("warmup_steps"), meaning.name("clip_norm")}
     settings = {n: v for n, v in found.settings.items() if n in taken}
-    says = found.says.partition(": search ")[0]  # the space is searched again anyway
-    lack = "; ".join(found.missing)
+    # the space is searched again anyway
+    message = Message(found.message.code, {**found.message.facts, "search_again": None})
     peak = found.base_learning_rate if isinstance(found, Warmup) else None
     return {
         "probe": REPAIR,
         "by": found.probe,
         "settings": settings,
-        "says": f"{says} ({lack})" if lack else says,
+        "message": plain(message),
+        "missing": plain(found.missing),
         "learning_rate": meaning.name("learning_rate"),
         "base_learning_rate": peak,
     }

@@ -13,7 +13,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from tunewright.actions import plain
 from tunewright.advice.agreement import Agreement, compared
 from tunewright.advice.extend import extension
 from tunewright.advice.lengthened import lengthened
@@ -25,6 +24,7 @@ from tunewright.design.names import Meaning
 from tunewright.design.ranges import Value, is_number
 from tunewright.design.round import Round
 from tunewright.errors import TunewrightError
+from tunewright.facts import plain
 from tunewright.messages import Message
 from tunewright.store.trial import Trial
 

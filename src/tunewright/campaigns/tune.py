@@ -2,7 +2,7 @@
 
     campaign = tw.tune(workload, {"learning_rate": tw.log(1e-5, 1.0), "dropout": tw.linear(0, 0.6),
                                   "max_train_steps": 5000}, trials=200)
-    campaign.winner.trial.configuration
+    campaign.best
 
 It can be stopped at any time; the same call resumes it.
 """
@@ -10,7 +10,7 @@ It can be stopped at any time; the same call resumes it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tunewright.campaigns.campaign import Campaign, read_campaign
@@ -218,7 +218,7 @@ def _keep_launch(step: Step, campaign: Campaign, workload: Workload) -> None:
         if baseline is None or verdict is None:
             first_baseline(store, winner.place, why)
         else:
-            keep_launch(store, asdict(verdict), winner.place, baseline.place, why=why)
+            keep_launch(store, verdict.to_data(), winner.place, baseline.place, why=why)
 
 
 def _log(workload: Workload, campaign: Campaign, step: Step) -> None:

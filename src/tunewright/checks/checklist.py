@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any
 
 from tunewright.checks._study_rule import expected_flags
 from tunewright.checks.baseline import baseline
@@ -29,10 +28,10 @@ from tunewright.checks.step_variance import step_variance
 from tunewright.checks.still_improving import still_improving
 from tunewright.checks.training_bug import training_bug
 from tunewright.checks.variance import variance
-from tunewright.finding import Finding, LegacyFinding, is_about_round
+from tunewright.finding import Finding
 from tunewright.store.results import Results
 
-QUESTIONS: tuple[Callable[[Results], list[Any]], ...] = (
+QUESTIONS: tuple[Callable[[Results], list[Finding]], ...] = (
     # is there anything to look at?
     baseline,
     same_code,
@@ -66,18 +65,14 @@ def check(results: Results) -> list[Finding]:
     return [f for ask in QUESTIONS for f in by_chance(ask(results), label)]
 
 
-def by_chance(findings: Iterable[Any], best: str) -> list[Any]:
+def by_chance(findings: Iterable[Finding], best: str) -> list[Finding]:
     """The answers to one question, where as many warnings as chance explains become notes."""
     kept = list(findings)
-    warned = [f for f in kept if f.verdict == "warn" and not is_about_round(f)]
+    warned = [f for f in kept if f.verdict == "warn" and f.scope == "study"]
     asked = sum(f.verdict != "cannot_judge" for f in kept)
     if asked < MANY or len(warned) > expected_flags(asked):
         return kept
-    return [_by_chance(f, asked) if f in warned and f.about != best else f for f in kept]
-
-
-def _by_chance(finding: Any, asked: int) -> Any:
-    if isinstance(finding, LegacyFinding):
-        words = f" (no more than chance explains among {asked} studies)"
-        return replace(finding, verdict="note", says=finding.says + words)
-    return replace(finding, verdict="note", chance_among=asked)
+    return [
+        replace(f, verdict="note", chance_among=asked) if f in warned and f.about != best else f
+        for f in kept
+    ]

@@ -12,11 +12,10 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from tunewright.cli._errors import Misuse
 from tunewright.design.ranges import Value
 from tunewright.design.round import Round
 from tunewright.design.toml_file import read_toml, unknown_key
-from tunewright.errors import Damaged, DesignError
+from tunewright.errors import Damaged, DesignError, Misuse
 from tunewright.importers.files import csv_columns, text_in
 from tunewright.present.terminal.plan_page import recorded
 from tunewright.present.terminal.screen import sidelines

@@ -9,9 +9,9 @@ from typing import Annotated, Literal
 import typer
 from rich.text import Text
 
-from tunewright.cli._errors import Misuse
 from tunewright.cli._options import chosen
 from tunewright.design.objective import Objective
+from tunewright.errors import Misuse
 from tunewright.messages import words
 from tunewright.present.terminal.screen import sidelines
 from tunewright.store.results import Results

@@ -8,7 +8,7 @@ from typing import Annotated, TypeVar
 
 import typer
 
-from tunewright.cli._errors import Misuse
+from tunewright.errors import Misuse
 
 Chosen = TypeVar("Chosen")
 
@@ -23,7 +23,8 @@ StoreOption = Annotated[
     ),
 ]
 JsonOption = Annotated[
-    bool, typer.Option("--json", help="Print JSON: every digit, null for what is no number.")
+    bool,
+    typer.Option("--json", help="Print JSON at full precision; NaN and infinities become null."),
 ]
 WorkersOption = Annotated[
     int | None,

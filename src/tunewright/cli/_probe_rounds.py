@@ -15,6 +15,7 @@ from tunewright.design.ranges import Value
 from tunewright.execution.executors.executor import Executor
 from tunewright.execution.watcher import Concluded, Started, Summary, Watcher
 from tunewright.execution.workload import Workload
+from tunewright.messages import Message
 from tunewright.present.terminal.progress import Lines, LiveRegion, watcher
 from tunewright.present.terminal.screen import sidelines
 from tunewright.store.store import Store
@@ -42,7 +43,7 @@ def carried_out(
         try:
             return ask(workload, known, RoundAfterRound())
         except KeyboardInterrupt:
-            sidelines().print("interrupted; the same command goes on where it stopped")
+            sidelines().print(Message("probe.interrupted").text)
             raise typer.Exit(INTERRUPTED) from None
 
 

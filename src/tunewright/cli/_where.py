@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from tunewright.cli._errors import Misuse
 from tunewright.cli._options import chosen
+from tunewright.errors import Misuse
 from tunewright.execution.executors.executor import Executor
 from tunewright.execution.executors.inline import Inline
 from tunewright.execution.executors.local import Local

@@ -7,25 +7,21 @@ from typing import Annotated
 
 import typer
 
-from tunewright.cli._errors import Misuse
-from tunewright.cli._options import StoreOption
+from tunewright import stores
+from tunewright.cli._answer import answer
+from tunewright.cli._options import JsonOption, StoreOption
 from tunewright.cli._project import find_project, store_address
 from tunewright.messages import words
 from tunewright.present.terminal.screen import say
-from tunewright.store import backup as backups
-from tunewright.store.address import parse
-from tunewright.store.rebuild import rebuild
-from tunewright.store.store import Store
 
 
-def backup(store: StoreOption = None) -> None:
+def backup(store: StoreOption = None, json: JsonOption = False) -> None:
     """Write a backup of the store, checked, while it is in use; the newest three are kept.
 
     A running round does this by itself every ten minutes.
     """
-    path = _file(store)
-    Store.open(path, create=False).close()  # refuses to copy a damaged store over good backups
-    say(f"wrote {backups.make(path)}")
+    written = stores.backup(store_address(store))
+    answer(json, {"path": written}, lambda: say(f"wrote {written}"))
 
 
 def restore(
@@ -39,42 +35,32 @@ def restore(
     ] = False,
     listed: Annotated[bool, typer.Option("--list", help="List the backups, oldest first.")] = False,
     store: StoreOption = None,
+    json: JsonOption = False,
 ) -> None:
     """Put a backup in the store's place; what was there is kept beside it."""
-    path = _file(store)
+    address = store_address(store)
     if listed:
-        for found in backups.backups(path):
-            say(str(found))
+        found = stores.backups(address)
+        answer(json, {"backups": found}, lambda: _list(found))
         return
-    source = _rebuild(path) if rebuilt else _put_back(path, chosen)
-    with Store.open(path, create=False) as opened:
-        rounds = opened.rounds()
-    trials = sum(sum(record.counts.values()) for record in rounds)
-    known = f"{words.count(len(rounds), 'round')}, {words.count(trials, 'trial')}"
-    say(f"restored {path} from {source}: {known}")
+    made = stores.rebuild(address, _trial_folder()) if rebuilt else stores.restore(address, chosen)
+    answer(json, made, lambda: _tell(made))
 
 
-def _rebuild(path: Path) -> str:
-    project = find_project()
-    elsewhere = project.settings["folder"] if project is not None else None
-    root = None if project is None or elsewhere is None else project.folder / elsewhere
-    made = rebuild(path, root)
+def _list(found: list[Path]) -> None:
+    for one in found:
+        say(str(one))
+
+
+def _tell(made: stores.Restored) -> None:
     for unreadable in made.unreadable:
         say(f"note: {unreadable} is torn or altered and was passed over", style="yellow")
-    return "its trial folders"
+    known = f"{words.count(made.rounds, 'round')}, {words.count(made.trials, 'trial')}"
+    say(f"restored {made.store} from {made.source or 'its trial folders'}: {known}")
 
 
-def _put_back(path: Path, chosen: Path | None) -> str:
-    if chosen is not None and not chosen.is_file():
-        raise Misuse(f"no backup at {chosen}", remedy="tunewright restore --list")
-    return str(backups.restore(path, None if chosen is None else chosen.absolute()))
-
-
-def _file(store: str | None) -> Path:
-    address = parse(store_address(store))
-    if address.path is None:
-        raise Misuse(
-            f"{address.shown} is a PostgreSQL database, which has its own backups",
-            remedy="pg_dump, or ask who keeps the server",
-        )
-    return address.path
+def _trial_folder() -> Path | None:
+    """Where the project keeps its trial folders, if not beside the store."""
+    project = find_project()
+    elsewhere = project.settings["folder"] if project is not None else None
+    return None if project is None or elsewhere is None else project.folder / elsewhere

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import typer
-
 from tunewright.checks.checklist import check as check_results
-from tunewright.cli._earlier import read_joined
-from tunewright.cli._errors import WARNED
+from tunewright.cli._answer import answer
+from tunewright.cli._errors import FINE, WARNED
 from tunewright.cli._objective_options import AtOption, MaximizeOption, MinimizeOption, judged_by
 from tunewright.cli._options import JsonOption, RoundName, StoreOption
+from tunewright.cli._project import read_round
 from tunewright.present.terminal.checklist_page import print_checklist
-from tunewright.present.terminal.screen import screen, show_json
+from tunewright.present.terminal.screen import screen
 
 
 def check(
@@ -22,11 +21,11 @@ def check(
     json: JsonOption = False,
 ) -> None:
     """Ask whether a round can be trusted: the playbook's checklist. Exits with 1 on a warning."""
-    results = judged_by(read_joined(round, store), minimize, maximize, at)
+    results = judged_by(read_round(round, store), minimize, maximize, at)
     findings = check_results(results)
-    if json:
-        show_json(findings)
-    else:
-        print_checklist(results, findings, screen())
-    if any(finding.verdict == "warn" for finding in findings):
-        raise typer.Exit(WARNED)
+    answer(
+        json,
+        {"round": results.round.name, "findings": findings},
+        lambda: print_checklist(results, findings, screen()),
+        WARNED if any(finding.verdict == "warn" for finding in findings) else FINE,
+    )

@@ -10,10 +10,11 @@ from typing import Annotated
 import typer
 
 from tunewright.campaigns.tune import Ending
-from tunewright.cli._errors import Misuse
+from tunewright.cli._answer import answer
+from tunewright.cli._options import JsonOption
 from tunewright.cli._project import FILE, ROUNDS, find_project
-from tunewright.cli.tune import exit_code, run_campaign
-from tunewright.errors import MissingExtra
+from tunewright.cli.tune import conclude, ending_facts, exit_code, run_campaign, write_report
+from tunewright.errors import MissingExtra, Misuse
 from tunewright.execution.executors.local import Local
 from tunewright.present.terminal.plain_table import cell, table
 from tunewright.present.terminal.screen import say, screen
@@ -77,6 +78,7 @@ def demo(
     trials: Annotated[
         int, typer.Option(min=1, metavar="N", help="Trials in all, repeats and probes included.")
     ] = TRIALS,
+    json: JsonOption = False,
 ) -> None:
     """Tune a small network on handwritten digits by the whole loop: about three minutes.
 
@@ -99,11 +101,16 @@ def demo(
         Local(workers=workers),
         trials=trials,
         name=CAMPAIGN,
-        page=Path(REPORT),
     )
-    say()
-    print_next(folder, ending)
-    raise typer.Exit(exit_code(ending))
+    page = write_report(ending, project.folder / REPORT)
+
+    def shown() -> None:
+        conclude(ending, page)
+        say()
+        print_next(folder, ending)
+
+    data = {"folder": project.folder, **ending_facts(ending, page)}
+    answer(json, data, shown, exit_code(ending))
 
 
 def print_next(folder: Path, ending: Ending) -> None:

@@ -11,19 +11,16 @@ from tunewright.cli import _where as where
 from tunewright.cli._errors import FINE, UNFINISHED, Misuse
 from tunewright.cli._options import JsonOption, RoundName, StoreOption, WorkersOption
 from tunewright.cli._project import ROUNDS, Project, anchored, need_project
-from tunewright.cli._training_function import find_function
 from tunewright.cli.init import FUNCTION
 from tunewright.design.round_file import write_round
 from tunewright.execution.command import command
-from tunewright.execution.evaluate import Measure, Measured, measured
-from tunewright.execution.executors.executor import Executor
-from tunewright.launches.final import FinalCheck, final_check, fold
+from tunewright.execution.evaluate import Measure, Measured, evaluate as evaluate_trials
+from tunewright.execution.run import load
+from tunewright.launches.final import final_test, fold
 from tunewright.messages import words
-from tunewright.present.terminal.plain_table import cell, table
-from tunewright.present.terminal.screen import say, screen, show_json, sidelines
-from tunewright.store.results import Results
-from tunewright.store.store import Store
-from tunewright.store.trial import Trial
+from tunewright.present.terminal.evaluation_page import print_final, print_measured
+from tunewright.present.terminal.screen import say, show_json, sidelines
+from tunewright.project._function import find_function
 
 WithOption = Annotated[
     str | None,
@@ -60,13 +57,19 @@ def evaluate(
     """
     project = need_project()
     store = None if store is None else anchored(store, Path.cwd())
-    results = _results(project, store, round)
+    results = load(project.store(store), round, earlier=False)
     trials = results.top(top) if number is None else (results.trial(number),)
     if not trials:
         results.best()  # says why there is none
-    found = _measure(project, store, trials, with_, where.executor(on, workers), test=False)
+    with project.entered():
+        found = evaluate_trials(
+            trials,
+            project.workload(store, where.executor(on, workers)),
+            chosen_measure(project, with_, "evaluate"),
+            on_measured=_progress,
+        )
     if json:
-        show_json(found)
+        show_json([one.to_data() for one in found])
     else:
         print_measured(results, found)
     raise typer.Exit(FINE if any(one.metrics for one in found) else UNFINISHED)
@@ -99,7 +102,7 @@ def final(
     """
     project = need_project()
     store = None if store is None else anchored(store, Path.cwd())
-    results = _results(project, store, round)
+    results = load(project.store(store), round, earlier=False)
     trial = results.best() if number is None else results.trial(number)
     if folded is not None:
         asked = fold(results, trial, {folded: True}, no_later_launch=no_later_launch)
@@ -111,44 +114,22 @@ def final(
         say(f"wrote {Path(ROUNDS) / path.name}: {asked.goal}")
         say(f"next: tunewright run {words.shell_word(asked.name)}")
         return
-    (found,) = _measure(project, store, (trial,), with_, where.executor(on, None), test=True)
-    if not found.metrics:
-        raise Misuse(
-            f"trial {trial.number} could not be measured: {found.reason}",
-            cause=words.printable(found.detail.strip().rpartition("\n")[2]),
+    with project.entered():
+        verdict = final_test(
+            trial,
+            project.workload(store, where.executor(on, None)),
+            chosen_measure(project, with_, "test"),
+            on_measured=_progress,
         )
-    with Store.open(project.store(store), create=False) as opened:
-        recorded = opened.evaluations()
-    verdict = final_check(recorded[-1], recorded)
     if json:
-        show_json(verdict)
+        show_json(verdict.to_data())
     else:
         print_final(verdict)
 
 
-def _results(project: Project, store: str | None, name: str) -> Results:
-    with Store.open(project.store(store), create=False) as opened:
-        return opened.results(name)
-
-
-def _measure(
-    project: Project,
-    store: str | None,
-    trials: tuple[Trial, ...],
-    with_: str | None,
-    executor: Executor,
-    test: bool,
-) -> tuple[Measured, ...]:
-    console = sidelines()
-
-    def tell(one: Measured) -> None:
-        said = words.configuration(one.metrics) if one.metrics else str(one.reason)
-        console.print(f"trial {one.trial.number}: {words.printable(said)}", markup=False)
-
-    with project.entered():
-        workload = project.workload(store, executor)
-        measure = chosen_measure(project, with_, "test" if test else "evaluate")
-        return measured(trials, workload, measure, test=test, tell=tell)
+def _progress(one: Measured) -> None:
+    said = words.configuration(one.metrics) if one.reason is None else str(one.reason)
+    sidelines().print(f"trial {one.trial.number}: {words.printable(said)}", markup=False)
 
 
 def chosen_measure(project: Project, given: str | None, key: str) -> Measure:
@@ -165,34 +146,3 @@ def chosen_measure(project: Project, given: str | None, key: str) -> Measure:
     if FUNCTION.fullmatch(named):
         return find_function(named, project.folder)
     return command(named)
-
-
-def print_measured(results: Results, found: tuple[Measured, ...]) -> None:
-    """One line per trial: what training said, what the evaluation says, at which step."""
-    names = list(dict.fromkeys(name for one in found for name in one.metrics))
-    proxy = f"{results.objective.metric} then"
-    made = table("trial", "at step", proxy, *names, "", right=("trial", "at step", proxy, *names))
-    for one in found:
-        other = "" if one.at_best_step or one.step is None else "best kept, for "
-        remark = f"{other}step {one.trial.best_step}" if other else str(one.reason or "")
-        made.add_row(
-            cell(one.trial.number),
-            cell("-" if one.step is None else one.step),
-            cell(words.number(one.proxy)),
-            *(cell(words.number(one.metrics.get(name))) for name in names),
-            cell(remark),
-        )
-    screen().print(made)
-    if names:
-        verb = "--minimize" if results.objective.minimize else "--maximize"
-        metric, round = words.shell_word(names[0]), words.shell_word(results.round.name)
-        say(
-            f"recorded: tunewright show {round} {verb} {metric} ranks by it; tunewright trial "
-            f"{round} N shows it"
-        )
-
-
-def print_final(verdict: FinalCheck) -> None:
-    """What the test set said, and whether it may still be believed."""
-    say(words.printable(verdict.says), style="bold")
-    say(words.printable(verdict.advice), style="yellow" if verdict.warns else "")

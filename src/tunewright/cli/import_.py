@@ -12,27 +12,22 @@ from typing import Annotated, Any
 
 import typer
 
-from tunewright.cli._errors import Misuse
-from tunewright.cli._options import StoreOption, chosen
+from tunewright import importers, stores
+from tunewright.cli._answer import answer
+from tunewright.cli._options import JsonOption, StoreOption, chosen
 from tunewright.cli._project import DEFAULT_STORE, find_project
 from tunewright.design.objective import Objective
 from tunewright.design.ranges import Range, choice, integers, linear, log, log_from_one
-from tunewright.errors import DesignError
+from tunewright.errors import DesignError, Misuse
 from tunewright.importers.build_round import Options
 from tunewright.importers.foreign import parsed
-from tunewright.importers.mlflow import import_mlflow
-from tunewright.importers.optuna import import_optuna
-from tunewright.importers.ray_tune import import_ray
 from tunewright.importers.roles import Role
-from tunewright.importers.tables import import_tables
-from tunewright.importers.tensorboard import import_tensorboard
-from tunewright.importers.wandb import import_wandb
 from tunewright.messages import words
+from tunewright.present import command_facts as facts
 from tunewright.present.terminal.round_page import roles, verdict
 from tunewright.present.terminal.screen import say
 from tunewright.store.address import parse
 from tunewright.store.results import Results
-from tunewright.store.store import Store
 
 KINDS: Mapping[str, Callable[..., Range]] = {
     "log": log,
@@ -65,12 +60,14 @@ class Asked:
 
 
 SOURCES: Mapping[str, Callable[[Asked], Results]] = {
-    "optuna": lambda a: import_optuna(a.address, a.part, objective=a.objective, **a.options),
-    "mlflow": lambda a: import_mlflow(a.address, a.part, objective=a.named, **a.options),
-    "wandb": lambda a: import_wandb(a.address, objective=a.named, metrics=a.metrics, **a.options),
-    "tensorboard": lambda a: import_tensorboard(a.address, objective=a.named, **a.options),
-    "ray": lambda a: import_ray(a.address, objective=a.named, **a.options),
-    "table": lambda a: import_tables(
+    "optuna": lambda a: importers.optuna(a.address, a.part, objective=a.objective, **a.options),
+    "mlflow": lambda a: importers.mlflow(a.address, a.part, objective=a.named, **a.options),
+    "wandb": lambda a: importers.wandb(
+        a.address, objective=a.named, metrics=a.metrics, **a.options
+    ),
+    "tensorboard": lambda a: importers.tensorboard(a.address, objective=a.named, **a.options),
+    "ray": lambda a: importers.ray_tune(a.address, objective=a.named, **a.options),
+    "table": lambda a: importers.tables(
         a.address, a.part, objective=a.named, metrics=a.metrics, **a.options
     ),
 }
@@ -123,6 +120,7 @@ def import_(
         ),
     ] = None,
     store: StoreOption = None,
+    json: JsonOption = False,
 ) -> None:
     """Take over a round that another tool recorded; check, plot and report then work on it."""
     importer = chosen(source, SOURCES, "import")
@@ -143,9 +141,8 @@ def import_(
         raise Misuse(f"import {source} takes one address, and {part!r} is a second")
     results = importer(Asked(address, part, objective, metric or (), options))
     where = _store(store)
-    with Store.open(where) as opened:
-        opened.keep(results, shlex.join(["tunewright", *sys.argv[1:]]))
-    _tell(results, parse(where).shown)
+    kept = stores.keep(where, results, shlex.join(["tunewright", *sys.argv[1:]]))
+    answer(json, facts.of_round(kept), lambda: _tell(results, parse(where).shown))
 
 
 import_.__name__ = "import"  # the verb's name, which Python keeps for itself

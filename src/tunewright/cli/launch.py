@@ -2,47 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from tunewright.campaigns.replicate import replicates, resplit
-from tunewright.checks.checklist import check
 from tunewright.cli import _where as where
-from tunewright.cli._errors import FINE, INTERRUPTED, UNFINISHED, Misuse
+from tunewright.cli._errors import FINE, INTERRUPTED, UNFINISHED
 from tunewright.cli._objective_options import AtOption, MaximizeOption, MinimizeOption, judged_by
 from tunewright.cli._options import JsonOption, RoundName, StoreOption, WorkersOption, chosen
-from tunewright.cli._project import anchored, need_project, open_store
-from tunewright.cli._rivals import Rivals, rivals
-from tunewright.execution.watcher import Summary
-from tunewright.execution.workload import Workload
-from tunewright.launches import lineage
-from tunewright.launches.arm import Arm
-from tunewright.launches.data_variance import examples_of, of_gain
-from tunewright.launches.grounds import claim_of
-from tunewright.launches.launch import Launch
-from tunewright.launches.lineage import Place
-from tunewright.launches.looks import Settled, keep, settle
-from tunewright.launches.pipeline_history import Pipeline, read_history
-from tunewright.launches.plan import FIVE_LOOKS, Claim, fixed
-from tunewright.launches.study_variance import luck_of_gain
-from tunewright.launches.terms import Question
-from tunewright.messages import words
-from tunewright.present.terminal.launch_page import (
-    Intent,
-    look_line,
-    print_history,
-    print_intent,
-    print_launch,
-)
+from tunewright.cli._project import anchored, need_project, store_address
+from tunewright.execution.run import load
+from tunewright.launches import history as histories, workflow
+from tunewright.launches.plan import Claim
+from tunewright.launches.terms import LaunchTerms
+from tunewright.launches.workflow import LaunchReport
+from tunewright.present.terminal.launch_page import look_line, print_history, print_report
 from tunewright.present.terminal.progress import watcher
-from tunewright.present.terminal.screen import say, screen, show_json, sidelines
-from tunewright.stats.gain import History
-from tunewright.store.repeats import Repeats
-from tunewright.store.results import Results
-from tunewright.store.store import Store
+from tunewright.present.terminal.screen import screen, show_json, sidelines
 
 KINDS: dict[str, Claim] = {"feature": "feature", "hyperparameters": "hyperparameters"}
 
@@ -144,187 +121,49 @@ def launch(
     """
     project = need_project()
     address = project.store(None if store is None else anchored(store, Path.cwd()))
-    with Store.open(address, create=False) as opened:
-        if first:
-            results = judged_by(opened.results(round), minimize, maximize, at)
-            _make_first(opened, results, number, why)
-            return
-        results = judged_by(opened.results(round), minimize, maximize, at)
-        pair = rivals(opened, results, number, baseline)
-        past = History.declared(sd) if sd is not None else _history(opened, pair)
-        question = Question(
-            plan=FIVE_LOOKS if times is None and splits is None else fixed(times or splits or 5),
-            complexity=complexity,
-            findings=tuple(check(results)),
-            not_worse_by=not_worse_by,
-            sd=sd,
-            claim=None if claim is None else chosen(claim, KINDS, "--claim"),
-            looked=lineage.looked(opened, *pair.places, by_split=splits is not None),
-            candidates=1 + lineage.tried(opened, *pair.places),
-            history=past,
-        )
-        if in_general:
-            question = _in_general(opened, pair, question)
-    if dry_run:
-        print_intent(_intent(pair, question), screen())
-        return
-    left = sum(not trial.ended for trial in results.trials)
-    if left:
-        trials = words.count(left, "trial")
-        sidelines().print(f"{trials} of {words.printable(round)} to come: the best may change")
-    executor = where.executor(on, workers, ray_address, resources)
+    terms = LaunchTerms(
+        claim=None if claim is None else chosen(claim, KINDS, "--claim"),
+        complexity=complexity,
+        not_worse_by=not_worse_by,
+        sd=sd,
+        plan=times,
+        splits=splits,
+        in_general=in_general,
+        fresh=fresh,
+    )
+    results = judged_by(load(address, round, earlier=False), minimize, maximize, at)
     with project.entered():
-        workload = project.workload(address, executor)
-        if splits is not None:
-            found = _by_split(pair, workload, splits, question)
-        else:
-            found = settle(
-                pair.candidate,
-                pair.baseline,
-                workload,
-                question,
-                skip=pair.won_with if fresh else 0,
-                won_with=pair.won_with,
-                watch=watcher(sidelines()),
-                told=lambda launch: sidelines().print(look_line(launch)),
-            )
-    with Store.open(address, create=False) as opened:
-        if not found.interrupted and found.summary is not None:
-            keep(opened, found, why)
-        now = lineage.baseline(opened)
-    _show(found, now.place if now else None, json)
-    raise typer.Exit(_exit_code(found))
+        report = workflow.launch(
+            results,
+            project.workload(address, where.executor(on, workers, ray_address, resources)),
+            against=baseline,
+            terms=terms,
+            trial=number,
+            first=first,
+            dry_run=dry_run,
+            why=why,
+            watch=watcher(sidelines()),
+            on_look=lambda launch: sidelines().print(look_line(launch)),
+        )
+    if json:
+        show_json(report.to_data())
+    else:
+        print_report(report, screen())
+    raise typer.Exit(_exit_code(report))
 
 
 def history(store: StoreOption = None, json: JsonOption = False) -> None:
     """Show every launch decision, oldest first, and the baseline that came of them."""
-    with open_store(store) as opened:
-        decided, made = lineage.launches(opened), lineage.baselines(opened)
+    found = histories.history(store_address(store))
     if json:
-        show_json({"launches": decided, "baselines": made})
+        show_json(found.to_data())
     else:
-        print_history(decided, made, screen())
+        print_history(found, screen())
 
 
-def _make_first(store: Store, results: Results, number: int | None, why: str) -> None:
-    """Record the first baseline, or refuse a second first one."""
-    now, round = lineage.baseline(store), results.round.name
-    if now is not None:
-        raise Misuse(
-            f"--first: {now.place} is the baseline already",
-            remedy=f"tunewright launch {words.shell_word(round)}",
-        )
-    trial = results.best() if number is None else results.trial(number)
-    lineage.first_baseline(store, Place.of(results, trial), why)
-    name = words.printable(f"{round} trial {trial.number}")
-    say(f"{name} is the first baseline: what comes next has to beat it", style="bold green")
-
-
-def _history(store: Store, pair: Rivals) -> History | None:
-    own, other = pair.places
-    pipeline = Pipeline.of(pair.candidate.results, pair.candidate.of)
-    both = ((own.round, own.trial), (other.round, other.trial))
-    return read_history(store, pipeline, both)
-
-
-def _in_general(store: Store, pair: Rivals, question: Question) -> Question:
-    """The question with the luck of tuning and of the data in it."""
-    own, other = pair.candidate, pair.baseline
-    again: tuple[Results, ...] = ()
-    if own.results.round.name == other.results.round.name:
-        again = replicates(store, own.results.round)
-    luck = luck_of_gain(
-        own.results,
-        own.of.study,
-        other.results,
-        other.of.study,
-        (own.results, *again) if again else (),
-    )
-    if luck is None:
-        raise Misuse(
-            "--in-general: what tuning luck does to the gain is not known",
-            cause="it takes eight feasible trials in each of the two studies, or three replicates",
-            remedy=f"tunewright variance {words.shell_word(own.results.round.name)} --studies 3",
-        )
-    kept = [examples_of(arm.results, arm.trials or (arm.of,)) for arm in (own, other)]
-    data = None
-    if kept[0] is not None and kept[1] is not None:
-        data = of_gain(kept[0], kept[1])
-    return replace(question, study=luck, data=data)
-
-
-def _intent(pair: Rivals, question: Question) -> Intent:
-    own, other = Arm.of(pair.candidate), Arm.of(pair.baseline)
-    claim, why = claim_of(own, other)
-    if question.claim is not None:
-        claim, why = question.claim, "as declared"
-    plan = FIVE_LOOKS if question.looked else question.plan
-    worth = own.round.detect if own.round is not None else None
-    past_sd = 0.0 if question.history is None else float(question.history.sd)
-    timed = [t.seconds for arm in (pair.candidate, pair.baseline) for t in (arm.of, *arm)]
-    return Intent(
-        *pair.places,
-        pair.why,
-        claim,
-        why,
-        plan,
-        plan.threshold(
-            claim,
-            not_worse=question.not_worse_by is not None,
-            candidates=question.candidates,
-            detect_in_sd=worth / past_sd if worth and past_sd else 1.0,
-        ),
-        question.not_worse_by,
-        question.complexity,
-        question.history,
-        (len(pair.candidate), len(pair.baseline)),
-        sum(timed) / len(timed),
-        own.objective.metric,
-    )
-
-
-def _by_split(pair: Rivals, workload: Workload, splits: int, question: Question) -> Settled:
-    """Both arms once on each data split; what the findings forbid is said before."""
-    empty = [Repeats(arm.of, (), arm.results) for arm in (pair.candidate, pair.baseline)]
-    forbidden = question.answer(*empty)
-    if not forbidden.runs_needed:
-        return Settled(forbidden, pair.candidate, pair.baseline)
-    watch = watcher(sidelines())
-    arms: list[Arm] = []
-    summary: Summary | None = None
-    for arm in (pair.candidate, pair.baseline):
-        # the splits are those of the candidate's round, for both
-        own, summary = resplit(
-            arm.results, arm.of, workload, splits, watch, seed=pair.candidate.results.round.seed
-        )
-        if summary.why != "finished":
-            return Settled(forbidden, pair.candidate, pair.baseline, summary)
-        arms.append(own)
-    return Settled(question.answer(arms[0], arms[1]), pair.candidate, pair.baseline, summary)
-
-
-def _show(found: Settled, now: Place | None, json: bool) -> None:
-    if json:
-        show_json({**asdict(found.launch), "runs": found.launch.runs, "now": now})
-        return
-    print_launch(found.launch, screen())
-    if found.interrupted:
-        again = words.shell_word(found.candidate.results.round.name)
-        say(f"interrupted: nothing was recorded; tunewright launch {again} goes on", style="yellow")
-    elif _forbidden(found.launch):
-        say("no run was spent. To ship this point as it is: --claim hyperparameters", style="dim")
-    elif found.launch.verdict == "launch" and now is not None:
-        say(f"kept in the history: tunewright history. Baseline: {words.printable(str(now))}")
-
-
-def _forbidden(launch: Launch) -> bool:
-    return launch.verdict == "undecided" and not any(launch.runs) and not launch.runs_needed
-
-
-def _exit_code(found: Settled) -> int:
-    if found.interrupted:
+def _exit_code(report: LaunchReport) -> int:
+    if report.interrupted:
         return INTERRUPTED
-    if _forbidden(found.launch):
+    if report.decision is None or report.decision.forbidden:
         return FINE
-    nothing: list[Any] = [arm for arm in found.launch.runs if not arm]
-    return UNFINISHED if nothing else FINE
+    return FINE if all(report.decision.runs) else UNFINISHED

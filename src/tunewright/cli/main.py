@@ -1,77 +1,33 @@
-"""The command `tunewright`: its verbs by family, and the one place where errors end."""
+"""The command `tunewright`: one verb is parsed and run, and every error ends here."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 import tunewright
-from tunewright.cli import (
-    backup as keeping,
-    believe as believing,
-    check as checking,
-    demo,
-    evaluate as evaluating,
-    import_ as importing,
-    init as project,
-    launch as launching,
-    next as proposing,
-    report as looking,
-    run as running,
-    show as reading,
-    tune as tuning,
-    variance as varying,
-)
-from tunewright.cli._errors import FINE, INTERRUPTED, tell
-from tunewright.cli.probe import probe
+from tunewright.cli._errors import FINE, INTERRUPTED, explain, tell
+from tunewright.cli._verbs import Verbs
+from tunewright.present import envelope
 from tunewright.present.terminal.screen import sidelines
 
-VERBS: dict[str, tuple[Any, ...]] = {
-    "Begin": (demo.demo, project.init, project.new, project.doctor),
-    "Spend compute": (
-        running.run,
-        running.worker,
-        running.stop,
-        running.repeat,
-        evaluating.evaluate,
-        evaluating.final,
-        tuning.tune,
-    ),
-    "Read what happened": (
-        reading.ls,
-        reading.show,
-        reading.trial,
-        believing.believe,
-        reading.note,
-        reading.export,
-    ),
-    "Can it be trusted?": (checking.check, looking.plot, looking.report),
-    "Decide": (
-        proposing.next_,
-        proposing.extend,
-        varying.variance,
-        launching.launch,
-        launching.history,
-    ),
-    "Keep the record": (importing.import_, keeping.backup, keeping.restore),
-}
+JSON = "--json"
+GROUPS = ("probe",)  # verbs with verbs of their own
 
 app = typer.Typer(
     name="tunewright",
+    cls=Verbs,
     help="The Deep Learning Tuning Playbook, executable.",
     epilog="Exit codes: 0 fine, 1 check warns, 2 wrong use, 3 the round could not be finished or "
     "every trial failed, 130 interrupted.",
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
 )
-for family, verbs in VERBS.items():
-    for verb in verbs:
-        app.command(rich_help_panel=family)(verb)
-app.add_typer(probe, rich_help_panel="Spend compute")
 
 
 @app.callback(invoke_without_command=True)
@@ -89,24 +45,57 @@ def begin(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code; whatever goes wrong is told, never raised."""
+    """Run one command and return its exit code; whatever goes wrong is reported, never raised."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a terminal that cannot show a sign gets a `?`
             stream.reconfigure(errors="replace")
-    command = typer.main.get_command(app)
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    json = wants_json(given)
+    answering = envelope.answering(named(given)) if json else contextlib.nullcontext()
     try:
-        code = command.main(
-            args=None if arguments is None else list(arguments),
-            prog_name="tunewright",
-            standalone_mode=False,
-        )
+        with answering:
+            try:
+                code = _run(given)
+            except (KeyboardInterrupt, typer.Abort) as stopped:
+                sidelines().print("interrupted")
+                if json:
+                    envelope.show_error(named(given), stopped, INTERRUPTED)
+                return INTERRUPTED
+            except (BrokenPipeError, SystemExit):
+                raise
+            except Exception as error:
+                if not json:
+                    return tell(error, sidelines())
+                code = explain(error).exit_code
+                envelope.show_error(named(given), error, code)
         sys.stdout.flush()
-    except (KeyboardInterrupt, typer.Abort):
-        sidelines().print("interrupted")
-        return INTERRUPTED
     except (BrokenPipeError, SystemExit):  # whoever reads our pipe, `head` say, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FINE
-    except Exception as error:
-        return tell(error, sidelines())
+    return code
+
+
+def wants_json(arguments: Sequence[str]) -> bool:
+    """Whether an envelope is asked for; what follows `--` is no option, and help is for readers.
+
+    >>> wants_json(["note", "depth", "--", "--json"]), wants_json(["ls", "--json"])
+    (False, True)
+    """
+    options = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    return JSON in options and not {"-h", "--help"} & set(options)
+
+
+def named(arguments: Sequence[str]) -> str:
+    """The command that the arguments name; empty for none.
+
+    >>> named(["probe", "batch-size", "--json"]), named(["--json", "ls"]), named(["--json"])
+    ('probe batch-size', 'ls', '')
+    """
+    words = [word for word in arguments if not word.startswith("-")]
+    return " ".join(words[: 2 if words and words[0] in GROUPS else 1])
+
+
+def _run(arguments: list[str]) -> int:
+    command = typer.main.get_command(app)
+    code = command.main(args=arguments, prog_name="tunewright", standalone_mode=False)
     return code if isinstance(code, int) else FINE

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,21 +11,27 @@ from typing import Annotated
 
 import typer
 
+from tunewright.actions import Action, NextRound
 from tunewright.advice.agreement import Agreement, agreement
 from tunewright.advice.extend import extension
-from tunewright.advice.next_round import next_round
-from tunewright.advice.proposal import Proposal, next_name, renamed
-from tunewright.cli._earlier import read_joined
-from tunewright.cli._errors import Misuse
+from tunewright.advice.proposal import Proposal, next_name
+from tunewright.cli._answer import answer
 from tunewright.cli._objective_options import AtOption, MaximizeOption, MinimizeOption, judged_by
 from tunewright.cli._options import JsonOption, RoundName, StoreOption
-from tunewright.cli._project import ROUNDS, Project, find_project, need_project, open_store
+from tunewright.cli._project import (
+    ROUNDS,
+    find_project,
+    need_project,
+    open_store,
+    read_round,
+    store_address,
+)
 from tunewright.design.round import Round
-from tunewright.design.round_file import write_round
-from tunewright.errors import NotFound
+from tunewright.errors import Misuse, NotFound
 from tunewright.messages import words
-from tunewright.present.terminal.proposal_page import comment, print_extension, print_proposals
-from tunewright.present.terminal.screen import say, screen, show_json
+from tunewright.present.terminal.proposal_page import print_extension, print_proposals
+from tunewright.present.terminal.screen import say, screen
+from tunewright.project._project import named_freely, recorded_names
 from tunewright.store.results import Results
 
 WriteOption = Annotated[bool, typer.Option("--write", help="Write the round as rounds/NAME.toml.")]
@@ -43,29 +50,35 @@ def next_(
     json: JsonOption = False,
 ) -> None:
     """Say what to do after a round: ranked proposals with their reasons, and rounds to run."""
-    results = judged_by(read_joined(round, store), minimize, maximize, at)
-    taken = _taken(store)
-    proposals = [
-        renamed(one, next_name(results.round.name, taken)) if _is_new(results, one) else one
-        for one in next_round(results)
-    ]
+    results = judged_by(read_round(round, store), minimize, maximize, at)
+    proposals = named_freely(results, next_name(results.round.name, _taken(store)))
     path = _write(results, proposals, take) if write else None
-    if json:
-        show_json({"round": round, "proposals": proposals, "wrote": path})
-        return
-    print_proposals(results, proposals, screen())
-    if found := _agreement(results, store):
-        say(f"lengths of training: {found.says}")
-    say()
-    if path is not None:
-        chosen = proposals[take - 1]
-        say(f"wrote {path}: {chosen.kind}")
-        say(f"next: {chosen.commands[0]} --dry-run")
-    else:
-        say(f"next: {_next_command(round, proposals)}")
+    action = _next_action(round, proposals, None if path is None else proposals[take - 1])
+    data = {
+        "round": results.round.name,
+        "proposals": proposals,
+        "wrote": path,
+        "next": [action],
+    }
+
+    def page() -> None:
+        print_proposals(results, proposals, screen())
+        print_agreement(results, store)
+        if path is not None:
+            say(f"wrote {path}: {proposals[take - 1].kind}")
+        say(f"next: {action.command}{' --dry-run' if path is not None else ''}")
+
+    answer(json, data, page)
 
 
 next_.__name__ = "next"  # the verb's name, which Python has a function of
+
+
+def print_agreement(results: Results, store: str | None) -> None:
+    """How alike short and long training rank, where a shorter round is known."""
+    if found := _agreement(results, store):
+        say(f"lengths of training: {found.says}")
+    say()
 
 
 def extend(
@@ -89,49 +102,45 @@ def extend(
     json: JsonOption = False,
 ) -> None:
     """Train longer: the best configuration's neighbourhood at more steps, its schedule adapted."""
-    results = read_joined(round, store)
+    results = read_round(round, store)
     made = extension(results, max_train_steps, tune=tune or (), trials_per_study=trials)
     name = next_name(results.round.name, _taken(store))
     made = replace(made, round=replace(made.round, name=name))
     reason = f"from {made.old_steps} to {made.new_steps} steps: {made.rule}"
-    path = _new_file(need_project(), made.round, reason) if write else None
-    if json:
-        show_json({"extension": made, "wrote": path})
-        return
-    print_extension(results, made, screen())
-    if found := _agreement(results, store):
-        say(f"lengths of training: {found.says}")
-    say()
-    if path is not None:
-        say(f"wrote {path}")
-        say(f"next: tunewright run {words.shell_word(name)} --dry-run")
-    else:
-        command = f"tunewright extend {words.shell_word(round)} --max-train-steps {max_train_steps}"
-        say(f"next: {command} --write")
+    path = _new_file(made.round, reason) if write else None
+    argv = ["tunewright", "run", name]
+    if path is None:
+        argv = ["tunewright", "extend", round, "--max-train-steps", str(max_train_steps), "--write"]
+
+    def page() -> None:
+        print_extension(results, made, screen())
+        print_agreement(results, store)
+        if path is not None:
+            say(f"wrote {path}")
+        say(f"next: {shlex.join(argv)}{' --dry-run' if path is not None else ''}")
+
+    answer(json, {"extension": made, "wrote": path, "next": [{"argv": argv}]}, page)
 
 
 def _is_new(results: Results, one: Proposal) -> bool:
     return one.round is not None and one.round.name != results.round.name
 
 
-def _next_command(round: str, proposals: Sequence[Proposal]) -> str:
-    """What to type now: the first proposal's command, or the one that writes its round."""
-    first = proposals[0]
-    if first.round is None and first.commands:
-        return first.commands[0]
-    if first.round is not None and first.round.name == round:
-        return first.commands[0]
-    return f"tunewright next {words.shell_word(round)} --write"
+def _next_action(round: str, proposals: Sequence[Proposal], written: Proposal | None) -> Action:
+    """What to do now: run the round that was written, or what the first proposal asks for."""
+    chosen = written or proposals[0]
+    same_round = chosen.round is not None and chosen.round.name == round
+    runnable = [action for action in chosen.actions if action.argv]
+    if runnable and (written is not None or chosen.round is None or same_round):
+        return runnable[0]
+    return NextRound(round, write=True)
 
 
 def _taken(store: str | None) -> set[str]:
     """The names of rounds in the record and in the project's folder."""
-    with open_store(store) as opened:
-        names = {record.name for record in opened.rounds()}
     project = find_project()
-    if project is not None:
-        names |= {path.stem for path in (project.folder / ROUNDS).glob("*.toml")}
-    return names
+    beside = project.round_names if project is not None else []
+    return {*recorded_names(store_address(store)), *beside}
 
 
 def _write(results: Results, proposals: Sequence[Proposal], take: int) -> Path:
@@ -153,7 +162,7 @@ def _write(results: Results, proposals: Sequence[Proposal], take: int) -> Path:
     path = project.round_file(chosen.round.name)
     if not _is_new(results, chosen) and path.exists():
         return _raise_trials(path, chosen.round)
-    return _new_file(project, chosen.round, f"{chosen.kind}: {chosen.reason}")
+    return _new_file(chosen.round, f"{chosen.kind}: {chosen.reason}")
 
 
 def _take(results: Results, others: Sequence[int]) -> str:
@@ -161,13 +170,9 @@ def _take(results: Results, others: Sequence[int]) -> str:
     return f"tunewright next {name} --write --take {others[0]}" if others else ""
 
 
-def _new_file(project: Project, round: Round, reason: str) -> Path:
-    """Write a round's file, its reason first."""
-    path = project.round_file(round.name)
-    path.parent.mkdir(exist_ok=True)
-    write_round(round, path)
-    path.write_text(comment(reason) + path.read_text(encoding="utf-8"), encoding="utf-8")
-    return Path(ROUNDS) / path.name
+def _new_file(round: Round, reason: str) -> Path:
+    """Write a round's file, its reason first; where it stands in the project."""
+    return Path(ROUNDS) / need_project().write(round, reason).name
 
 
 def _raise_trials(path: Path, round: Round) -> Path:

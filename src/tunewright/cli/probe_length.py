@@ -19,7 +19,7 @@ from tunewright.messages import words
 from tunewright.present.figures.batch_scaling import batch_scaling
 from tunewright.present.figures.steps_to_fit import steps_to_fit
 from tunewright.present.terminal.plain_table import cell, table
-from tunewright.present.terminal.probe_page import show_answer
+from tunewright.present.terminal.probe_page import print_answer
 from tunewright.present.terminal.screen import say, screen, show_json
 from tunewright.probes.critical_batch import CriticalBatch, critical_batch as ask_critical_batch
 from tunewright.probes.noise_scale import logged_noise_scale
@@ -100,20 +100,20 @@ def train_steps(
         )
 
     answer = carried_out(ask, round, trial, store, where.executor(on, workers))
-    if not json:
+    if json:
+        show_json(answer.to_data())
+    else:
         print_sweep(answer)
-    show_answer(answer, json)
-    for text in answer.caveats if not json else ():
-        say(f"  caveat: {words.printable(text)}")
+        print_answer(answer, answer.caveats)
     if plot is not None:
         steps_to_fit(answer).save(plot)
 
 
 def print_sweep(answer: TrainSteps) -> None:
     """A line for each learning rate."""
-    if not answer.rates:
+    if not answer.rates or answer.criterion is None:
         return
-    metric = answer.criterion.split(" ")[0]
+    metric = answer.criterion.facts["metric"]
     shown = table(
         "learning rate", "steps to fit", metric, "", right=("learning rate", "steps to fit", metric)
     )
@@ -198,11 +198,11 @@ def critical_batch(
         )
 
     answer = carried_out(ask, None, None, store, where.executor(on, workers))
-    if not json:
+    if json:
+        show_json(answer.to_data())
+    else:
         print_sizes(answer)
-    show_answer(answer, json)
-    for text in answer.caveats if not json else ():
-        say(f"  caveat: {words.printable(text)}")
+        print_answer(answer, answer.caveats)
     if plot is not None:
         batch_scaling(answer).save(plot)
 
@@ -217,9 +217,10 @@ def look_first(
     with open_store(store) as opened:
         found = logged_noise_scale(opened.results(round), small, big, small_norm)
     if json:
-        show_json(found)
+        show_json(found.to_data())
     else:
-        say(f"{words.printable(round)}: {found.says}")
+        say(found.headline, style="bold")
+        say(f"{words.printable(round)}: {found.message}")
 
 
 def whole_numbers(text: str, option: str) -> list[int]:

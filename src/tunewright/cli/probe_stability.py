@@ -16,10 +16,9 @@ from tunewright.execution.watcher import Watcher
 from tunewright.execution.workload import Workload
 from tunewright.messages import words
 from tunewright.present.terminal.plain_table import cell, table
-from tunewright.present.terminal.probe_page import show_answer
-from tunewright.present.terminal.screen import say, screen
+from tunewright.present.terminal.probe_page import print_answer
+from tunewright.present.terminal.screen import say, screen, show_json
 from tunewright.probes.clip import Clip, ClipTry, clip as ask_clip
-from tunewright.probes.probe import Answer
 from tunewright.probes.short_run import ShortRun
 from tunewright.probes.stability import STEPS, Stability, stability as ask_stability
 from tunewright.probes.warmup import REPEATS, Warmup, warmup as ask_warmup
@@ -71,9 +70,11 @@ def stability(
         return ask_stability(workload, fixed=values(fixed), trial=known, steps=steps, watch=watch)
 
     answer = carried_out(ask, round, trial, store, where.executor(on, workers))
-    if not json:
-        print_runs(answer.runs, answer.learning_rate)
-    finish(answer, answer.caveats, json)
+    if json:
+        show_json(answer.to_data())
+        return
+    print_runs(answer.runs, answer.learning_rate)
+    print_answer(answer, answer.caveats)
 
 
 def warmup(
@@ -109,10 +110,12 @@ def warmup(
         )
 
     answer = carried_out(ask, round, trial, store, where.executor(on, workers))
-    if not json:
-        print_rungs(answer.rungs)
-        print_arms(answer)
-    finish(answer, answer.caveats, json)
+    if json:
+        show_json(answer.to_data())
+        return
+    print_rungs(answer.rungs)
+    print_arms(answer)
+    print_answer(answer, answer.caveats)
 
 
 def clip(
@@ -141,9 +144,11 @@ def clip(
             return ask_clip(workload, fixed=values(fixed), trial=known, steps=steps, watch=watch)
 
         answer = carried_out(ask, round, trial, store, where.executor(on, workers))
-    if not json:
-        print_thresholds(answer.tried)
-    finish(answer, answer.caveats, json)
+    if json:
+        show_json(answer.to_data())
+        return
+    print_thresholds(answer.tried)
+    print_answer(answer, answer.caveats)
 
 
 def _from_record(
@@ -169,7 +174,7 @@ def print_rungs(rungs: Sequence[Rung]) -> None:
         style = "" if rung.stable else "yellow"
         peak = words.number(rung.base_learning_rate)
         shown.add_row(
-            cell(f"{rung.warmup_steps:,}"), cell(peak), cell(norm), cell(rung.says, style)
+            cell(f"{rung.warmup_steps:,}"), cell(peak), cell(norm), cell(rung.message, style)
         )
     screen().print(shown)
 
@@ -197,7 +202,7 @@ def print_thresholds(tried: Sequence[ClipTry]) -> None:
     for one in tried:
         share = "" if one.clipped is None else f"{one.clipped.share:.0%}"
         bad = next((run for run in one.runs if not run.stable), None)
-        what = "stable" if bad is None else bad.says
+        what = one.runs[0].message if bad is None else bad.message
         shown.add_row(
             cell(words.number(one.clip_norm)),
             cell(share),
@@ -218,12 +223,5 @@ def print_runs(runs: Sequence[ShortRun], best: float) -> None:
         start = "" if run.start_loss is None else f"{words.number(run.start_loss)} to {final}"
         style = "" if run.stable else "yellow"
         rate, times = words.number(run.learning_rate), f"{run.learning_rate / best:.3g} x"
-        shown.add_row(cell(rate), cell(times), cell(start), cell(run.says, style))
+        shown.add_row(cell(rate), cell(times), cell(start), cell(run.message, style))
     screen().print(shown)
-
-
-def finish(answer: Answer, caveats: Sequence[str], json: bool) -> None:
-    """The answer, and what it rests on."""
-    show_answer(answer, json)
-    for text in caveats if not json else ():
-        say(f"  caveat: {words.printable(text)}")

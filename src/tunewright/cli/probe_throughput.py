@@ -11,20 +11,20 @@ import typer
 from tunewright.cli._errors import Misuse
 from tunewright.cli._options import JsonOption, StoreOption
 from tunewright.cli._project import DEFAULT_STORE, Project, find_project, need_project
-from tunewright.cli._training_function import find_function
 from tunewright.design.ranges import Value
 from tunewright.execution.workload import Workload
-from tunewright.messages import words
+from tunewright.messages import Message, words
 from tunewright.present.figures.throughput import throughput
 from tunewright.present.terminal.plain_table import cell, table
-from tunewright.present.terminal.probe_page import show_answer
-from tunewright.present.terminal.screen import say, screen, sidelines
+from tunewright.present.terminal.probe_page import print_answer
+from tunewright.present.terminal.screen import say, screen, show_json, sidelines
 from tunewright.probes.throughput.batch_size import batch_size as probe_batch_size
 from tunewright.probes.throughput.cost import Cost
 from tunewright.probes.throughput.input_bound import InputBound, input_bound as probe_input_bound
-from tunewright.probes.throughput.knee import gain, shown_rate
+from tunewright.probes.throughput.knee import gain
 from tunewright.probes.throughput.size_answer import BatchSizes
 from tunewright.probes.throughput.timing import TimingRule
+from tunewright.project._function import find_function
 
 QUICK = TimingRule(window_s=0.1, seconds=0.6)
 
@@ -126,10 +126,12 @@ def batch_size(
     )
     if plot is not None:
         throughput(answer).save(plot)
-    if not json:
-        _print_sizes(answer)
-    show_answer(answer, json)
-    if plot is not None and not json:
+    if json:
+        show_json(answer.to_data())
+        return
+    _print_sizes(answer)
+    print_answer(answer)
+    if plot is not None:
         say(f"\nThe figure is in {words.printable(str(plot))}.")
 
 
@@ -156,9 +158,11 @@ def input(
         store=kept_in,
         say=_progress,
     )
-    if not json:
-        _print_input(answer)
-    show_answer(answer, json)
+    if json:
+        show_json(answer.to_data())
+        return
+    _print_input(answer)
+    print_answer(answer)
 
 
 # ---- what is probed
@@ -237,13 +241,13 @@ def _print_sizes(answer: BatchSizes) -> None:
         rate, cached, priced = row.rate, row.cached_rate, prices.get(row.batch_size)
         shown.add_row(
             cell(f"{row.batch_size:,}"),
-            cell(shown_rate(rate.examples_per_s)),
-            cell(f"{shown_rate(rate.low)} to {shown_rate(rate.high)}"),
+            cell(words.rate(rate.examples_per_s)),
+            cell(f"{words.rate(rate.low)} to {words.rate(rate.high)}"),
             cell(f"{row.timing.time_per_step_s * 1e3:.4g}"),
             cell("" if before is None else f"{gain(before, rate)[0]:.2f}"),
             cell("-" if row.reserved_mb is None else f"{row.reserved_mb:,.0f}"),
             cell("-" if row.waiting_share is None else f"{row.waiting_share:.0%}"),
-            cell("-" if cached is None else shown_rate(cached.examples_per_s)),
+            cell("-" if cached is None else words.rate(cached.examples_per_s)),
             cell("" if priced is None else words.number(priced.hours)),
             cell("" if priced is None else words.number(priced.price)),
             cell(_mark(answer, row.batch_size)),
@@ -251,28 +255,24 @@ def _print_sizes(answer: BatchSizes) -> None:
         before = rate
     screen().print(shown)
     if answer.from_record:
-        say("Nothing has changed since this was measured: read from the store (--again measures).")
-    if answer.bottleneck.kind != "none":
-        say(words.printable(f"Bottleneck: {answer.bottleneck.says}"))
+        say(Message("probe.batch_size.from_record").text)
+    if answer.bottleneck.message is not None:
+        say(words.printable(f"Bottleneck: {answer.bottleneck.message}"))
     if answer.efficiency is not None:
-        say(f"{answer.processes} processes: {answer.efficiency:.0%} of as many single ones.")
+        shares = {"processes": answer.processes, "efficiency": answer.efficiency}
+        say(Message("probe.batch_size.efficiency", shares).text)
     largest = answer.largest
-    held = "its memory cannot be seen"
-    if largest.reserved_mb is not None and largest.limit_mb is not None:
-        held = f"{largest.reserved_mb:,.0f} of {largest.limit_mb:,.0f} MB"
-    ways = {
-        "memory model": f"predicted by the memory of smaller sizes, and tried: {held}",
-        "doubling": f"found by doubling: {held}",
-        "asked": f"as far as asked: {held}",
-        "step time": f"as far as a step lasts no longer than allowed: {held}",
-        "refused": "nothing larger could be built",
-        "not limited": f"memory does not grow with it: {held}",
+    facts = {
+        "batch_size": largest.batch_size,
+        "how": largest.how,
+        "longest": largest.longest,
+        "reserved_mb": largest.reserved_mb,
+        "limit_mb": largest.limit_mb,
     }
-    longest = f" with {largest.longest}" if largest.longest else ""
-    say(words.printable(f"Largest{longest}: {largest.batch_size:,}, {ways[largest.how]}."))
+    say(words.printable(Message("probe.batch_size.largest", facts).text))
     say(f"Hours and prices: {answer.assumption}.")
     for note in answer.notes:
-        say(words.printable(note))
+        say(words.printable(note.text))
 
 
 def _mark(answer: BatchSizes, size: int) -> str:
@@ -311,4 +311,4 @@ def _print_input(answer: InputBound) -> None:
         say()
         screen().print(stages)
     for note in answer.notes:
-        say(words.printable(note))
+        say(words.printable(note.text))

@@ -8,15 +8,18 @@ from typing import Annotated, Any
 
 import typer
 
-from tunewright.cli._earlier import read_joined
+from tunewright.cli._answer import answer
 from tunewright.cli._objective_options import AtOption, MaximizeOption, MinimizeOption, judged_by
 from tunewright.cli._options import JsonOption, RoundName, StoreOption, chosen
+from tunewright.cli._project import read_round
 from tunewright.messages import words
+from tunewright.present import command_facts as facts
 from tunewright.present.chapters import CHAPTERS, chapters
 from tunewright.present.figures.figure import Figure
+from tunewright.present.next_step import next_steps
 from tunewright.present.report import report as report_on
 from tunewright.present.terminal.report_page import print_report
-from tunewright.present.terminal.screen import say, screen, show_json
+from tunewright.present.terminal.screen import say, screen
 
 KINDS = {kind: kind for kind in CHAPTERS}
 FORMATS = {"png": ".png", "svg": ".svg", "pdf": ".pdf"}
@@ -46,22 +49,21 @@ def plot(
     """Draw a round: axis and isolation plots, curves, best steps, best of k, sensitivity."""
     kinds = [chosen(kind, KINDS, "--only") for kind in only or KINDS]
     ending = chosen(format, FORMATS, "--format")
-    results = judged_by(read_joined(round, store), minimize, maximize, at)
+    results = judged_by(read_round(round, store), minimize, maximize, at)
     folder = out or Path(f"{file_name(round)}.plots")
     written: list[dict[str, Any]] = []
+    missing: list[str] = []
     for chapter in chapters(results, only=kinds):
-        if chapter.missing and not json:
+        if chapter.missing:
+            missing.append(chapter.kind)
             say(f"{chapter.kind}: {words.printable(chapter.missing)}")
         for place, figure in enumerate(chapter.figures):
             path = figure.save(folder / f"{_stem(figure, place)}{ending}")
-            written.append({"kind": chapter.kind, "path": path, "says": figure.says})
-            if json:
-                written[-1]["data"] = figure.data
-            else:
-                say(f"wrote {path}")
-                say(f"  {figure.says}")
-    if json:
-        show_json(written)
+            written.append({"kind": chapter.kind, "path": path, "data": figure.data})
+            say(f"wrote {path}")
+            say(f"  {figure.says}")
+    data = {"round": results.round.name, "figures": written, "missing": missing}
+    answer(json, data, lambda: None)
 
 
 def report(
@@ -77,17 +79,26 @@ def report(
     json: JsonOption = False,
 ) -> None:
     """Report on a round: verdict first, then plots and trials, in one HTML file and on screen."""
-    results = judged_by(read_joined(round, store), minimize, maximize, at, aloud=json)
+    results = judged_by(read_round(round, store), minimize, maximize, at, aloud=json)
     made = report_on(results, reader="shell")
     path = out or (None if json else Path(f"{file_name(round)}.html"))
     if path is not None:
         made.save(path)
-    if json:
-        show_json({"path": path, "answer": made.answer, "findings": made.findings})
-        return
-    print_report(results, made.answer, made.chapters, screen())
-    say()
-    say(f"wrote {path}")
+    data = {
+        "round": results.round,
+        "path": path,
+        "counts": results.counts,
+        "best": facts.best_of(results),
+        "findings": made.findings,
+        "next": next_steps(results, reported=True),
+    }
+
+    def page() -> None:
+        print_report(results, made.answer, made.chapters, screen())
+        say()
+        say(f"wrote {path}")
+
+    answer(json, data, page)
 
 
 def file_name(round: str) -> str:

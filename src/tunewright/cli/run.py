@@ -5,26 +5,27 @@ from __future__ import annotations
 import statistics
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from tunewright import stores
 from tunewright.cli import _where as where
-from tunewright.cli._earlier import learning_from_earlier
+from tunewright.cli._answer import answer
 from tunewright.cli._errors import FINE, INTERRUPTED, UNFINISHED
 from tunewright.cli._listed_file import NAME as LISTED, ListedOption, list_for, recorded_list
 from tunewright.cli._objective_options import AtOption, MaximizeOption, MinimizeOption, judged_by
-from tunewright.cli._options import HoursOption, RoundName, StoreOption, WorkersOption
-from tunewright.cli._project import Project, anchored, need_project, open_store
+from tunewright.cli._options import HoursOption, JsonOption, RoundName, StoreOption, WorkersOption
+from tunewright.cli._project import Project, from_here, need_project, store_address
 from tunewright.cli._search import SearchOption, joining, search_for
 from tunewright.design.round import Round
 from tunewright.execution.executors.executor import Executor
 from tunewright.execution.executors.local import Local
 from tunewright.execution.repeat import repeated
-from tunewright.execution.run import supervise
+from tunewright.execution.run import load, supervise
 from tunewright.execution.watcher import Concluded, Summary, Why
 from tunewright.messages import words
+from tunewright.present import command_facts as facts
 from tunewright.present.next_step import REPEATS, next_steps
 from tunewright.present.terminal.plan_page import plan, print_plan, recorded
 from tunewright.present.terminal.progress import watcher
@@ -73,6 +74,7 @@ def run(
     ray_address: where.AddressOption = None,
     resources: where.ResourcesOption = None,
     store: StoreOption = None,
+    json: JsonOption = False,
 ) -> None:
     """Run a round, or continue it: only what is missing runs.
 
@@ -80,7 +82,7 @@ def run(
     the round is run again.
     """
     project = need_project()
-    store = None if store is None else anchored(store, Path.cwd())
+    store = from_here(store)
     asked = project.round(round)
     if trials is not None:
         asked = replace(asked, trials_per_study=trials)
@@ -91,15 +93,17 @@ def run(
         asked, with_search = with_list
     else:
         with_search = search_for(search, asked, executor.slots, project.store(store))
-        goal = project.settings["objective"]
-        with_search = learning_from_earlier(with_search, asked, project.store(store), goal)
     if dry_run:
         with project.entered():
             workload = project.workload(store, executor)
             planned = plan(asked, workload, with_search, executor.slots)
-        print_plan(planned, str(workload.objective), screen())
+        answer(
+            json,
+            facts.without(planned, "advice"),
+            lambda: print_plan(planned, str(workload.objective), screen()),
+        )
         return
-    code = run_round(
+    run_round(
         project,
         asked,
         executor,
@@ -108,8 +112,8 @@ def run(
         max_hours=max_hours,
         retry_failed=retry_failed,
         at_most=None if trials is None else trials_left(project.store(store), asked),
+        json=json,
     )
-    raise typer.Exit(code)
 
 
 def trials_left(store: str, asked: Round) -> int | None:
@@ -131,12 +135,14 @@ def run_round(
     retry_failed: bool = False,
     join: bool = False,
     at_most: int | None = None,
-    advise: bool = True,
-) -> int:
-    """Run a round of a project with its progress shown; the exit code."""
+    json: bool = False,
+) -> None:
+    """Run a round of a project with its progress shown, and answer with what came of it."""
     if at_most == 0:
-        say(f"{words.printable(asked.name)}: as many trials as asked for have ended already")
-        return FINE
+        known = load(project.store(store), asked.name, earlier=False)
+        enough = f"{words.printable(asked.name)}: as many trials as asked for have ended already"
+        answer(json, facts.of_run(known, "limit", 0.0, 0), lambda: say(enough))
+        return
     watch = watcher(sidelines(), best_before(project.store(store), asked.name))
     with project.entered():
         results = supervise(
@@ -149,11 +155,17 @@ def run_round(
             join=join,
             trials=at_most,
         )
-    print_outcome(results, watch.summary)
-    if advise:
-        for step in next_steps(results)[:2]:
-            say(f"next: {words.printable(step.action.command)}  ({step.why})")
-    return exit_code(results, watch.summary)
+    summary = watch.summary
+    assert summary is not None  # the watcher is always told of the end
+    data = facts.of_run(results, summary.why, summary.seconds, summary.ended)
+    answer(json, data, lambda: print_run(results, summary), exit_code(results, summary))
+
+
+def print_run(results: Results, summary: Summary) -> None:
+    """What came of a run, and the two commands that help most from here."""
+    print_outcome(results, summary)
+    for step in next_steps(results)[:2]:
+        say(f"next: {words.printable(step.action.command)}  ({step.why})")
 
 
 def best_before(store: str, name: str) -> Concluded | None:
@@ -201,6 +213,7 @@ def worker(
     workers: WorkersOption = None,
     max_hours: HoursOption = None,
     store: StoreOption = None,
+    json: JsonOption = False,
 ) -> None:
     """Join a round that others run, from this machine too, until none of its trials is left.
 
@@ -208,14 +221,12 @@ def worker(
     the store is a postgresql:// address.
     """
     project = need_project()
-    store = None if store is None else anchored(store, Path.cwd())
+    store = from_here(store)
     with Store.open(project.store(store), create=False) as opened:
         record = opened.round(round)
         before = opened.results(round)
         begun = recorded_list(before) if record.search == LISTED else joining(record.search)
-    goal = before.objective
-    begun = learning_from_earlier(begun, record.round, project.store(store), goal)
-    code = run_round(
+    run_round(
         project,
         record.round,
         Local(workers=workers),
@@ -223,8 +234,8 @@ def worker(
         search=begun,
         max_hours=max_hours,
         join=True,
+        json=json,
     )
-    raise typer.Exit(code)
 
 
 def stop(
@@ -234,19 +245,21 @@ def stop(
         typer.Argument(metavar="[TRIAL]", help="Stop this trial only.", show_default=False),
     ] = None,
     store: StoreOption = None,
+    json: JsonOption = False,
 ) -> None:
     """Ask whoever runs a round to stop it, or one of its trials: they save and can be resumed."""
-    with open_store(store) as opened:
-        record = opened.round(round)
-        if number is not None:
-            opened.results(round).trial(number)  # refuses a number the round has not
-        opened.ask_stop(record.id, number)
-        running = record.counts.get("running", 0)
-    name = words.printable(round)
-    if not running:
+    asked = stores.stop(store_address(store), round, number)
+    answer(json, asked, lambda: print_stop(asked))
+
+
+def print_stop(asked: stores.StopRequest) -> None:
+    """What will stop."""
+    name = words.printable(asked.round)
+    if not asked.running:
         say(f"asked to stop: no trial of {name} is running now")
         return
-    what = words.count(running, "running trial") if number is None else f"trial {number}"
+    whole = asked.trial is None
+    what = words.count(asked.running, "running trial") if whole else f"trial {asked.trial}"
     say(f"asked to stop: {what} of {name} will save, stop and stay pending")
 
 
@@ -265,23 +278,25 @@ def repeat(
     ray_address: where.AddressOption = None,
     resources: where.ResourcesOption = None,
     store: StoreOption = None,
+    json: JsonOption = False,
 ) -> None:
     """Train a trial's configuration again under new seeds: how much of its value is luck?
 
     Repeats that are there already count, so `--times 5` twice means five in all.
     """
     project = need_project()
-    store = None if store is None else anchored(store, Path.cwd())
-    with Store.open(project.store(store), create=False) as opened:
-        results = judged_by(opened.results(round), minimize, maximize, at)
+    store = from_here(store)
+    found = load(project.store(store), round, earlier=False)
+    results = judged_by(found, minimize, maximize, at)
     trial = results.best() if number is None else results.trial(number)
     executor = where.executor(on, workers, ray_address, resources)
     watch = watcher(sidelines())
     with project.entered():
         workload = project.workload(store, executor)
         repeats, summary, _ = repeated(trial, workload, times, watch)
-    print_repeats(repeats.judged_by(results.objective))
-    raise typer.Exit(exit_code(repeats, summary))
+    judged = repeats.judged_by(results.objective)
+    data = facts.of_repeats(judged, summary.why)
+    answer(json, data, lambda: print_repeats(judged), exit_code(repeats, summary))
 
 
 def print_repeats(repeats: Repeats) -> None:

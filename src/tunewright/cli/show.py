@@ -2,41 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from tunewright import stores
+from tunewright.cli._answer import answer
 from tunewright.cli._objective_options import AtOption, MaximizeOption, MinimizeOption, judged_by
 from tunewright.cli._options import JsonOption, RoundName, StoreOption, chosen
-from tunewright.cli._project import open_store
+from tunewright.cli._project import read_round, store_address
 from tunewright.messages import words
+from tunewright.present import command_facts as facts
+from tunewright.present.plain import plain
 from tunewright.present.terminal.round_page import print_round
-from tunewright.present.terminal.screen import say, screen, show_json
+from tunewright.present.terminal.screen import say, screen
 from tunewright.present.terminal.tracking_page import print_tracking
-from tunewright.present.terminal.trial_page import History, print_trial
-from tunewright.store.curves import Curves
-from tunewright.store.joined import with_earlier
+from tunewright.present.terminal.trial_page import print_trial
 from tunewright.store.tables import Table
-from tunewright.store.tracking import Tracked, tracking_table
 
 TABLES: dict[str, Table] = {"trials": "trials", "curves": "curves"}
 
 
 def ls(store: StoreOption = None, json: JsonOption = False) -> None:
     """List the rounds: the tracking table, with trials, the best value and notes."""
-    with open_store(store) as opened:
-        rows = tracking_table(opened)
-    if json:
-        show_json([_without_curves(row) for row in rows])
-    else:
-        print_tracking(rows, screen())
-
-
-def _without_curves(row: Tracked) -> Tracked:
-    """A line of the table without the best trial's curves, which `trial --json` gives."""
-    return row if row.best is None else replace(row, best=replace(row.best, curves=Curves(())))
+    rows = stores.rounds(store_address(store))
+    answer(json, {"rounds": rows}, lambda: print_tracking(rows, screen()))
 
 
 def show(
@@ -44,29 +35,16 @@ def show(
     minimize: MinimizeOption = None,
     maximize: MaximizeOption = None,
     at: AtOption = None,
+    curves: Annotated[
+        bool, typer.Option("--curves", help="With --json: every point of every curve too.")
+    ] = False,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
     """Show one round: goal, roles, the best per study, why trials did not complete, what next."""
-    with open_store(store) as opened:
-        results = opened.results(round)
+    results = read_round(round, store, earlier=False)
     results = judged_by(results, minimize, maximize, at, aloud=False)
-    if json:
-        show_json(
-            {
-                "round": results.round,
-                "objective": results.objective,
-                "search": results.search,
-                "counts": results.counts,
-                "studies": results.studies,
-                "trials": results.trials,
-                "repeats": results.recorded_repeats,
-                "caveats": results.round.caveats,
-                "notes": results.notes,
-            }
-        )
-    else:
-        print_round(results, screen())
+    answer(json, facts.of_round(results, curves=curves), lambda: print_round(results, screen()))
 
 
 def trial(
@@ -79,30 +57,32 @@ def trial(
     json: JsonOption = False,
 ) -> None:
     """Show one trial: configuration, curves, attempts, log, where it comes from."""
-    with open_store(store) as opened:
-        results = judged_by(with_earlier(opened, round), minimize, maximize, at)
-        chosen = results.trial(number)
-        history = History(
-            opened.attempts(chosen.identity),
-            opened.snapshots(chosen.identity),
-            opened.provenance(chosen.identity),
-        )
-    if json:
-        show_json({"trial": chosen, "repeats": results.repeats(chosen), "history": history})
-    else:
-        print_trial(results, chosen, history, screen())
+    results = judged_by(read_round(round, store), minimize, maximize, at)
+    own = results.trial(number)
+    history = stores.history(store_address(store), own)
+    data = {
+        "round": results.round.name,
+        "trial": plain(own, curves=True),
+        "repeats": results.repeats(own),
+        "history": history,
+    }
+    answer(json, data, lambda: print_trial(results, own, history, screen()))
 
 
 def note(
     round: RoundName,
     text: Annotated[str, typer.Argument(help="What to remember about the round.")],
     store: StoreOption = None,
+    json: JsonOption = False,
 ) -> None:
     """Write a note about a round; `show` and `ls` print it."""
-    with open_store(store) as opened:
-        opened.note(round, text)
-        written = len(opened.notes(round))
-    say(f"noted: {words.printable(round)} has {words.count(written, 'note')}")
+    notes = stores.note(store_address(store), round, text)
+    written = words.count(len(notes), "note")
+    answer(
+        json,
+        {"round": round, "notes": notes},
+        lambda: say(f"noted: {words.printable(round)} has {written}"),
+    )
 
 
 def export(
@@ -116,11 +96,15 @@ def export(
     maximize: MaximizeOption = None,
     at: AtOption = None,
     store: StoreOption = None,
+    json: JsonOption = False,
 ) -> None:
     """Write a round's trials or curves to a file for other programs."""
     rows = chosen(table, TABLES, "--table")
-    with open_store(store) as opened:
-        results = opened.results(round)
-    results = judged_by(results, minimize, maximize, at)
-    results.export(path, rows)
-    say(f"wrote {path}: {words.count(len(results.trials), 'trial')} of {words.printable(round)}")
+    results = judged_by(read_round(round, store, earlier=False), minimize, maximize, at)
+    written = results.export(path, rows)
+    trials = len(results.trials)
+    answer(
+        json,
+        {"round": results.round.name, "path": written, "table": rows, "trials": trials},
+        lambda: say(f"wrote {path}: {words.count(trials, 'trial')} of {words.printable(round)}"),
+    )

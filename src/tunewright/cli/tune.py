@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -15,17 +15,21 @@ from tunewright.campaigns.request import defined
 from tunewright.campaigns.step import Step
 from tunewright.campaigns.tune import Ending, tuned
 from tunewright.cli import _where as where
-from tunewright.cli._errors import FINE, INTERRUPTED, UNFINISHED, Misuse
-from tunewright.cli._options import StoreOption, WorkersOption
+from tunewright.cli._answer import answer
+from tunewright.cli._errors import FINE, INTERRUPTED, UNFINISHED
+from tunewright.cli._options import JsonOption, StoreOption, WorkersOption
 from tunewright.cli._probe_rounds import RoundAfterRound
-from tunewright.cli._project import ROUNDS, Project, anchored, need_project, plain_name
+from tunewright.cli._project import ROUNDS, Project, from_here, need_project, plain_name
 from tunewright.cli.evaluate import chosen_measure
 from tunewright.design.round import Round
+from tunewright.errors import Misuse
 from tunewright.execution.executors.executor import Executor
 from tunewright.messages import words
+from tunewright.present import command_facts as facts
 from tunewright.present.campaign_report import chosen, found
 from tunewright.present.report import report
 from tunewright.present.terminal.screen import say
+from tunewright.present.terminal.tracking_page import near
 from tunewright.store.store import Store
 
 SPACE = "tune"  # the round file that is taken for the space, unless another is named
@@ -99,6 +103,7 @@ def tune(
     ray_address: where.AddressOption = None,
     resources: where.ResourcesOption = None,
     store: StoreOption = None,
+    json: JsonOption = False,
 ) -> None:
     """Tune on autopilot: explore, exploit, repeat, launch, within a budget. The same call goes on.
 
@@ -106,7 +111,7 @@ def tune(
     that has ended runs again.
     """
     project = need_project()
-    store = None if store is None else anchored(store, Path.cwd())
+    store = from_here(store)
     asked = space_file(project, space)
     called = name or asked.name
     executor = where.executor(on, workers, ray_address, resources)
@@ -118,7 +123,8 @@ def tune(
             )
             with Store.open(workload.store) as opened:
                 known = read_definition(opened, called) or definition
-                show_plan(read_campaign(opened, known))
+                campaign = read_campaign(opened, known)
+        answer(json, plan_facts(campaign), lambda: show_plan(campaign))
         return
     ending = run_campaign(
         project,
@@ -130,11 +136,11 @@ def tune(
         store=store,
         ask=ask,
         with_=with_,
-        page=page,
         extend=extend,
         extend_to=extend_to,
     )
-    raise typer.Exit(exit_code(ending))
+    made = write_report(ending, project.folder / (page or f"{called}.html"))
+    answer(json, ending_facts(ending, made), lambda: conclude(ending, made), exit_code(ending))
 
 
 def run_campaign(
@@ -148,16 +154,15 @@ def run_campaign(
     store: str | None = None,
     ask: bool = False,
     with_: str | None = None,
-    page: Path | None = None,
     extend: float | None = None,
     extend_to: int | None = None,
 ) -> Ending:
-    """Run a campaign of a project with its steps shown, and write its report."""
+    """Run a campaign of a project with its steps shown."""
     with project.entered():
         workload = project.workload(store, executor)
         tests = with_ is not None or project.settings["test"] is not None
         test = chosen_measure(project, with_, "test") if tests else None
-        ending = tuned(
+        return tuned(
             defined(
                 workload,
                 asked,
@@ -174,8 +179,34 @@ def run_campaign(
             tell=lambda step, campaign: None if ask else show_step(step, campaign),
             watch=RoundAfterRound,
         )
-        conclude(ending, page or Path(f"{name}.html"))
-    return ending
+
+
+def write_report(ending: Ending, page: Path) -> Path | None:
+    """Write the report of a campaign; where it is, or None if the campaign has run nothing."""
+    if not ending.campaign.searched:
+        return None
+    report(ending.campaign, page)
+    return page
+
+
+def ending_facts(ending: Ending, page: Path | None) -> dict[str, Any]:
+    """How a call of `tune` ended, as data."""
+    return {
+        "campaign": facts.of_campaign(ending.campaign),
+        "finished": not ending.why,
+        "why": None if ending.summary is None else ending.summary.why,
+        "step": facts.of_step(ending.step),
+        "report": page,
+    }
+
+
+def plan_facts(campaign: Campaign) -> dict[str, Any]:
+    """How the trials would be shared out, and what comes next, as data."""
+    return {
+        "campaign": facts.of_campaign(campaign),
+        "shares": planned(campaign),
+        "step": facts.of_step(next_step(campaign)),
+    }
 
 
 def space_file(project: Project, named: str | None) -> Round:
@@ -233,7 +264,7 @@ def confirmed(step: Step, campaign: Campaign) -> bool:
     return typer.confirm("  go on?", default=True)
 
 
-def conclude(ending: Ending, page: Path) -> None:
+def conclude(ending: Ending, page: Path | None) -> None:
     """What came of it, and where the report is."""
     campaign = ending.campaign
     say()
@@ -244,9 +275,8 @@ def conclude(ending: Ending, page: Path) -> None:
     say(words.printable(chosen(campaign)), style="bold green" if campaign.winner else "")
     for sentence in found(campaign):
         say(f"  {words.printable(sentence)}")
-    if campaign.searched:
-        report(campaign, page)
-        say(f"report: {page}")
+    if page is not None:
+        say(f"report: {near(str(page))}")
 
 
 def exit_code(ending: Ending) -> int:

@@ -37,13 +37,13 @@ Measure = Callable[[Checkpoint], Mapping[str, Any]] | Command
 
 @dataclass(frozen=True)
 class Measured:
-    """One trial after its evaluation; without metrics the reason says why."""
+    """One trial after its evaluation; without metrics there is a reason."""
 
     trial: Trial
     step: int | None  # of the checkpoint that was measured
     metrics: Mapping[str, float] = field(default_factory=dict)
     proxy: float | None = None  # the objective at that step, as training logged it
-    reason: Message | None = None
+    reason: Message | None = None  # why it could not be measured
     detail: str = field(default="", repr=False)  # a traceback, or the end of the program's log
 
     @property
@@ -51,30 +51,40 @@ class Measured:
         """Whether the checkpoint of the trial's best step was still there."""
         return self.step is not None and self.step == self.trial.best_step
 
+    def to_data(self) -> dict[str, Any]:
+        """The facts as plain data."""
+        return {
+            "trial": self.trial.number,
+            "best_step": self.trial.best_step,
+            "step": self.step,
+            "metrics": dict(self.metrics),
+            "proxy": self.proxy,
+            "reason": None if self.reason is None else self.reason.to_data(),
+            "detail": self.detail,
+        }
+
+
+OnMeasured = Callable[[Measured], None]
+
 
 def evaluate(
-    trials: Trial | Iterable[Trial], workload: Workload, with_: Measure, *, test: bool = False
-) -> tuple[Measured, ...]:
-    """Measure the selected checkpoints of some trials, and record the metrics of each.
-
-    `with_` is a function of a `Checkpoint` that returns its metrics, or a `command(...)` with
-    the fields {checkpoint} (the snapshot's folder), {step}, {folder} (the trial's) and the
-    hyperparameters, which prints them as one JSON object with a step. The metrics need names of
-    their own: `results.with_objective("full_valid_error")` then ranks by them. `test=True` says
-    that this is a look at the test set, of one configuration; the record counts the looks.
-    """
-    return measured(trials, workload, with_, test=test)
-
-
-def measured(
     trials: Trial | Iterable[Trial],
     workload: Workload,
     with_: Measure,
     *,
     test: bool = False,
-    tell: Callable[[Measured], None] = lambda one: None,
+    on_measured: OnMeasured | None = None,
 ) -> tuple[Measured, ...]:
-    """What `evaluate` does, for those who want to watch it; the answers in the trials' order."""
+    """Measure the selected checkpoints of some trials, and record the metrics of each.
+
+    `with_` is a function of a `Checkpoint` that returns its metrics, or a `command(...)` with
+    the fields {checkpoint} (the snapshot's folder), {step}, {folder} (the trial's) and the
+    hyperparameters, which prints them as one JSON object with a step. The metrics need names that
+    training does not use: `results.with_objective("full_valid_error")` then ranks by them.
+    `test=True` declares a look at the test set, of one configuration; the store counts the looks.
+    `on_measured` receives each answer as it comes; all are returned in the trials' order.
+    """
+    tell = on_measured or (lambda one: None)
     chosen = _chosen(trials, with_, test)
     with Store.open(workload.store, create=False) as store:
         look = 1 + looks(store.evaluations(), workload.name) if test else 0

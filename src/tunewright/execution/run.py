@@ -22,8 +22,10 @@ from tunewright.execution.retry import from_server
 from tunewright.execution.supervisor import Supervisor, Undertaking
 from tunewright.execution.watcher import Silent, Summary, Watcher, Why
 from tunewright.execution.workload import Workload
+from tunewright.search.bayesian.earlier import learning_from_earlier
 from tunewright.search.halton import Halton
 from tunewright.search.search import Search
+from tunewright.store.joined import with_earlier
 from tunewright.store.leases import Kind, LeaseWatch
 from tunewright.store.provenance import capture
 from tunewright.store.results import Results
@@ -67,10 +69,14 @@ def run(
     return results
 
 
-def load(store: str | os.PathLike[str], name: str) -> Results:
-    """A round as recorded, judged by its objective; nothing is trained."""
+def load(store: str | os.PathLike[str], name: str, *, earlier: bool = True) -> Results:
+    """A round as recorded, judged by its objective; nothing is trained.
+
+    A round that continues others comes joined with those of their trials that fit it, as
+    `tunewright check` reads it; with `earlier=False` it comes alone.
+    """
     with Store.open(store, create=False) as opened:
-        return opened.results(name)
+        return with_earlier(opened, name) if earlier else opened.results(name)
 
 
 def supervise(
@@ -120,6 +126,7 @@ def supervised(
     """The results, why it came to its end, and the last wish a signal made."""
     search, watch = search or Halton(), watch or Silent()
     _check_limits(max_hours, trials)
+    search = learning_from_earlier(search, round, workload.store, workload.objective)
     own = ready(round, workload, search)
     deadline = None if max_hours is None else time.monotonic() + max_hours * SECONDS_PER_HOUR
     with Store.open(workload.store) as store:

@@ -1,1 +1,37 @@
-"""Rounds that other people's tools recorded, read as results of ours."""
+"""Importers: the trials of other tools as `Results`, one function per source.
+
+    tw.importers.optuna("sqlite:///optuna.db", "rates")
+    tw.importers.tables("runs.csv", objective=tw.minimize("val_loss"))
+
+Each function lives in a private module of its name and is imported when it is first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tunewright.importers._frames import frames as frames
+    from tunewright.importers._mlflow import mlflow as mlflow
+    from tunewright.importers._optuna import optuna as optuna
+    from tunewright.importers._ray_tune import ray_tune as ray_tune
+    from tunewright.importers._tables import tables as tables
+    from tunewright.importers._tensorboard import tensorboard as tensorboard
+    from tunewright.importers._wandb import wandb as wandb
+
+__all__ = ["frames", "mlflow", "optuna", "ray_tune", "tables", "tensorboard", "wandb"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a source's module when its function is first used (PEP 562)."""
+    if name not in __all__:
+        raise AttributeError(f"module 'tunewright.importers' has no {name!r}.")
+    found = getattr(importlib.import_module(f"tunewright.importers._{name}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    """The sources."""
+    return list(__all__)

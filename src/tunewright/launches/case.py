@@ -10,9 +10,9 @@ import numpy as np
 from tunewright.launches.arm import Arm
 from tunewright.launches.launch import Method
 from tunewright.launches.plan import FIVE_LOOKS, FIXED, Claim, Plan, fixed
+from tunewright.launches.terms import FEWEST_SPLITS, LaunchTerms
+from tunewright.messages import Message
 from tunewright.stats.gain import Gain, History, gain, paired_gain
-
-FEWEST_SPLITS = 3  # shared by both arms, to compare them split by split
 
 
 @dataclass(frozen=True)
@@ -64,31 +64,27 @@ class Case:
 
 
 def plan_for(
-    asked: set[int], plan: Plan | int | None, looked: int, history: History
-) -> tuple[Plan, str]:
+    asked: set[int], terms: LaunchTerms, looked: int, history: History
+) -> tuple[Plan, Message | None]:
     """The plan for arms of these numbers of runs, and why it is not the one that was meant."""
-    if plan is None and min(asked) == 1 and history.weight > 0 and not looked:
-        return fixed(1), ""
-    meant = fixed(plan) if isinstance(plan, int) else plan or FIXED
+    if terms.plan is None and min(asked) == 1 and history.weight > 0 and not looked:
+        return fixed(1), None
+    meant = terms.looks(default=FIXED)
     if meant.sequential or (asked == set(meant.looks) and not looked):
-        return meant, ""
-    looks = " ".join(map(str, FIVE_LOOKS.looks))
+        return meant, None
+    looks = list(FIVE_LOOKS.looks)
     if looked:
-        why = f"the pair was looked at before: judged as one of the looks {looks}"
-    else:
-        found = " and ".join(map(str, sorted(asked)))
-        why = (
-            f"{found} runs where {meant.looks[0]} were planned: judged as one of the looks {looks}"
-        )
-    return FIVE_LOOKS, why
+        return FIVE_LOOKS, Message("launch.looked_before", {"looks": looks})
+    facts = {"asked": sorted(asked), "planned": meant.looks[0], "looks": looks}
+    return FIVE_LOOKS, Message("launch.other_runs", facts)
 
 
 def posterior_of(
     candidate: Arm, baseline: Arm, history: History, same_data: bool
-) -> tuple[Gain | None, Method, list[str]]:
+) -> tuple[Gain | None, Method, list[Message]]:
     """The posterior, how it was made, and why the arms' data cannot be compared."""
     b, a = candidate.oriented, baseline.oriented
-    apart: list[str] = []
+    apart: list[Message] = []
     here, there = set(candidate.splits), set(baseline.splits)
     if not same_data and here and there and (len(here) > 1 or len(there) > 1 or here != there):
         own, other = candidate.by_split(), baseline.by_split()
@@ -102,11 +98,7 @@ def posterior_of(
             len(here) == len(b) and len(there) == len(a) and not shared and min(len(b), len(a)) > 1
         )
         if not drawn:
-            apart = [
-                "the arms were evaluated on different data splits (the seeds of their rounds "
-                "differ): equal settings would look different. Repeat both in rounds of one seed, "
-                "or say same_data=True if the program does not take its split from the seed"
-            ]
+            apart = [Message("launch.different_splits")]
     if not len(b) or not len(a) or (len(b) + len(a) == 2 and not history.weight > 0):
         return None, "none", apart
     found = gain(b, a, history)

@@ -19,6 +19,8 @@ import numpy.typing as npt
 
 from tunewright.errors import DesignError
 from tunewright.launches.arm import Arm
+from tunewright.launches.terms import FEWEST_SPLITS
+from tunewright.messages import Message
 from tunewright.stats.noise import Floats
 from tunewright.stats.spread import Spread, chi_square_interval
 from tunewright.store.results import Results
@@ -27,7 +29,6 @@ from tunewright.store.trial import Trial
 FILE = "per_example.npy"
 DRAWS = 1000  # of the bootstrap
 FEWEST_EXAMPLES = 30
-FEWEST_SPLITS = 3
 THIRD = 3.0  # of the degrees of freedom are used, as for repeats: the noise is not normal
 
 Statistic = Callable[[Floats], float]
@@ -40,7 +41,7 @@ def of_value(examples: npt.ArrayLike) -> Spread:
     >>> of_value(right).sd.__round__(4)
     0.0435
     """
-    return _of_mean(_rows(examples, "the examples"), "examples")
+    return _of_mean(_rows(examples, "the examples"), "variance.examples")
 
 
 def of_gain(
@@ -61,12 +62,12 @@ def of_gain(
             "evaluated on the same ones, in the same order."
         )
     if statistic is None:
-        return _of_mean(b - a, "shared examples")
+        return _of_mean(b - a, "variance.shared_examples")
     picks = np.random.default_rng(0xDA7A).integers(len(a), size=(DRAWS, len(a)))
     gaps = [statistic(b[pick]) - statistic(a[pick]) for pick in picks]
     sd = float(np.std(gaps, ddof=1))
     low, high = chi_square_interval(sd, len(a) - 1)
-    how = f"from {len(a)} shared examples, drawn again {DRAWS} times"
+    how = Message("variance.bootstrap", {"examples": len(a), "draws": DRAWS})
     return Spread("data", sd, low, high, len(a) - 1, how)
 
 
@@ -77,7 +78,8 @@ def by_split(arm: Arm) -> Spread | None:
         return None
     sd = float(np.std(means, ddof=1))
     low, high = chi_square_interval(sd, max(1.0, (len(means) - 1) / THIRD))
-    return Spread("data", sd, low, high, len(means) - 1, f"from {len(means)} data splits")
+    how = Message("variance.splits", {"splits": len(means)})
+    return Spread("data", sd, low, high, len(means) - 1, how)
 
 
 def examples_of(results: Results, trials: Iterable[Trial]) -> Floats | None:
@@ -101,11 +103,11 @@ def _read(path: Path) -> Floats:
         raise DesignError(f"{path}: not an array of numbers ({error}).") from None
 
 
-def _of_mean(values: Floats, what: str) -> Spread:
+def _of_mean(values: Floats, how: str) -> Spread:
     count = len(values)
     sd = float(np.std(values, ddof=1)) / np.sqrt(count)
     low, high = chi_square_interval(sd, count - 1)
-    return Spread("data", float(sd), low, high, count - 1, f"from {count} {what}")
+    return Spread("data", float(sd), low, high, count - 1, Message(how, {"examples": count}))
 
 
 def _rows(examples: npt.ArrayLike, what: str) -> Floats:

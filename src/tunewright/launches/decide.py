@@ -9,7 +9,6 @@ calibrated so that a change that does nothing is launched in 10 % of decisions a
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 
 from tunewright.errors import DesignError
@@ -18,27 +17,22 @@ from tunewright.launches.arm import Arm
 from tunewright.launches.case import Case, plan_for, posterior_of
 from tunewright.launches.grounds import claim_of, objections
 from tunewright.launches.launch import Launch, Verdict
-from tunewright.launches.plan import (
-    CLAIMS,
-    FEWEST_RUNS,
-    FUTILE,
-    NOT_WORSE_RATE,
-    RATE,
-    Claim,
-    Plan,
-)
+from tunewright.launches.plan import FEWEST_RUNS, FUTILE, NOT_WORSE_RATE, RATE
 from tunewright.launches.reasons import (
-    about,
     caveats,
     difference,
     errors,
     fixed_caveats,
-    luck,
-    percent,
+    included,
+    infeasible_repeats,
     planning,
     shrunk,
     sureness,
+    too_few_runs,
+    unbalanced,
 )
+from tunewright.launches.terms import LaunchTerms
+from tunewright.messages import Message
 from tunewright.stats.gain import NOTHING, History
 from tunewright.stats.spread import Spread
 from tunewright.store.repeats import Repeats
@@ -49,83 +43,73 @@ UNBALANCED = 2.0  # the most runs of one arm over the other
 def decide(
     candidate: Repeats | Arm,
     baseline: Repeats | Arm,
-    complexity: float = 0.0,
-    findings: Iterable[Finding] | None = None,
-    not_worse_by: float | None = None,
-    sd: float | None = None,
+    terms: LaunchTerms | None = None,
     *,
-    claim: Claim | None = None,
-    plan: Plan | int | None = None,
+    findings: Iterable[Finding] = (),
     looked: int = 0,
-    candidates: int = 1,
-    detect: float | None = None,
     history: History | None = None,
     study: Spread | None = None,
     data: Spread | None = None,
-    same_data: bool = False,
 ) -> Launch:
     """Decide whether the candidate is launched, from repeats of both on fresh seeds.
 
-    `complexity` is the gain, in the metric's units, that it takes to be worth its cost.
-    `not_worse_by` asks instead whether the candidate (something removed, say) is worse by no more
-    than this margin. `findings` of the checklist can forbid the comparison. `sd`, the metric's
-    standard deviation between runs if you know it, lets one run each be enough; `history` is the
-    same from earlier repeats of the pipeline.
+    `terms` is what is asked: see `LaunchTerms`. Without a plan in them one decides once, at five
+    runs each. When other numbers of runs come in, or the pair was `looked` at before, the stricter
+    sequential plan applies (3, 5, 8, 13, 20). `findings` of the checklist can forbid the
+    comparison. `history` is the standard deviation of earlier repeats of the pipeline.
 
-    `claim` is "feature" or "hyperparameters"; by default a feature if the configurations differ in
-    a scientific hyperparameter. `plan` says at how many runs per arm one decides, a number or
-    several: once at five by default. When other numbers of runs come in, or the pair was `looked`
-    at before, the stricter sequential plan applies (3, 5, 8, 13, 20). `candidates` counts the
-    rivals of this baseline. `detect` is the smallest difference worth finding, by default the
-    round's.
+    `study` and `data` add study and data variance to the gain: with `study` the claim is that the
+    feature helps however it is tuned, without it that this point is better.
 
-    `study` and `data` add what tuning luck and the finite evaluation data do to the gain: with
-    `study` the claim is that the feature helps however it is tuned, without it that this point is
-    better. `same_data` says that the program does not take its data split from the seed.
+    >>> from tunewright.design.objective import maximize
+    >>> deep = Arm("deep", (0.74, 0.75, 0.73, 0.75, 0.74), maximize("accuracy"))
+    >>> flat = Arm("flat", (0.70, 0.71, 0.69, 0.70, 0.72), maximize("accuracy"))
+    >>> decide(deep, flat, LaunchTerms(complexity=0.01)).headline
+    'Launch: better with probability over 99.9 %'
     """
+    terms = terms or LaunchTerms()
     own, other = (arm if isinstance(arm, Arm) else Arm.of(arm) for arm in (candidate, baseline))
-    _refuse(own, other, complexity, not_worse_by, claim, candidates, detect)
-    why_claim = "as declared"
-    if claim is None:
-        claim, why_claim = claim_of(own, other)
-    past = History.declared(sd) if sd is not None else history or NOTHING
-    posterior, method, apart = posterior_of(own, other, past, same_data)
+    _refuse(own, other)
+    claim, why_claim = claim_of(own, other, terms.claim)
+    past = History.declared(terms.sd) if terms.sd is not None else history or NOTHING
+    posterior, method, apart = posterior_of(own, other, past, terms.same_data)
     spreads = [spread for spread in (study, data) if spread is not None]
     if posterior is not None:
         for spread in spreads:
             posterior = posterior.widened(spread.sd**2, spread.freedom)
+    detect = terms.detect
     if detect is None and own.round is not None:
         detect = own.round.detect
     asked = {own.asked, other.asked}
     if posterior is not None and method == "paired by split":
         asked = set(posterior.runs)
-    chosen, why_plan = plan_for(asked, plan, looked, past)
+    chosen, why_plan = plan_for(asked, terms, looked, past)
+    margin = terms.not_worse_by
     case = Case(
-        own,
-        other,
-        claim,
-        chosen,
-        looked,
-        complexity if not_worse_by is None else -not_worse_by,
-        not_worse_by is not None,
-        detect,
-        candidates,
-        past,
-        posterior,
-        method,
+        candidate=own,
+        baseline=other,
+        claim=claim,
+        plan=chosen,
+        looked=looked,
+        must_exceed=terms.complexity if margin is None else -margin,
+        not_worse=margin is not None,
+        detect=detect,
+        candidates=terms.candidates or 1,
+        history=past,
+        posterior=posterior,
+        method=method,
     )
-    forbidding, limiting = objections(findings or (), claim, own, other)
-    forbidding += apart + _unmatched(own, other)
+    forbidding, limiting = objections(findings, claim, own, other)
+    forbidding += apart + infeasible_repeats(own, other)
     verdict, deciding, needed = _verdict(case, forbidding)
-    reasons = [*deciding, f"the claim is about {about(claim)} ({why_claim})", *luck(spreads)]
-    if why_plan:
+    reasons = [*deciding, why_claim, *included(spreads)]
+    if why_plan is not None:
         reasons.append(why_plan)
-    rate = NOT_WORSE_RATE if not_worse_by is not None else RATE[claim]
+    rate = NOT_WORSE_RATE if margin is not None else RATE[claim]
     reasons.append(errors(case, rate))
     known = posterior is not None
     observed = float(posterior.mean) if posterior is not None else None
     interval = posterior.interval() if posterior is not None else None
-    runs = case.runs
     return Launch(
         verdict=verdict,
         probability=case.probability() if known else None,
@@ -134,13 +118,13 @@ def decide(
         reasons=tuple(reasons),
         caveats=tuple([*caveats(case, study), *limiting, *fixed_caveats(own, other)]),
         runs_needed=needed,
-        shrunk_gain=None if observed is None else shrunk(observed, runs),
+        shrunk_gain=None if observed is None else shrunk(observed, case.runs),
         claim=claim,
         threshold=case.threshold,
         false_launch_rate=rate,
         metric=own.objective.metric,
-        complexity=complexity,
-        not_worse_by=not_worse_by,
+        complexity=terms.complexity,
+        not_worse_by=margin,
         sd=case.sd if known else None,
         sources=("trial", *(spread.source for spread in spreads)),
         method=method,
@@ -154,15 +138,7 @@ def decide(
     )
 
 
-def _refuse(
-    candidate: Arm,
-    baseline: Arm,
-    complexity: float,
-    not_worse_by: float | None,
-    claim: str | None,
-    candidates: int,
-    detect: float | None,
-) -> None:
+def _refuse(candidate: Arm, baseline: Arm) -> None:
     if str(candidate.objective) != str(baseline.objective):
         raise DesignError(
             f"the candidate is judged by {candidate.objective}, the baseline by "
@@ -172,44 +148,15 @@ def _refuse(
         raise DesignError(
             f"{candidate.label} is both candidate and baseline: compare it with another."
         )
-    if not math.isfinite(complexity) or complexity < 0:
-        raise DesignError(
-            f"complexity={complexity!r}: the gain it takes to be worth its cost, from 0. Use "
-            "not_worse_by= to ask whether something can go."
-        )
-    if not_worse_by is not None:
-        if complexity:
-            raise DesignError("complexity= and not_worse_by= are two questions: ask one of them.")
-        if not 0 < not_worse_by < math.inf:
-            raise DesignError(
-                f"not_worse_by={not_worse_by!r}: the loss you would accept, above 0, in units of "
-                f"{candidate.objective.metric}."
-            )
-    if claim is not None and claim not in CLAIMS:
-        raise DesignError(f"claim={claim!r}: one of {', '.join(CLAIMS)}.")
-    if isinstance(candidates, bool) or candidates < 1:
-        raise DesignError(f"candidates={candidates!r}: how many are compared with this baseline.")
-    if detect is not None and not 0 < detect < math.inf:
-        raise DesignError(f"detect={detect!r}: the smallest difference worth finding, above 0.")
 
 
-def _unmatched(candidate: Arm, baseline: Arm) -> list[str]:
-    if candidate.infeasible <= baseline.infeasible:
-        return []
-    return [
-        f"{candidate.infeasible} of {candidate.asked} repeats of the candidate were infeasible, "
-        f"{baseline.infeasible} of {baseline.asked} of the baseline: a mean over the others would "
-        "hide it. Repair the instability first"
-    ]
-
-
-def _verdict(case: Case, forbidding: list[str]) -> tuple[Verdict, list[str], int]:
+def _verdict(case: Case, forbidding: list[Message]) -> tuple[Verdict, list[Message], int]:
     """The verdict, the reasons that made it, and how many more runs per arm are needed."""
     said = [] if case.posterior is None else [sureness(case), difference(case)]
     if forbidding:
         return "undecided", [*forbidding, *said], 0
     lacking, needed = _lacking(case)
-    if lacking:
+    if lacking is not None:
         return "undecided", [lacking, *said], needed
     if case.probability() >= case.threshold:
         return "launch", said, 0
@@ -221,37 +168,29 @@ def _verdict(case: Case, forbidding: list[str]) -> tuple[Verdict, list[str], int
         worth = case.must_exceed if case.not_worse else case.must_exceed + case.worth
         chance = case.probability(worth)
         if chance <= FUTILE:
-            what = f"a gain above {worth:.3g} has a probability of {percent(chance)}"
-            what = "so low a probability is" if case.not_worse else f"{what}:"
-            return "keep", [said[0], f"{what} not worth more runs", *said[1:]], 0
+            facts = {"gain": worth, "probability": chance, "not_worse": case.not_worse}
+            return "keep", [said[0], Message("launch.futile", facts), *said[1:]], 0
     if further is not None:
-        return "undecided", [*said, f"the next look is at {further} runs per arm"], further - runs
+        follows = Message("launch.next_look", {"runs": further})
+        return "undecided", [*said, follows], further - runs
     if len(plan.looks) == 2:
         return "keep", said, 0
-    small = f"still open after {runs} runs per arm: the difference is smaller than we can see"
-    return "undecided", [small, *said], 0
+    return "undecided", [Message("launch.too_small", {"runs": runs}), *said], 0
 
 
-def _lacking(case: Case) -> tuple[str, int]:
+def _lacking(case: Case) -> tuple[Message | None, int]:
     """What keeps the runs from being judged, and how many more would do."""
     own, other = len(case.candidate.values), len(case.baseline.values)
     fewest, most = min(own, other), max(own, other)
-    known = case.history.weight > 0
+    known = bool(case.history.weight > 0)
     enough = 1 if known else FEWEST_RUNS
     which = "candidate" if own < other else "baseline"
     if case.method == "paired by split":
-        return "", 0
+        return None, 0
     if fewest < enough or case.posterior is None:
         wanted = case.plan.next_look(fewest) or FEWEST_RUNS
         arm = which if own != other else "each"
-        more = "" if known else "; fewer say nothing about the spread, unless sd= is known"
-        return f"{own} + {other} runs: at least {FEWEST_RUNS} of {arm} are needed{more}", max(
-            1, wanted - fewest
-        )
+        return too_few_runs(case, arm, known), max(1, wanted - fewest)
     if most > UNBALANCED * fewest and not (own == 1 and known):
-        return (
-            f"{own} runs of the candidate against {other} of the baseline: {most - fewest} more of "
-            f"the {which} would balance them",
-            most - fewest,
-        )
-    return "", 0
+        return unbalanced(case, which, most - fewest), most - fewest
+    return None, 0

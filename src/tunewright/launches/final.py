@@ -11,18 +11,25 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from tunewright import messages
 from tunewright.design.ranges import Value, same_value
 from tunewright.design.round import Round
-from tunewright.errors import DesignError
+from tunewright.errors import DesignError, WorkloadError
+from tunewright.execution.evaluate import Measure, OnMeasured, evaluate
+from tunewright.execution.workload import Workload
+from tunewright.facts import Facts
+from tunewright.messages import Message, Text
 from tunewright.store.evaluations import Evaluation
 from tunewright.store.results import Results
+from tunewright.store.store import Store
 from tunewright.store.trial import Trial
 
 
 @dataclass(frozen=True)
-class FinalCheck:
-    """What the test set said of the chosen checkpoint, and how often it was asked before."""
+class FinalCheck(Facts):
+    """The test set's value of the chosen checkpoint, and the earlier looks at the test set."""
 
     evaluation: Evaluation
     earlier: tuple[Evaluation, ...]  # looks before this one, oldest first
@@ -33,35 +40,89 @@ class FinalCheck:
         return bool(self.earlier)
 
     @property
-    def says(self) -> str:
-        """What was measured, in one sentence, beside what validation had promised."""
-        own = self.evaluation
-        found = ", ".join(f"{name} {value:.4g}" for name, value in own.metrics.items())
-        which = "a repeat" if own.number is None else f"trial {own.number}"
-        promised = "" if own.value is None else f"; {own.objective} there was {own.value:.4g}"
-        return f"{found} on the test set for {which} at step {own.step}{promised}"
+    def looks_before(self) -> int:
+        """How often the test set had been looked at before."""
+        return len({one.look for one in self.earlier})
 
     @property
-    def advice(self) -> str:
+    def other_configuration(self) -> bool:
+        """Whether an earlier look measured another trial, so that the test set may have chosen."""
+        return any(one.trial != self.evaluation.trial for one in self.earlier)
+
+    @property
+    def headline(self) -> Text:
+        """What to report, in at most twelve words."""
+        facts = {"metrics": dict(self.evaluation.metrics), "looks_before": self.looks_before}
+        return messages.text("final.headline", facts)
+
+    @property
+    def measured(self) -> Message:
+        """What was measured, beside what validation had promised."""
+        own = self.evaluation
+        return Message(
+            "final.measured",
+            {
+                "metrics": dict(own.metrics),
+                "trial": own.number,
+                "step": own.step,
+                "objective": own.objective,
+                "value": own.value,
+            },
+        )
+
+    @property
+    def advice(self) -> Message:
         """What to make of it."""
         if not self.earlier:
-            return (
-                "The checkpoint was chosen by validation, so expect the test set to be a little "
-                "worse. Report this number; do not tune on it."
-            )
+            return Message("final.first_look")
         days = sorted({f"{one.when:%Y-%m-%d}" for one in self.earlier if one.when is not None})
-        before = {one.look: one for one in self.earlier}
-        times = "once" if len(before) == 1 else f"{len(before)} times"
-        other = [one for one in before.values() if one.trial != self.evaluation.trial]
-        why = (
-            "another configuration was measured there, so the better of the two is chosen by it"
-            if other
-            else "it is the same checkpoint, so nothing was chosen by it yet"
+        facts = {"times": self.looks_before, "days": days, "other": self.other_configuration}
+        return Message("final.looked_before", facts)
+
+    def to_data(self) -> dict[str, Any]:
+        """The facts as plain data."""
+        derived = {
+            "looks_before": self.looks_before,
+            "other_configuration": self.other_configuration,
+        }
+        return {**super().to_data(), **derived}
+
+    def __str__(self) -> str:
+        """The headline."""
+        return self.headline
+
+
+def final_test(
+    candidate: Results | Trial,
+    workload: Workload,
+    with_: Measure,
+    *,
+    trial: int | None = None,
+    on_measured: OnMeasured | None = None,
+) -> FinalCheck:
+    """Look at the test set, for the one trial that was chosen; every look is counted.
+
+    The trial is the best one of the results (or the one with the number `trial`), or a trial given
+    itself. `with_` measures its checkpoint on the test set, as for `tw.evaluate`.
+
+        tw.final_test(results, workload, test).headline
+    """
+    if isinstance(candidate, Results):
+        chosen = candidate.best() if trial is None else candidate.trial(trial)
+    elif trial is not None:
+        raise DesignError("trial= chooses one of some results: give the results, not a trial.")
+    else:
+        chosen = candidate
+    (found,) = evaluate(chosen, workload, with_, test=True, on_measured=on_measured)
+    if found.reason is not None:
+        last = found.detail.strip().rpartition("\n")[2]
+        raise WorkloadError(
+            f"trial {chosen.number} could not be measured: {found.reason}"
+            + (f" ({last})" if last else "")
         )
-        return (
-            f"The test set was looked at {times} before ({', '.join(days)}): {why}. Take fresh "
-            "test data for a number to report, or report the first look."
-        )
+    with Store.open(workload.store, create=False) as store:
+        recorded = store.evaluations()
+    return final_check(recorded[-1], recorded)
 
 
 def final_check(evaluation: Evaluation, recorded: Sequence[Evaluation]) -> FinalCheck:

@@ -7,28 +7,21 @@ one adds something that has to be kept, so one must be surer. Everything else is
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from typing import Any
 
 from tunewright.design.ranges import same_value
-from tunewright.finding import Finding, is_about_round
+from tunewright.finding import Finding
 from tunewright.launches.arm import Arm
 from tunewright.launches.plan import Claim
+from tunewright.messages import Message
 
 # nothing of the round means anything
-FATAL: Mapping[str, str] = {
-    "baseline": "nothing has been learned",
-    "training_bug": "the training itself looks wrong",
-}
+FATAL = frozenset({"baseline", "training_bug"})
 # the settings were not compared at their best; a point can still be shipped
-UNFAIR: Mapping[str, str] = {
-    "overfitting": "the best trials overfit: regularise before comparing settings",
-    "fairness": "the settings were not tuned equally well",
-    "boundary": "the best trials crowd at the end of a range",
-    "edge_of_divergence": "the best learning rate is held down by instability",
-}
-
+UNFAIR = frozenset({"overfitting", "fairness", "boundary", "edge_of_divergence"})
 # the repeats decide, not the trials of the round: what differs between those only limits
-LIMITS: Mapping[str, str] = {"same_code": "the round's trials do not come from the same code"}
+LIMITS = frozenset({"same_code"})
 
 
 def changed(candidate: Arm, baseline: Arm) -> tuple[str, ...]:
@@ -42,13 +35,15 @@ def changed(candidate: Arm, baseline: Arm) -> tuple[str, ...]:
     )
 
 
-def claim_of(candidate: Arm, baseline: Arm) -> tuple[Claim, str]:
+def claim_of(candidate: Arm, baseline: Arm, declared: Claim | None = None) -> tuple[Claim, Message]:
     """What launching this candidate claims, and why it is taken to be that."""
+    if declared is not None:
+        return declared, Message("launch.claim_declared", {"claim": declared})
     if candidate.code and baseline.code and candidate.code != baseline.code:
-        return "feature", "the candidate ran other code than the baseline"
+        return "feature", Message("launch.claim_other_code", {"claim": "feature"})
     names = changed(candidate, baseline)
     if not names:
-        return "feature", "the record does not say what was changed"
+        return "feature", Message("launch.claim_unknown_change", {"claim": "feature"})
     asked = [
         name
         for name in names
@@ -57,29 +52,33 @@ def claim_of(candidate: Arm, baseline: Arm) -> tuple[Claim, str]:
         )
     ]
     if asked:
-        return "feature", f"{', '.join(asked)}: what the round asked about"
-    return "hyperparameters", f"only {', '.join(names)} changed, which the round did not ask about"
+        return "feature", Message("launch.claim_scientific", {"claim": "feature", "names": asked})
+    facts = {"claim": "hyperparameters", "names": list(names)}
+    return "hyperparameters", Message("launch.claim_not_asked", facts)
 
 
 def objections(
     findings: Iterable[Finding], claim: Claim, candidate: Arm, baseline: Arm
-) -> tuple[list[str], list[str]]:
+) -> tuple[list[Message], list[Message]]:
     """What forbids the claim, and what only limits it, from the warnings of the checklist."""
-    forbidding: list[str] = []
-    limiting: list[str] = []
-    about = {candidate.study, baseline.study, "all"}
+    forbidding: list[Message] = []
+    limiting: list[Message] = []
+    studies = {candidate.study, baseline.study, "all"}
     for finding in findings:
         if finding.verdict != "warn":
             continue
-        whole = is_about_round(finding)
-        if finding.about not in about and not whole:
+        facts = _facts(finding)
+        if facts["scope"] == "study" and facts["about"] not in studies:
             continue
-        of = "" if whole else f" ({finding.about})"
-        if finding.check in FATAL:
-            forbidding.append(f"{FATAL[finding.check]}{of}: {finding.says}")
-        elif finding.check in UNFAIR:
-            text = f"{UNFAIR[finding.check]}{of}: {finding.says}"
-            (forbidding if claim == "feature" else limiting).append(text)
-        elif finding.check in LIMITS:
-            limiting.append(f"{LIMITS[finding.check]}: {finding.says}")
+        objection = Message("launch.finding", facts)
+        if finding.check in FATAL or (finding.check in UNFAIR and claim == "feature"):
+            forbidding.append(objection)
+        elif finding.check in UNFAIR | LIMITS:
+            limiting.append(objection)
     return forbidding, limiting
+
+
+def _facts(finding: Finding) -> dict[str, Any]:
+    """The facts of a finding that a reason or caveat carries."""
+    data = finding.to_data()
+    return {name: data[name] for name in ("check", "verdict", "scope", "about", "evidence")}

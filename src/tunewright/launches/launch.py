@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
+from tunewright import messages
+from tunewright.facts import Facts
 from tunewright.launches.plan import Claim
+from tunewright.messages import Message, Text
 
 Verdict = Literal["launch", "keep", "undecided"]
 Method = Literal["one variance", "a variance each", "paired by split", "none"]
 
 
 @dataclass(frozen=True)
-class Launch:
+class Launch(Facts):
     """Whether to launch the candidate, how sure that is, and why."""
 
     verdict: Verdict
     probability: float | None  # that the gain exceeds what it costs; None: cannot be said
     gain: float | None  # candidate over baseline as observed; positive is better, always
     interval: tuple[float, float] | None  # 90 %, of the gain
-    reasons: tuple[str, ...]
-    caveats: tuple[str, ...]
+    reasons: tuple[Message, ...]
+    caveats: tuple[Message, ...]
     runs_needed: int  # more runs per arm before there is an answer; 0: none would help
 
     shrunk_gain: float | None  # what to expect of it: launched gains were lucky ones on average
@@ -38,7 +41,7 @@ class Launch:
     baseline: str
     candidate_values: tuple[float, ...]
     baseline_values: tuple[float, ...]
-    history_sd: float | None = None  # what earlier repeats said of the sd
+    history_sd: float | None = None  # the sd of earlier repeats
     history_dropped: bool = False  # whether these runs contradict it
 
     @property
@@ -46,6 +49,31 @@ class Launch:
         """Runs that count, of the candidate and of the baseline."""
         return len(self.candidate_values), len(self.baseline_values)
 
+    @property
+    def forbidden(self) -> bool:
+        """Whether something forbids the comparison, so that no run was started."""
+        return self.verdict == "undecided" and not any(self.runs) and not self.runs_needed
+
+    @property
+    def headline(self) -> Text:
+        """Should I launch? The answer in at most twelve words."""
+        codes = [reason.code for reason in self.reasons]
+        facts = {
+            "verdict": self.verdict,
+            "probability": self.probability,
+            "gain": self.gain,
+            "complexity": self.complexity,
+            "not_worse_by": self.not_worse_by,
+            "runs_needed": self.runs_needed,
+            "because": "launch.futile" if "launch.futile" in codes else codes[0],
+            "check": self.reasons[0].facts.get("check"),
+        }
+        return messages.text("launch.headline", facts)
+
+    def to_data(self) -> dict[str, Any]:
+        """The facts as plain data, without words."""
+        return {**super().to_data(), "runs": list(self.runs)}
+
     def __str__(self) -> str:
-        """The verdict, the first reason and how sure it is."""
-        return f"{self.verdict}: {self.reasons[0]}"
+        """The headline."""
+        return self.headline

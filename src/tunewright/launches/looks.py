@@ -1,39 +1,70 @@
-"""Launching: candidate and baseline are trained again, look by look, until there is an answer.
+"""Train candidate and baseline again, look by look, until the runs decide.
 
-    found = settle(known(results, results.best(layers=2)), known(results, results.best(layers=1)),
-                   workload, Question(findings=tuple(check(results))))
-    keep(store, found, why="two layers, and no slower")
-
-What the findings forbid is said before anything is run. Repeats that are there already count.
+What the findings forbid is known before anything runs. Repeats that exist already count.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from tunewright.errors import DesignError
 from tunewright.execution.repeat import repeated
 from tunewright.execution.watcher import Summary, Watcher
 from tunewright.execution.workload import Workload
+from tunewright.finding import Finding
+from tunewright.launches.arm import Arm
+from tunewright.launches.decide import decide
 from tunewright.launches.launch import Launch
 from tunewright.launches.lineage import Place, keep_launch
-from tunewright.launches.plan import FIVE_LOOKS
-from tunewright.launches.terms import Question
+from tunewright.launches.plan import FIVE_LOOKS, Plan
+from tunewright.launches.replicate import resplit
+from tunewright.launches.terms import LaunchTerms
+from tunewright.messages import Message
+from tunewright.stats.gain import History
+from tunewright.stats.spread import Spread
 from tunewright.store.repeats import Repeats
 from tunewright.store.results import Results
 from tunewright.store.store import Store
 from tunewright.store.trial import Trial
 
-REUSED = (
-    "of the baseline's runs {} won its own launch: a lucky winner is harder to beat, so the error "
-    "is on the safe side"
-)
+OnLook = Callable[[Launch], None]
 
 
 @dataclass(frozen=True)
-class Settled:
-    """What came of a launch: the decision, and the repeats it rests on."""
+class Question:
+    """The terms of a launch with what the checklist and the store add to them."""
+
+    terms: LaunchTerms = field(default_factory=LaunchTerms)
+    findings: tuple[Finding, ...] = ()
+    looked: int = 0  # earlier decisions about this pair
+    history: History | None = None
+    study: Spread | None = None
+    data: Spread | None = None
+
+    @property
+    def plan(self) -> Plan:
+        """At how many runs per arm to look; a second decision about a pair is sequential."""
+        meant = self.terms.looks(default=FIVE_LOOKS)
+        return FIVE_LOOKS if self.looked and not meant.sequential else meant
+
+    def answer(self, candidate: Repeats | Arm, baseline: Repeats | Arm) -> Launch:
+        """Decide on these terms."""
+        return decide(
+            candidate,
+            baseline,
+            replace(self.terms, plan=self.terms.looks(default=FIVE_LOOKS)),
+            findings=self.findings,
+            looked=self.looked,
+            history=self.history,
+            study=self.study,
+            data=self.data,
+        )
+
+
+@dataclass(frozen=True)
+class Decided:
+    """A decision, and the repeats it rests on."""
 
     launch: Launch
     candidate: Repeats
@@ -47,11 +78,11 @@ class Settled:
 
 
 def known(results: Results, trial: Trial) -> Repeats:
-    """A trial with the repeats that the record has of it."""
+    """A trial with the repeats that the database has of it."""
     return Repeats(trial, results.repeats(trial), results)
 
 
-def settle(
+def look_until_decided(
     candidate: Repeats,
     baseline: Repeats,
     workload: Workload,
@@ -60,12 +91,13 @@ def settle(
     skip: int = 0,
     won_with: int = 0,
     watch: Watcher | None = None,
-    told: Callable[[Launch], None] | None = None,
-) -> Settled:
+    on_look: OnLook | None = None,
+) -> Decided:
     """Repeat both until the question has an answer, or its plan has no look left.
 
     `skip` leaves out the first repeats of the baseline, for those who want fresh ones of both;
-    `won_with` says that so many of them made it the baseline. `told` hears of every look.
+    `won_with` is how many of them made it the baseline. `on_look` receives the decision of every
+    look.
     """
     question = question or Question()
     if (candidate.results.round.name, candidate.of.number) == (
@@ -78,11 +110,11 @@ def settle(
         )
     forbidden = question.answer(_first(candidate, 0), _first(baseline, 0))
     if not forbidden.runs_needed:
-        return Settled(forbidden, candidate, baseline)
-    if question.looked and not question.plan.sequential:
-        question = replace(question, plan=FIVE_LOOKS)  # as `decide` would judge it
+        return Decided(forbidden, candidate, baseline)
+    plan = question.plan
+    question = replace(question, terms=replace(question.terms, plan=plan))
     there = min(len(candidate), len(baseline) - skip)
-    look = max((n for n in question.plan.looks if n <= there), default=question.plan.looks[0])
+    look = max((n for n in plan.looks if n <= there), default=plan.looks[0])
     while True:
         candidate, summary = _repeated(candidate, workload, look, watch)
         if summary.why == "finished":
@@ -90,26 +122,56 @@ def settle(
         own, other = _first(candidate, look), _first(baseline, look, skip)
         launch = question.answer(own, other)
         if won_with > skip and launch.method != "none":
-            reused = REUSED.format(min(look, won_with - skip))
+            reused = Message("launch.reused_runs", {"runs": min(look, won_with - skip)})
             launch = replace(launch, caveats=(reused, *launch.caveats))
-        found = Settled(launch, own, other, summary)
-        if told is not None:
-            told(launch)
+        found = Decided(launch, own, other, summary)
+        if on_look is not None:
+            on_look(launch)
         if launch.verdict != "undecided" or not launch.runs_needed or found.interrupted:
             return found
         if not own.values or not other.values:  # every run failed: more would fail too
             return found
-        further = question.plan.next_look(look)
+        further = plan.next_look(look)
         if further is None:
             return found
         look = further
 
 
-def keep(store: Store, found: Settled, why: str = "") -> int:
-    """Record the decision; one that says launch makes the candidate the baseline."""
+def decide_by_split(
+    candidate: Repeats,
+    baseline: Repeats,
+    workload: Workload,
+    question: Question,
+    *,
+    watch: Watcher | None = None,
+) -> Decided:
+    """Train both once on each data split; what the findings forbid is known before."""
+    assert question.terms.splits is not None
+    forbidden = question.answer(_first(candidate, 0), _first(baseline, 0))
+    if not forbidden.runs_needed:
+        return Decided(forbidden, candidate, baseline)
+    arms: list[Arm] = []
+    summary: Summary | None = None
+    for arm in (candidate, baseline):
+        own, summary = resplit(
+            arm.results,
+            arm.of,
+            workload,
+            question.terms.splits,
+            watch,
+            seed=candidate.results.round.seed,  # both train on the splits of the candidate's round
+        )
+        if summary.why != "finished":
+            return Decided(forbidden, candidate, baseline, summary)
+        arms.append(own)
+    return Decided(question.answer(arms[0], arms[1]), candidate, baseline, summary)
+
+
+def record(store: Store, found: Decided, why: str = "") -> int:
+    """Record the decision; one to launch makes the candidate the baseline. Its key."""
     return keep_launch(
         store,
-        asdict(found.launch),
+        found.launch.to_data(),
         Place.of(found.candidate.results, found.candidate.of),
         Place.of(found.baseline.results, found.baseline.of),
         why=why,

@@ -1,4 +1,4 @@
-"""The reasons and caveats of a launch, in sentences with their numbers."""
+"""The reasons and caveats of a launch, as codes with their numbers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from tunewright.launches.arm import Arm
 from tunewright.launches.case import Case
-from tunewright.launches.plan import MOST_RUNS, Claim, runs_for
+from tunewright.launches.plan import FEWEST_RUNS, MOST_RUNS, runs_for
+from tunewright.messages import Message
 from tunewright.stats.spread import Spread
 
 SD_RATIO = 3.0  # between the arms: beyond it five skewed runs cannot tell a shift from a spread
@@ -25,37 +26,41 @@ def shrunk(gain: float, runs: int) -> float:
     return gain * runs / (runs + SHRINK)
 
 
-def sureness(case: Case) -> str:
+def sureness(case: Case) -> Message:
     """How probable the claim is, and how probable it would have to be."""
-    p, sure = case.probability(), case.threshold
-    if case.not_worse:
-        what = f"{case.candidate.label} is worse than {case.baseline.label} by no more than "
-        what += f"{-case.must_exceed:.3g}"
-    else:
-        worth = f" by more than {case.must_exceed:.3g}" if case.must_exceed else ""
-        what = f"{case.candidate.label} is better than {case.baseline.label}{worth}"
-    return f"{what} with probability {percent(p)}; it takes {percent(sure)}"
+    return Message(
+        "launch.probability",
+        {
+            "candidate": case.candidate.label,
+            "baseline": case.baseline.label,
+            "probability": case.probability(),
+            "threshold": case.threshold,
+            **_asked(case),
+        },
+    )
 
 
-def difference(case: Case) -> str:
+def difference(case: Case) -> Message:
     """Both means, and what to expect of the gain."""
     assert case.posterior is not None
-    own, other, n = case.candidate, case.baseline, case.runs
-    observed = float(case.posterior.mean)
-    low, high = (float(end) for end in case.posterior.interval())
-    way = "better" if observed > 0 else "worse"
-    gained = (
-        f"{way} by about {shrunk(abs(observed), n):.3g} ({abs(observed):.3g} as seen, shrunk for "
-        "luck; "
-    )
-    return (
-        f"{own.objective.metric} {own.mean:.4g} ({len(own.values)} runs) against {other.mean:.4g} "
-        f"({len(other.values)}): {gained if observed else 'equal ('}"
-        f"90 % interval {low:.3g} to {high:.3g})"
+    own, other = case.candidate, case.baseline
+    gain = float(case.posterior.mean)
+    return Message(
+        "launch.difference",
+        {
+            "metric": own.objective.metric,
+            "candidate_mean": own.mean,
+            "candidate_runs": len(own.values),
+            "baseline_mean": other.mean,
+            "baseline_runs": len(other.values),
+            "gain": gain,
+            "shrunk_gain": shrunk(gain, case.runs),
+            "interval": [float(end) for end in case.posterior.interval()],
+        },
     )
 
 
-def planning(case: Case) -> list[str]:
+def planning(case: Case) -> list[Message]:
     """How many runs would find a gain of the size that was declared, or seen."""
     n, sd = case.runs, case.sd
     assert case.posterior is not None
@@ -66,103 +71,110 @@ def planning(case: Case) -> list[str]:
     if runs <= n:
         return []
     if runs > MOST_RUNS:
-        return [
-            f"a gain of {effect:.3g} is too small to see: even {MOST_RUNS} runs each would find it "
-            "in fewer than 80 of 100 decisions"
-        ]
-    return [f"to find a gain of {effect:.3g} in 80 of 100 decisions takes about {runs} runs each"]
+        return [Message("launch.too_small_to_find", {"gain": effect, "runs": MOST_RUNS})]
+    return [Message("launch.runs_to_find", {"gain": effect, "runs": runs})]
 
 
-def errors(case: Case, rate: float) -> str:
+def errors(case: Case, rate: float) -> Message:
     """How often this rule launches what should not be."""
-    if case.not_worse:
-        what = f"one that is worse by {-case.must_exceed:.3g}"
-    elif case.must_exceed:
-        what = f"a change that gains no more than {case.must_exceed:.3g}"
-    else:
-        what = "a change that does nothing"
-    most = "at most " if case.plan.looks == (1,) or case.must_exceed > 0 else "about "
-    if case.candidates > 1:
-        what += f", in any of {case.candidates} candidates,"
-    return f"{what} is launched by this rule in {most}{percent(rate)} of decisions"
+    return Message(
+        "launch.false_launches",
+        {
+            **_asked(case),
+            "candidates": case.candidates,
+            "rate": rate,
+            "at_most": case.plan.looks == (1,) or case.must_exceed > 0,
+        },
+    )
 
 
-def about(claim: Claim) -> str:
-    """What a claim is about."""
-    return "a feature" if claim == "feature" else "hyperparameters only"
-
-
-def luck(spreads: Sequence[Spread]) -> list[str]:
-    """Which luck beside that of the seeds the interval allows for."""
-    kinds = {"trial": "the seeds", "study": "tuning", "data": "the evaluation data"}
+def included(spreads: Sequence[Spread]) -> list[Message]:
+    """Which variances beside that of the seeds the interval includes."""
     return [
-        f"the luck of {kinds[one.source]} is in it: a standard deviation of {one.sd:.3g} {one.how}"
-        for one in spreads
+        Message("launch.variance_included", {"source": s.source, "sd": s.sd, "how": s.how})
+        for s in spreads
     ]
 
 
-def caveats(case: Case, study: Spread | None = None) -> list[str]:
+def too_few_runs(case: Case, arm: str, sd_known: bool) -> Message:
+    """Too few runs to judge by."""
+    return Message(
+        "launch.too_few_runs",
+        {**_runs(case), "needed": FEWEST_RUNS, "arm": arm, "sd_known": sd_known},
+    )
+
+
+def unbalanced(case: Case, arm: str, more: int) -> Message:
+    """One arm has more than twice the runs of the other."""
+    return Message("launch.unbalanced", {**_runs(case), "arm": arm, "more": more})
+
+
+def infeasible_repeats(candidate: Arm, baseline: Arm) -> list[Message]:
+    """More repeats of the candidate than of the baseline were infeasible."""
+    if candidate.infeasible <= baseline.infeasible:
+        return []
+    facts = {
+        "candidate": candidate.infeasible,
+        "candidate_asked": candidate.asked,
+        "baseline": baseline.infeasible,
+        "baseline_asked": baseline.asked,
+    }
+    return [Message("launch.infeasible_repeats", facts)]
+
+
+def caveats(case: Case, study: Spread | None = None) -> list[Message]:
     """What in the runs themselves limits the verdict."""
     own, other = case.candidate, case.baseline
-    found = []
+    found: list[Message] = []
     if case.claim == "feature" and study is None and not case.not_worse:
-        found.append(
-            "about this point: whether the feature helps however it is tuned is not asked here"
-        )
+        found.append(Message("launch.only_this_point"))
     if case.plan.looks == (1,):
-        found.append(
-            "one run: an effect of two standard deviations is found less than half the time"
-        )
+        found.append(Message("launch.one_run"))
     elif case.plan.sequential and case.runs not in case.plan.looks:
-        looks = ", ".join(map(str, case.plan.looks))
-        found.append(f"judged at {case.runs} runs, which is not one of the planned looks ({looks})")
+        facts = {"runs": case.runs, "looks": list(case.plan.looks)}
+        found.append(Message("launch.unplanned_look", facts))
     if case.posterior is not None and bool(case.posterior.conflict):
-        found.append(
-            f"earlier repeats had a standard deviation of {float(case.history.sd):.3g}; these "
-            "contradict it, and it was left out"
-        )
+        found.append(Message("launch.history_contradicted", {"sd": float(case.history.sd)}))
     if own.sd > 0 and other.sd > 0:
         ratio = max(own.sd, other.sd) / min(own.sd, other.sd)
         if ratio > SD_RATIO:
             noisy = own.label if own.sd > other.sd else other.label
-            found.append(
-                f"{noisy} varies {ratio:.1f} times as much as the other: with skewed noise five "
-                "runs each then launch up to 22 % of equal pairs"
-            )
+            found.append(Message("launch.unequal_spread", {"arm": noisy, "ratio": ratio}))
     for arm in (own, other):
         if len(arm.values) > 1 and arm.sd == 0 and arm.alike is not False:
-            found.append(
-                f"all {len(arm.values)} repeats of {arm.label} went the same way: does the "
-                "program use its seed?"
-            )
+            facts = {"runs": len(arm.values), "arm": arm.label}
+            found.append(Message("launch.same_curves", facts))
         if arm.failed or arm.unfinished:
-            lost = [f"{arm.failed} failed"] * bool(arm.failed)
-            lost += [f"{arm.unfinished} have not ended"] * bool(arm.unfinished)
-            found.append(f"of the {arm.asked} repeats of {arm.label}, {' and '.join(lost)}")
+            lost = {"asked": arm.asked, "failed": arm.failed, "unfinished": arm.unfinished}
+            found.append(Message("launch.lost_runs", {"arm": arm.label, **lost}))
     if other.infeasible > own.infeasible:
-        found.append(f"{other.infeasible} of {other.asked} repeats of the baseline were infeasible")
+        facts = {"infeasible": other.infeasible, "asked": other.asked}
+        found.append(Message("launch.baseline_infeasible", facts))
     if own.code and other.code and own.code != other.code:
-        found.append(
-            f"candidate and baseline ran different code ({', '.join(sorted(own.code))} and "
-            f"{', '.join(sorted(other.code))}): the gain is that of everything that changed"
-        )
+        code = {"candidate": sorted(own.code), "baseline": sorted(other.code)}
+        found.append(Message("launch.different_code", code))
     return found
 
 
-def fixed_caveats(candidate: Arm, baseline: Arm) -> list[str]:
+def fixed_caveats(candidate: Arm, baseline: Arm) -> list[Message]:
     """What the rounds held fixed limits every conclusion."""
     rounds = [arm.round for arm in (candidate, baseline) if arm.round is not None]
-    return list(dict.fromkeys(caveat for round in rounds for caveat in round.caveats))
+    fixed = dict.fromkeys(f for round in rounds for study in round.studies for f in study.fixed)
+    found: list[Message] = []
+    for one in fixed:
+        when = [list(condition) for condition in one.when]
+        caveat = Message("launch.holds_for", {"name": one.name, "value": one.value, "when": when})
+        if caveat not in found:
+            found.append(caveat)
+    return found
 
 
-def percent(p: float) -> str:
-    """A probability in per cent, never rounded to certainty.
+def _asked(case: Case) -> dict[str, float | None]:
+    """What the gain has to exceed, or the margin that it may fall short by."""
+    margin = -case.must_exceed if case.not_worse else None
+    return {"must_exceed": case.must_exceed, "not_worse_by": margin}
 
-    >>> [percent(p) for p in (0.965, 0.78, 0.9999, 0.0001)]
-    ['96.5 %', '78 %', 'over 99.9 %', 'below 0.1 %']
-    """
-    if 0.999 < p < 1:
-        return "over 99.9 %"
-    if 0 < p < 0.001:
-        return "below 0.1 %"
-    return f"{100 * p:.3g} %"
+
+def _runs(case: Case) -> dict[str, int]:
+    own, other = case.candidate, case.baseline
+    return {"candidate_runs": len(own.values), "baseline_runs": len(other.values)}

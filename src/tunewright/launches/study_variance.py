@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tunewright.checks.positions import losses_of, settled
+from tunewright.messages import Message
 from tunewright.stats.best_of_k import best_of
 from tunewright.stats.half_sampling import separate_halves, shared_halves
 from tunewright.stats.noise import Floats
@@ -33,14 +34,14 @@ def from_halves(results: Results, study: int) -> Spread | None:
     if len(feasible) < FEWEST_TRIALS:
         return None
     sd = best_of(feasible, len(feasible) // 2).sd
-    how = f"about, from halves of {len(feasible)} trials"
+    how = Message("variance.halves", {"trials": len(feasible), "each": False})
     return Spread("study", sd, sd / WITHIN, sd * WITHIN, HALVES_FREEDOM, how)
 
 
 def from_replicates(replicates: Sequence[Results], study: int) -> Spread | None:
     """The spread of the best over studies of the same space with points of their own."""
     bests = [best for r in replicates if np.isfinite(best := _best(r, study))]
-    return _over(bests, "studies")
+    return _over(bests, "variance.studies")
 
 
 def luck_of_gain(
@@ -57,7 +58,7 @@ def luck_of_gain(
     """
     if len(replicates) >= FEWEST_STUDIES:
         gaps = [_best(r, baseline_study) - _best(r, candidate_study) for r in replicates]
-        return _over([gap for gap in gaps if np.isfinite(gap)], "replicate rounds")
+        return _over([gap for gap in gaps if np.isfinite(gap)], "variance.replicates")
     a, b = _losses(baseline, baseline_study), _losses(candidate, candidate_study)
     if min(np.isfinite(a).sum(), np.isfinite(b).sum()) < FEWEST_TRIALS:
         return None
@@ -71,16 +72,17 @@ def luck_of_gain(
     if halves is None:
         return None
     sd = (halves.interval[1] - halves.interval[0]) / NINETY
-    how = f"about, from halves of {halves.trials} trials each"
+    how = Message("variance.halves", {"trials": halves.trials, "each": True})
     return Spread("study", sd, sd / WITHIN, sd * WITHIN, HALVES_FREEDOM, how)
 
 
-def _over(values: Sequence[float], what: str) -> Spread | None:
+def _over(values: Sequence[float], how: str) -> Spread | None:
     if len(values) < FEWEST_STUDIES:
         return None
     sd = float(np.std(values, ddof=1))
     low, high = chi_square_interval(sd, len(values) - 1)
-    return Spread("study", sd, low, high, len(values) - 1, f"from {len(values)} {what}")
+    known = Message(how, {"studies": len(values)})
+    return Spread("study", sd, low, high, len(values) - 1, known)
 
 
 def _best(results: Results, study: int) -> float:

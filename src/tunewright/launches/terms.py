@@ -1,54 +1,97 @@
-"""What a launch asks: the terms of `decide`, settled before any run and asked at every look."""
+"""The terms of a launch: what is asked and how sure one must be, fixed before any run."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
 from dataclasses import dataclass
 
-from tunewright.finding import Finding
-from tunewright.launches.arm import Arm
-from tunewright.launches.decide import decide
-from tunewright.launches.launch import Launch
-from tunewright.launches.plan import FIVE_LOOKS, Claim, Plan
+from tunewright.errors import DesignError
+from tunewright.facts import Facts
+from tunewright.launches.plan import CLAIMS, Claim, Plan, fixed
 from tunewright.stats.gain import History
-from tunewright.stats.spread import Spread
-from tunewright.store.repeats import Repeats
+
+FEWEST_SPLITS = 3  # shared by both arms, to compare them split by split
 
 
-@dataclass(frozen=True)
-class Question:
-    """The terms of a decision; see `decide`, whose arguments they are."""
+@dataclass(frozen=True, kw_only=True)
+class LaunchTerms(Facts):
+    """What a launch asks; every field may be left out, and wrong ones are refused at once.
 
-    plan: Plan = FIVE_LOOKS
-    complexity: float = 0.0
-    findings: Sequence[Finding] = ()
-    not_worse_by: float | None = None
-    sd: float | None = None
+    `claim` is "feature" or "hyperparameters"; by default a feature if the configurations differ in
+    a scientific hyperparameter. `complexity` is the gain, in the metric's units, that it takes to
+    be worth its cost. `not_worse_by` asks instead whether the candidate (something removed, say)
+    is worse by no more than this margin. `detect` is the smallest difference worth finding, by
+    default the round's. `sd` is the metric's standard deviation between runs, if you know it; then
+    one run each may be enough.
+
+    `plan` gives the numbers of runs per arm at which one decides: a number, or a `Plan` of several
+    looks. `tw.launch` looks at 3, 5, 8, 13 and 20 runs by default, `tw.decide` judges once, at
+    five. `candidates` counts the rivals of this baseline; `tw.launch` counts them itself.
+    `splits` trains both arms once on each of so many data splits instead. `in_general` claims that
+    the feature helps however it is tuned: study and data variance count too. `fresh` does not
+    reuse the runs that made the baseline what it is. `same_data` declares that the program does
+    not take its data split from the seed.
+
+    >>> LaunchTerms(complexity=0.002, plan=5).looks(default=fixed(3)).looks
+    (5,)
+    """
+
     claim: Claim | None = None
-    looked: int = 0
-    candidates: int = 1
+    complexity: float = 0.0
+    not_worse_by: float | None = None
     detect: float | None = None
-    history: History | None = None
-    study: Spread | None = None
-    data: Spread | None = None
+    sd: float | None = None
+    plan: Plan | int | None = None
+    candidates: int | None = None
+    splits: int | None = None
+    in_general: bool = False
+    fresh: bool = False
     same_data: bool = False
 
-    def answer(self, candidate: Repeats | Arm, baseline: Repeats | Arm) -> Launch:
-        """Decide on these terms."""
-        return decide(
-            candidate,
-            baseline,
-            complexity=self.complexity,
-            findings=self.findings,
-            not_worse_by=self.not_worse_by,
-            sd=self.sd,
-            claim=self.claim,
-            plan=self.plan,
-            looked=self.looked,
-            candidates=self.candidates,
-            detect=self.detect,
-            history=self.history,
-            study=self.study,
-            data=self.data,
-            same_data=self.same_data,
-        )
+    def __post_init__(self) -> None:
+        if not math.isfinite(self.complexity) or self.complexity < 0:
+            raise DesignError(
+                f"complexity={self.complexity!r}: the gain it takes to be worth its cost, from 0. "
+                "Use not_worse_by= to ask whether something can be removed."
+            )
+        if self.not_worse_by is not None:
+            if self.complexity:
+                raise DesignError(
+                    "complexity= and not_worse_by= are two questions: ask one of them."
+                )
+            if not 0 < self.not_worse_by < math.inf:
+                raise DesignError(
+                    f"not_worse_by={self.not_worse_by!r}: the loss you would accept, above 0, in "
+                    "the metric's units."
+                )
+        if self.claim is not None and self.claim not in CLAIMS:
+            raise DesignError(f"claim={self.claim!r}: one of {', '.join(CLAIMS)}.")
+        if self.detect is not None and not 0 < self.detect < math.inf:
+            raise DesignError(
+                f"detect={self.detect!r}: the smallest difference worth finding, above 0."
+            )
+        if self.sd is not None:
+            History.declared(self.sd)  # refuses what is no standard deviation
+        self.looks(default=fixed(1))  # refuses what is no plan
+        if self.candidates is not None and not _whole(self.candidates, 1):
+            raise DesignError(
+                f"candidates={self.candidates!r}: how many are compared with this baseline, from 1."
+            )
+        if self.splits is not None and not _whole(self.splits, FEWEST_SPLITS):
+            raise DesignError(
+                f"splits={self.splits!r}: how many data splits, from {FEWEST_SPLITS}."
+            )
+
+    def looks(self, *, default: Plan) -> Plan:
+        """The plan of these terms; `default` where they leave it open."""
+        if self.plan is None:
+            return default if self.splits is None else fixed(self.splits)
+        if isinstance(self.plan, Plan):
+            return self.plan
+        if not _whole(self.plan, 1):
+            raise DesignError(f"plan={self.plan!r}: at how many runs per arm to decide, from 1.")
+        return fixed(self.plan)
+
+
+def _whole(number: object, least: int) -> bool:
+    return isinstance(number, int) and not isinstance(number, bool) and number >= least

@@ -7,24 +7,39 @@ variance).
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import numpy as np
 
+from tunewright import messages
+from tunewright.actions import Action, Advise, MeasureVariance, Repeat
 from tunewright.checks.positions import losses_of
 from tunewright.checks.variance import optimism, spread
+from tunewright.errors import DesignError
+from tunewright.execution.repeat import repeated
+from tunewright.execution.watcher import Summary, Watcher
+from tunewright.execution.workload import Workload
+from tunewright.facts import Facts
 from tunewright.launches.arm import Arm
 from tunewright.launches.data_variance import by_split, examples_of, of_gain, of_value
+from tunewright.launches.replicate import known_splits, replicate, replicates, resplit
+from tunewright.launches.rivals import as_recorded
 from tunewright.launches.study_variance import from_halves, from_replicates
+from tunewright.messages import Message
 from tunewright.stats.noise import Floats
 from tunewright.stats.spread import Spread
 from tunewright.store.results import Results
+from tunewright.store.store import Store
 from tunewright.store.trial import Trial
+
+Unknown = Literal["trial", "study", "data", "splits"]
 
 
 @dataclass(frozen=True)
-class Variances:
+class Variances(Facts):
     """How far chance moves the best value of a round, by where the chance comes from."""
 
     round: str
@@ -35,18 +50,61 @@ class Variances:
     data_of_gain: Spread | None  # the difference between the two best studies, on other examples
     splits: Spread | None  # the best configuration, on other splits
     optimism: float | None  # by which the best value is too good, at least: it was picked
-    missing: Mapping[str, str] = field(default_factory=dict)  # what is not known, and how to know
+    missing: Mapping[Unknown, Action] = field(default_factory=dict)  # how to measure the rest
+    interrupted: bool = False  # somebody stopped the training that was to measure it
 
     def __str__(self) -> str:
         """One line for each that is known."""
         known = [self.trial, *self.study.values(), self.data, self.data_of_gain, self.splits]
-        return "\n".join(str(one) for one in known if one is not None) or "nothing is known yet"
+        lines = [str(one) for one in known if one is not None]
+        return "\n".join(lines) or messages.text("variance.nothing_known", {})
 
 
 def variance(
+    results: Results,
+    workload: Workload | None = None,
+    *,
+    times: int | None = None,
+    studies: int | None = None,
+    splits: int | None = None,
+    store: str | os.PathLike[str] | None = None,
+    watch: Watcher | None = None,
+) -> Variances:
+    """Trial, study and data variance of a round, from what its store has.
+
+    Nothing is trained unless asked: with a workload, `times` trains the best trial again until it
+    has so many repeats, `studies` runs the whole search again until there are so many of it, and
+    `splits` trains the best trial on each of so many data splits. The store is the workload's, the
+    one the results were read from, or `store` (needed for results of a PostgreSQL store with a
+    password).
+
+        print(tw.variance(tw.load("tuning.db", "depth")))
+        tw.variance(results, workload, times=5, studies=3)
+    """
+    summary: Summary | None = None
+    if times or studies or splits:
+        if workload is None:
+            raise DesignError(
+                "times=, studies= and splits= train: give the workload, tw.variance(results, "
+                "workload, times=5)."
+            )
+        summary = _measure(results, workload, times, studies, splits, watch)
+    address = store or (workload.store if workload is not None else results.store)
+    if not address:  # results that were never in a store
+        return variances_of(results)
+    with Store.open(address, create=False) as opened:
+        own = as_recorded(opened, results.round.name, results)
+        best = own.top(1)
+        arm = known_splits(opened, own, best[0]) if best else None
+        found = variances_of(own, replicates(opened, own.round), arm)
+    stopped = _stopped(summary)
+    return replace(found, interrupted=True) if stopped else found
+
+
+def variances_of(
     results: Results, replicates: Sequence[Results] = (), splits: Arm | None = None
 ) -> Variances:
-    """What is known of the trial, study and data variance of a round.
+    """The variances of a round, its replicates and the best configuration on several splits.
 
     `replicates` are the same round with other seeds (its own points count as one of them); `splits`
     is the best configuration trained on several data splits.
@@ -56,7 +114,7 @@ def variance(
     trial = None
     if found is not None:
         freedom = found.repeats - found.groups
-        how = f"from {found.repeats} repeats"
+        how = Message("variance.repeats", {"repeats": found.repeats})
         trial = Spread("trial", found.sd, found.low, found.high, freedom, how)
     studies = {}
     for study in results.studies:
@@ -66,15 +124,15 @@ def variance(
             studies[study.label] = own
     best = results.top(1)
     data, gap = _data(results, best[0]) if best else (None, None)
-    missing = {}
+    missing: dict[Unknown, Action] = {}
     if trial is None:
-        missing["trial"] = f"tunewright repeat {name} --times 5"
+        missing["trial"] = Repeat(name)
     if not replicates:
-        missing["study"] = f"tunewright variance {name} --studies 3"
+        missing["study"] = MeasureVariance(name, studies=3)
     if data is None:
-        missing["data"] = "save per_example.npy in run.folder: one number for each example"
+        missing["data"] = Advise("save_per_example")
     if splits is None:
-        missing["splits"] = f"tunewright variance {name} --splits 5"
+        missing["splits"] = MeasureVariance(name, splits=5)
     return Variances(
         round=name,
         metric=results.objective.metric,
@@ -86,6 +144,29 @@ def variance(
         optimism=_optimism(results, trial),
         missing=missing,
     )
+
+
+def _measure(
+    results: Results,
+    workload: Workload,
+    times: int | None,
+    studies: int | None,
+    splits: int | None,
+    watch: Watcher | None,
+) -> Summary | None:
+    """Train what it takes to know them; how the last training ended."""
+    summary: Summary | None = None
+    if times:
+        _, summary, _ = repeated(results.best(), workload, times, watch)
+    if studies and not _stopped(summary):
+        _, summary = replicate(results, workload, studies, watch)
+    if splits and not _stopped(summary):
+        _, summary = resplit(results, results.best(), workload, splits, watch)
+    return summary
+
+
+def _stopped(summary: Summary | None) -> bool:
+    return summary is not None and summary.why != "finished"
 
 
 def _groups(results: Results) -> list[list[float]]:

@@ -83,12 +83,17 @@ def text(code: str, facts: Facts, reader: Reader = "python") -> Text:
     return Text(fill(catalogue[code], facts, reader))
 
 
+def sentence(message: Message | Facts) -> Text:
+    """The sentence of a message, or of its plain data as the database has it."""
+    if isinstance(message, Message):
+        return message.text
+    return text(message["code"], {name: one for name, one in message.items() if name != "code"})
+
+
 def finding(check: str, verdict: str, facts: Facts) -> Words:
     """What one check found, in words; `facts` is its evidence as plain data."""
     if "why" in facts and verdict == "cannot_judge":
-        why = facts["why"]
-        reason = text(why["code"], {k: v for k, v in why.items() if k != "code"})
-        return Words(Text(_language().CANNOT_JUDGE[check]), (reason,))
+        return Words(Text(_language().CANNOT_JUDGE[check]), (sentence(facts["why"]),))
     headline, *evidence = _language().FINDINGS[check](verdict, facts)
     return Words(Text(headline), tuple(Text(line) for line in evidence))
 
@@ -117,7 +122,7 @@ def fill(template: Template, facts: Facts, reader: Reader = "python") -> str:
 
 
 class _Formatter(Formatter):
-    """Format fields by what they are: number, duration, percent, list, range, count NOUN."""
+    """Format fields by what they are: number, duration, percent, count NOUN, list and so on."""
 
     def format_field(self, value: Any, format_spec: str) -> Any:
         kind, _, rest = format_spec.partition(" ")
@@ -127,6 +132,8 @@ class _Formatter(Formatter):
             return words.duration(value)
         if kind == "percent":
             return f"{value:.0%}"
+        if kind == "probability":
+            return words.probability(value)
         if kind == "list":
             return ", ".join(words.value(one) for one in value)
         if kind == "count":
@@ -136,6 +143,8 @@ class _Formatter(Formatter):
             return words.range_of(value)
         if kind == "ranges":
             return " and ".join(f"{name} in {words.range_of(one)}" for name, one in value.items())
+        if kind == "message":  # a sentence inside a sentence
+            return sentence(value)
         if kind == "settings":
             return words.settings(value)
         return super().format_field(value, format_spec)

@@ -39,6 +39,40 @@ def number(x: float | None) -> str:
     return f"{mantissa}e{int(exponent)}"
 
 
+def probability(p: float) -> str:
+    """A probability in per cent, never rounded to certainty.
+
+    >>> [probability(p) for p in (0.965, 0.78, 0.9999, 0.0001)]
+    ['96.5 %', '78 %', 'over 99.9 %', 'below 0.1 %']
+    """
+    if 0.999 < p < 1:
+        return "over 99.9 %"
+    if 0 < p < 0.001:
+        return "below 0.1 %"
+    return f"{100 * p:.3g} %"
+
+
+def rate(per_second: float) -> str:
+    """A throughput with four significant digits.
+
+    >>> rate(19005.4), rate(3.14159)
+    ('19,010', '3.142')
+    """
+    if per_second < 1000:
+        return f"{per_second:.4g}"
+    return f"{float(f'{per_second:.4g}'):,.0f}"
+
+
+def two_digits(x: float) -> str:
+    """A batch size or a number of steps that is not known any better.
+
+    >>> two_digits(131.7), two_digits(3.44)
+    ('130', '3.4')
+    """
+    digits = 1 - math.floor(math.log10(x))
+    return f"{round(x, digits):.10g}"
+
+
 def value(x: Any) -> str:
     """The value of a hyperparameter.
 

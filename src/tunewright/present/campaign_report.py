@@ -11,6 +11,7 @@ from tunewright.advice.range_overlap import hull
 from tunewright.advice.rewrite import searched_ranges, with_ranges
 from tunewright.campaigns.campaign import Campaign
 from tunewright.campaigns.probe import skipped
+from tunewright.campaigns.probe_answers import message_of
 from tunewright.campaigns.train_longer import ranks_alike
 from tunewright.launches.lineage import Launched
 from tunewright.messages import Message, Text
@@ -88,9 +89,8 @@ def _found(campaign: Campaign) -> Iterator[Message]:
         yield Message("campaign.tested", {"look": look.look, "metrics": dict(look.metrics)})
     yield Message("campaign.spent", _spent(campaign))
     for probe in campaign.probes:
-        if probe.get("says"):  # single rows of a probe say nothing
-            facts = {"probe": probe.get("probe", ""), "says": probe["says"]}
-            yield Message("campaign.probe", facts)
+        if (answer := message_of(probe)) is not None:  # single rows of a probe have none
+            yield Message("campaign.probe", {"probe": probe.get("probe", ""), "answer": answer})
     alike = ranks_alike(campaign)
     if alike is not None:
         yield Message("campaign.lengths", {"says": str(alike.says)})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from tunewright.actions import (
     Action,
@@ -29,6 +30,10 @@ class Step:
 
     action: Action
     why: Message
+
+    def to_data(self) -> dict[str, Any]:
+        """Plain data: the action, and why it helps."""
+        return {**self.action.to_data(), "why": self.why.to_data()}
 
 
 def next_steps(results: Results, reported: bool = False) -> tuple[Step, ...]:

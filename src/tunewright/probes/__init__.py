@@ -8,7 +8,7 @@
     probes.batch_size(make_step)       which sizes fit, how fast is each, which one to use
     probes.input_bound(make_step)      does training wait for its data, and for which stage
 
-Every one returns an answer with `.says`, `.settings` and `.missing`, and keeps it in the store.
+Every one returns an answer with `.headline`, `.message`, `.settings` and `.missing`, and stores it.
 
 Names are looked up when first used: the processes of a probe need next to none of them.
 """

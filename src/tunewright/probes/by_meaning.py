@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from tunewright.design.ranges import Value, is_number
 from tunewright.execution.command import Command
 from tunewright.execution.workload import Workload
+from tunewright.messages import Message
 from tunewright.probes.starting_point import best_known, configuration
 from tunewright.store.trial import Trial
 
@@ -61,26 +62,21 @@ class ByMeaning:
         off, defaults = self.workload.meaning.off, self.workload.accepts.defaults
         return off[name] if name in off else defaults.get(name)
 
-    def lacks(self, needed: Sequence[str]) -> tuple[str, ...]:
-        """What is missing of these meanings, a sentence each with the entry to add."""
-        return tuple(text for meaning in needed if (text := self._lack(meaning)))
+    def lacks(self, needed: Sequence[str]) -> tuple[Message, ...]:
+        """What is missing of these meanings."""
+        lacks = (self._lack(meaning) for meaning in needed)
+        return tuple(lack for lack in lacks if lack is not None)
 
-    def _lack(self, meaning: str) -> str:
-        name, entry = self.name(meaning), f'means={{"{meaning}": "..."}}'
+    def _lack(self, meaning: str) -> Message | None:
+        facts = {"name": self.name(meaning), "meaning": meaning}
         if not self.takes(meaning):
-            return (
-                f"{name}: the training program takes no such hyperparameter. Let it take one, or "
-                f"if it has another name, say so: {entry}"
-            )
+            return Message("probe.takes_no_hyperparameter", facts)
         positive = meaning in ("learning_rate", "max_train_steps")
         if positive and not (self.number(meaning) or 0.0) > 0:
-            return (
-                f"{name}: no value above 0 is known. Fix one, or begin from a round that has it; "
-                f"if it has another name, say so: {entry}"
-            )
+            return Message("probe.no_value", facts)
         if meaning == "clip_norm" and not self._knows_unclipped:
-            return f'{name}: which value clips nothing is not known. Say it: off={{"{name}": ...}}'
-        return ""
+            return Message("probe.unclipped_unknown", {"name": self.name(meaning)})
+        return None
 
     def spelled(self, **meanings: Value) -> dict[str, Value]:
         """These meanings in the workload's own spelling."""
@@ -96,15 +92,12 @@ class ByMeaning:
         return {**self.changed(max_train_steps=steps, **meanings), **constant}
 
     @property
-    def caveats(self) -> tuple[str, ...]:
+    def caveats(self) -> tuple[Message, ...]:
         """What short runs of this workload do otherwise than they should."""
         if self._holds:
             return ()
-        name = self.name("schedule")
-        return (
-            "short runs keep the schedule of the learning rate, squeezed into them. To hold it "
-            f'constant, let the program take {name}, and say off={{"{name}": "{CONSTANT}"}}',
-        )
+        facts = {"name": self.name("schedule"), "constant": CONSTANT}
+        return (Message("probe.schedule_squeezed", facts),)
 
     @property
     def _knows_unclipped(self) -> bool:

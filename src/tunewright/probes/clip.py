@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from tunewright.checks.logged_rate import warmup_end
 from tunewright.design.ranges import Value
 from tunewright.errors import DesignError
 from tunewright.execution.watcher import Watcher
 from tunewright.execution.workload import Workload
+from tunewright.messages import Message
 from tunewright.probes.by_meaning import ByMeaning, by_meaning
 from tunewright.probes.equal_draws import run_equal
 from tunewright.probes.norms import (
@@ -25,7 +26,7 @@ from tunewright.probes.norms import (
     logged_after_clipping,
     stable_norms,
 )
-from tunewright.probes.probe import keep
+from tunewright.probes.probe import Answer, keep
 from tunewright.probes.short_run import (
     ShortRun,
     early_until,
@@ -40,7 +41,7 @@ from tunewright.store.trial import Trial
 
 HALVINGS = 3  # of the first threshold, while training is unstable
 SEEDS = 2  # that must be stable
-DISGUISED = "this is a disguised reduction of the learning rate: lower the learning rate instead"
+UNKNOWN = Message("probe.clip.unknown")
 
 
 @dataclass(frozen=True)
@@ -58,21 +59,21 @@ class ClipTry:
 
 
 @dataclass(frozen=True)
-class Clip:
+class Clip(Answer):
     """Where to clip, and what it does."""
 
     probe: ClassVar[str] = "clip"
 
-    says: str  # the answer in one sentence
+    message: Message  # the answer as a code with its facts
     settings: Mapping[str, Value]
-    missing: tuple[str, ...] = ()
+    missing: tuple[Message, ...] = ()
     clip_norm: float | None = None  # the 90th percentile, or what was stable in the end
     clipped: Clipped | None = None  # how often it clips
     learning_rate: float | None = None  # that was to be made stable
     tried: tuple[ClipTry, ...] = ()
     round: str = ""  # whose norms were read
     trial: int | None = None
-    caveats: tuple[str, ...] = ()
+    caveats: tuple[Message, ...] = ()
 
 
 def clip(
@@ -97,7 +98,7 @@ def clip(
     start = by_meaning(source, fixed, trial)
     missing = start.lacks(("learning_rate", "max_train_steps", "clip_norm"))
     if missing:
-        return Clip("where to clip cannot be judged", {}, missing)
+        return Clip(UNKNOWN, {}, missing)
     start = ByMeaning(source, start.changed(clip_norm=start.unclipped))
     answer = mended(start, steps, watch)
     keep(source, answer)
@@ -120,17 +121,17 @@ def recorded(results: Results, trial: Trial) -> Clip:
     early = any(first <= limit for first, _ in unstable)
     threshold = first_threshold(stable_norms(norms, unstable, warmup, early))
     if threshold is None:
-        few = (f"more stable steps: trial {trial.number} logged too few norms to begin from",)
-        return Clip("where to clip cannot be judged", {}, few)
+        few = Message("probe.clip.too_few_norms", {"trial": trial.number})
+        return Clip(UNKNOWN, {}, (few,))
     often = clipped(norms, threshold, warmup)
-    says = (
-        f"clipping might begin at {threshold:.3g}: 90 % of the gradient norms of trial "
-        f"{trial.number}'s stable steps are below; {_often(often)}"
-    )
-    if not unstable:
-        says += ". Its training is stable: clip only where training is not"
+    facts = {
+        "clip_norm": threshold,
+        "trial": trial.number,
+        "clipped": _facts(often),
+        "stable": not unstable,
+    }
     return Clip(
-        says,
+        Message("probe.clip.recorded", facts),
         {} if often.too_often else {name: threshold},
         clip_norm=threshold,
         clipped=often,
@@ -142,7 +143,7 @@ def mended(start: ByMeaning, steps: int, watch: Watcher | None) -> Clip:
     workload = start.workload
     before = stability(workload, fixed=start.configuration, steps=steps, watch=watch)
     if before.missing:
-        return Clip("where to clip cannot be judged", {}, before.missing)
+        return Clip(UNKNOWN, {}, before.missing)
     with Store.open(workload.store) as store:
         results = store.results(before.round)
     found = before.first_unstable
@@ -155,12 +156,9 @@ def mended(start: ByMeaning, steps: int, watch: Watcher | None) -> Clip:
     if threshold is None:
         return _without_norms(start.name("gradient_norm"))
     if found is None:
-        says = (
-            f"{before.says}; there is nothing to clip for. If you clip all the same, begin at "
-            f"{threshold:.3g}, the 90th percentile of its gradient norms"
-        )
+        facts = {"stability": before.message, "clip_norm": threshold}
         return Clip(
-            says,
+            Message("probe.clip.not_needed", facts),
             {},
             clip_norm=threshold,
             round=before.round,
@@ -172,13 +170,13 @@ def mended(start: ByMeaning, steps: int, watch: Watcher | None) -> Clip:
         norm = float(f"{threshold / 2**halvings:.3g}")
         one, lacking = _try(start, found.learning_rate, norm, before.steps, watch)
         if lacking:
-            return Clip("where to clip cannot be judged", {}, lacking)
+            return Clip(UNKNOWN, {}, lacking)
         tried.append(one)
         if one.stable:
             break
-    says, settings, caveats = _conclusion(start, found, tried)
+    message, settings, caveats = _conclusion(start, found, tried)
     return Clip(
-        says,
+        message,
         settings,
         clip_norm=tried[-1].clip_norm if tried[-1].stable else None,
         clipped=tried[-1].clipped,
@@ -211,7 +209,7 @@ def _threshold(
 
 def _try(
     start: ByMeaning, rate: float, norm: float, steps: int, watch: Watcher | None
-) -> tuple[ClipTry, tuple[str, ...]]:
+) -> tuple[ClipTry, tuple[Message, ...]]:
     results = run_equal(
         "clip",
         f"Is learning rate {rate:.3g} stable with gradients clipped at {norm:.3g}?",
@@ -233,45 +231,32 @@ def _try(
 
 def _conclusion(
     start: ByMeaning, found: ShortRun, tried: list[ClipTry]
-) -> tuple[str, dict[str, Value], tuple[str, ...]]:
-    """The sentence, the settings and the caveats after the last threshold was tried."""
-    last, rate = tried[-1], f"learning rate {found.learning_rate:.3g}"
+) -> tuple[Message, dict[str, Value], tuple[Message, ...]]:
+    """The answer, the settings and the caveats after the last threshold was tried."""
+    last = tried[-1]
+    facts = {"learning_rate": found.learning_rate, "clip_norm": last.clip_norm}
     if not last.stable:
         bad = next(run for run in last.runs if not run.stable)
-        return (
-            f"clipping does not make {rate} stable: even at {last.clip_norm:.3g} the loss "
-            f"{bad.says}. Lower the learning rate, or try warm-up: tunewright probe warmup",
-            {},
-            (),
-        )
-    says = f"clipping at {last.clip_norm:.3g} makes {rate} stable"
+        return Message("probe.clip.still_unstable", {**facts, "run": bad.message}), {}, ()
+    settings = start.spelled(clip_norm=last.clip_norm)
+    often = None if last.clipped is None else _facts(last.clipped)
+    message = Message("probe.clip.stable", {**facts, "clipped": often})
     if last.clipped is None:
         name = start.name("gradient_norm")
-        unknown = f"how much is clipped is not known: log {name} as it is before clipping"
-        return says, start.spelled(clip_norm=last.clip_norm), (unknown,)
-    says = f"{says}; {_often(last.clipped)}"
-    settings = {} if last.clipped.too_often else start.spelled(clip_norm=last.clip_norm)
-    return says, settings, ()
+        return message, settings, (Message("probe.clip.share_unknown", {"name": name}),)
+    return message, {} if last.clipped.too_often else settings, ()
 
 
-def _often(often: Clipped) -> str:
-    if not often.too_often:
-        return f"{often.share:.0%} of the updates are clipped"
-    return (
-        f"but {often.worst:.0%} of the updates between step {often.from_step} and {often.to_step} "
-        f"are clipped: {DISGUISED}"
-    )
+def _facts(often: Clipped) -> dict[str, Any]:
+    return {
+        "share": often.share,
+        "worst": often.worst,
+        "from_step": often.from_step,
+        "to_step": often.to_step,
+        "too_often": often.too_often,
+    }
 
 
 def _without_norms(name: str, after: bool = False) -> Clip:
-    if after:
-        lack = (
-            f"{name} before clipping: what is logged is the norm after it. Log what clipping was "
-            "given (clip_grad_norm_ returns it)"
-        )
-    else:
-        lack = (
-            f"{name}: too few norms were logged. Log the norm of the whole gradient at every step, "
-            'before clipping, or if it has another name, say so: means={"gradient_norm": "..."}'
-        )
-    return Clip("where to clip cannot be judged", {}, (lack,))
+    code = "probe.clip.norms_after_clipping" if after else "probe.clip.no_norms"
+    return Clip(UNKNOWN, {}, (Message(code, {"name": name}),))

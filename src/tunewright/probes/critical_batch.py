@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
@@ -18,14 +19,14 @@ from tunewright.design.round import Round
 from tunewright.errors import DesignError
 from tunewright.execution.watcher import Watcher
 from tunewright.execution.workload import Workload
-from tunewright.probes.probe import keep, run_probe
+from tunewright.messages import Message
+from tunewright.probes.probe import Answer, keep, run_probe
 from tunewright.probes.scaling import (
     FEWEST_SIZES,
     Luck,
     ScalingFit,
     fit_scaling,
     label_of,
-    two_digits,
 )
 from tunewright.probes.short_run import finished
 from tunewright.probes.steps_to_goal import FINE, SizePoint, goal_of, size_point
@@ -41,14 +42,14 @@ Verdict = Literal["inside", "above", "below", "unknown"]
 
 
 @dataclass(frozen=True)
-class CriticalBatch:
+class CriticalBatch(Answer):
     """What the studies found."""
 
     probe: ClassVar[str] = PROBE
     verdict: Verdict  # where the critical batch size lies among the sizes that count
-    says: str
+    message: Message  # the answer as a code with its facts
     settings: Mapping[str, Value]  # the largest size that is not above the critical one
-    missing: tuple[str, ...] = ()
+    missing: tuple[Message, ...] = ()
     metric: str = ""
     goal: float | None = None  # fixed by the smallest size
     critical_batch_size: float | None = None
@@ -56,7 +57,7 @@ class CriticalBatch:
     high: float | None = None
     smallest_steps: float | None = None  # what no batch size goes below
     sizes: tuple[SizePoint, ...] = ()
-    caveats: tuple[str, ...] = ()
+    caveats: tuple[Message, ...] = ()
 
 
 def critical_batch(
@@ -187,14 +188,17 @@ def _eval_every(
 
 def _no_goal(workload: Workload, size: int, results: Results) -> CriticalBatch:
     feasible = sum(trial.value is not None for trial in results.trials)
+    facts = {
+        "batch_size": size,
+        "feasible": feasible,
+        "trials": len(results.trials),
+        "check": shlex.join(["tunewright", "check", results.round.name]),
+    }
     return CriticalBatch(
         "unknown",
-        "No goal can be set at the smallest batch size.",
+        Message("probe.critical_batch.no_goal"),
         {},
-        (
-            f"three feasible trials at batch size {size}: {feasible} of {len(results.trials)} are. "
-            "Narrow the ranges (see tunewright check " + results.round.name + "), or say goal=",
-        ),
+        (Message("probe.critical_batch.few_feasible", facts),),
         metric=workload.objective.metric,
     )
 
@@ -209,15 +213,19 @@ def answer_of(
     labelled = _labelled(points)
     counted = [(p, one) for p, one in zip(labelled, lucks, strict=True) if p.valid]
     fit = fit_scaling([p.batch_size for p, _ in counted], [one for _, one in counted])
-    caveats = [text for point in labelled for text in point.caveats]
+    caveats = [
+        Message("probe.critical_batch.caveat", {"batch_size": point.batch_size, "why": why})
+        for point in labelled
+        for why in point.caveats
+    ]
     dropped = [p for p in labelled if not p.valid]
-    missing = [f"batch size {p.batch_size}: {text}" for p in dropped for text in p.problems]
+    problems = [{"batch_size": p.batch_size, "why": why} for p in dropped for why in p.problems]
+    sizes = {"counted": len(counted), "sizes": len(labelled), "needed": FEWEST_SIZES}
     answer = CriticalBatch(
         "unknown",
-        f"The critical batch size cannot be told: {len(counted)} of {len(labelled)} batch sizes "
-        f"count, and {FEWEST_SIZES} are needed.",
+        Message("probe.critical_batch.too_few_sizes", sizes),
         {},
-        tuple(missing),
+        tuple(Message("probe.critical_batch.problem", one) for one in problems),
         workload.objective.metric,
         goal,
         sizes=tuple(labelled),
@@ -226,20 +234,17 @@ def answer_of(
     if fit is None:
         return answer
     fit = _for_all_trials(fit, counted)
-    if dropped:
-        caveats += [f"left out: {text}" for text in missing]
+    caveats += [Message("probe.critical_batch.left_out", one) for one in problems]
     if fit.misfit > MISFIT:
-        caveats.append(
-            "the steps follow the curve S_min (1 + B_crit / B) badly: look at each size instead"
-        )
+        caveats.append(Message("probe.critical_batch.misfit"))
     valid = [p for p, _ in counted]
-    verdict, says = _verdict(workload, goal, valid, fit)
+    verdict, message = _verdict(workload, goal, valid, fit)
     fitting = [p.batch_size for p in valid if p.batch_size <= fit.critical_batch_size]
     chosen = max(fitting, default=valid[0].batch_size)
     return replace(
         answer,
         verdict=verdict,
-        says=says,
+        message=message,
         settings={workload.meaning.name("batch_size"): chosen},
         missing=(),
         critical_batch_size=fit.critical_batch_size,
@@ -270,26 +275,22 @@ def _labelled(points: Sequence[SizePoint]) -> list[SizePoint]:
 
 def _verdict(
     workload: Workload, goal: float, valid: Sequence[SizePoint], fit: ScalingFit
-) -> tuple[Verdict, str]:
-    found, metric = fit.critical_batch_size, workload.objective.metric
+) -> tuple[Verdict, Message]:
+    """Where the critical batch size lies among the sizes that count."""
     smallest, largest = valid[0].batch_size, valid[-1].batch_size
-    low = f"{two_digits(fit.low)} to " if fit.low is not None else "anything up to "
-    high = two_digits(fit.high) if fit.high is not None else "any size"
-    if fit.low is not None and fit.high is None:
-        low, high = "at least ", two_digits(fit.low)
-    about = f"about {two_digits(found)} (95 %: {low}{high})"
-    head = f"To {metric} {goal:.4g}, the critical batch size is {about}"
-    if found > largest:
-        return "above", (
-            f"{head}, above all that were tried: up to {largest} a larger batch saves steps nearly "
-            "in proportion."
-        )
-    if found < smallest:
-        return "below", (
-            f"{head}, below all that were tried: from {smallest} on a larger batch saves next to "
-            "no steps."
-        )
-    return "inside", (
-        f"{head}: below it a larger batch saves steps nearly in proportion, above it next to none; "
-        f"no size needs fewer than about {two_digits(fit.smallest_steps)} steps."
-    )
+    facts = {
+        "metric": workload.objective.metric,
+        "goal": goal,
+        "critical_batch_size": fit.critical_batch_size,
+        "low": fit.low,
+        "high": fit.high,
+        "smallest": smallest,
+        "largest": largest,
+        "smallest_steps": fit.smallest_steps,
+    }
+    verdict: Verdict = "inside"
+    if fit.critical_batch_size > largest:
+        verdict = "above"
+    elif fit.critical_batch_size < smallest:
+        verdict = "below"
+    return verdict, Message(f"probe.critical_batch.{verdict}", facts)

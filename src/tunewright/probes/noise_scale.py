@@ -15,29 +15,26 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tunewright import messages
 from tunewright.errors import DesignError, NotFound
-from tunewright.probes.scaling import two_digits
+from tunewright.facts import Facts
+from tunewright.messages import Message, Text
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 
 DECAY = 0.99  # of the running means
 SHARES = (0.1, 0.5, 0.9)  # of training, at which it is reported
-LABEL = (
-    "a cheap pre-screen, to an order of magnitude: it says which batch sizes to study, not which "
-    "is critical"
-)
 Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class NoiseScale:
+class NoiseScale(Facts):
     """The noise scale in examples, in the course of a training."""
 
     small: int  # batch sizes whose gradients were compared
     big: int
     measurements: int
     at: tuple[tuple[float, float | None], ...]  # share of training, noise scale; None: drowned
-    label: str = LABEL
 
     @property
     def batch_size(self) -> float | None:
@@ -45,13 +42,14 @@ class NoiseScale:
         return self.at[-1][1]
 
     @property
-    def says(self) -> str:
-        """The course in one sentence."""
-        shown = ", ".join(
-            f"{'lost in noise' if value is None else two_digits(value)} at {share:.0%}"
-            for share, value in self.at
-        )
-        return f"gradient noise scale {shown} of training ({self.label})"
+    def message(self) -> Message:
+        """The course of a training as a code with its facts."""
+        return Message("probe.noise_scale.course", {"course": [list(one) for one in self.at]})
+
+    @property
+    def headline(self) -> Text:
+        """Where it ends, in at most twelve words."""
+        return messages.text(f"{self.message.code}.headline", self.message.facts)
 
 
 def noise_scale(

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tunewright.design.names import Meaning
+from tunewright.messages import Message
 from tunewright.store.curves import Curve
 
 ERROR = 0.001  # of all training examples
@@ -38,12 +39,13 @@ class Criterion:
     falls: bool = True  # False: an accuracy, which rises to `zero`
 
     @property
-    def says(self) -> str:
-        """The criterion in words: `train_error at most 0.001`."""
-        if self.threshold is None:
-            return f"{self.metric} within 1 % of its floor"
-        limit = self.zero + self.threshold if self.falls else self.zero - self.threshold
-        return f"{self.metric} at {'most' if self.falls else 'least'} {limit:.4g}"
+    def message(self) -> Message:
+        """The criterion as a code with its facts: `train_error at most 0.001`."""
+        limit = None
+        if self.threshold is not None:
+            limit = self.zero + self.threshold if self.falls else self.zero - self.threshold
+        facts = {"metric": self.metric, "limit": limit, "falls": self.falls}
+        return Message("probe.criterion", facts)
 
     def distance(self, values: Floats) -> Floats:
         """How far values are from a flawless fit."""

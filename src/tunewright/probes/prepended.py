@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value
 from tunewright.execution.watcher import Watcher
+from tunewright.messages import Message
 from tunewright.probes.by_meaning import ByMeaning
 from tunewright.probes.equal_draws import run_equal
 from tunewright.probes.short_run import finished
@@ -51,17 +52,19 @@ class Prepended:
     error: float | None  # the standard error of the gain, from pairs that share their seeds
 
     @property
-    def says(self) -> str:
-        """The comparison in half a sentence."""
+    def message(self) -> Message:
+        """The comparison as a code with its facts."""
         if self.best is None or self.gain is None or self.best.mean is None:
-            return f"in whole trainings it was not stable under every seed ({self.metric})"
-        word = "better" if self.gain > 0 else "worse"
-        spread = "" if self.error is None else f" (standard error {self.error:.2g})"
-        return (
-            f"in whole trainings at learning rate {self.best.learning_rate:.3g}, {self.metric} is "
-            f"{self.best.mean:.4g} against {self.baseline.mean:.4g} of the baseline: {word} by "
-            f"{abs(self.gain):.2g}{spread}"
-        )
+            return Message("probe.prepended.unstable", {"metric": self.metric})
+        facts = {
+            "metric": self.metric,
+            "learning_rate": self.best.learning_rate,
+            "mean": self.best.mean,
+            "baseline": self.baseline.mean,
+            "gain": self.gain,
+            "error": self.error,
+        }
+        return Message("probe.prepended.compared", facts)
 
 
 def prepended(

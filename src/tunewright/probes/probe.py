@@ -2,7 +2,7 @@
 
 A probe asks one question by short experiments. Those that train go through `run_listed`, so they
 are rounds of the store like any other: interrupted, they go on where they stopped; asked again,
-they cost nothing. The answer is a frozen data class with the fields of `Answer`.
+they cost nothing. The answer is a frozen data class, an `Answer`.
 """
 
 from __future__ import annotations
@@ -11,40 +11,64 @@ import dataclasses
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from tunewright import messages
 from tunewright.design.ranges import Value
 from tunewright.design.round import Round
 from tunewright.design.round_data import as_data
 from tunewright.execution.run import supervise
 from tunewright.execution.watcher import Watcher
 from tunewright.execution.workload import Workload
+from tunewright.facts import Facts, plain
+from tunewright.messages import Message, Text
 from tunewright.search.listed import Listed
 from tunewright.search.search import Search
 from tunewright.store.results import Results
 from tunewright.store.store import Store
 
 
-@runtime_checkable
-class Answer(Protocol):
-    """What a probe found: a data class of its own, with at least these."""
+class Answer(Facts):
+    """What a probe found; each probe has a frozen data class of this kind.
 
-    probe: ClassVar[str]  # the probe's name, as in tunewright.probes
+    Its fields are the facts. `message` is the answer as a code with its facts, `settings` what to
+    put into the configuration in the workload's own spelling (may be empty), and `missing` what a
+    judgement would need (empty when the probe could judge).
+    """
+
+    probe: ClassVar[str] = ""  # the probe's name, as in tunewright.probes
+
+    if TYPE_CHECKING:  # fields or properties of the data classes
+
+        @property
+        def message(self) -> Message: ...  # noqa: D102
+
+        @property
+        def settings(self) -> Mapping[str, Value]: ...  # noqa: D102
+
+        @property
+        def missing(self) -> tuple[Message, ...]: ...  # noqa: D102
 
     @property
-    def says(self) -> str:
-        """The answer in one sentence."""
-        ...
+    def headline(self) -> Text:
+        """The answer in at most twelve words."""
+        return messages.text(f"{self.message.code}.headline", self.message.facts)
 
-    @property
-    def settings(self) -> Mapping[str, Value]:
-        """What to put into the configuration, in the workload's own spelling; may be empty."""
-        ...
+    def to_data(self) -> dict[str, Any]:
+        """The facts as plain data: the fields, the message, the settings and what is missing."""
+        common = {"message": self.message, "settings": self.settings, "missing": self.missing}
+        return {"probe": self.probe, **super().to_data(), **plain(common)}
 
-    @property
-    def missing(self) -> tuple[str, ...]:
-        """What a judgement would need, a sentence each; empty when the probe could judge."""
-        ...
+    def __str__(self) -> str:
+        """Headline and sentence on one line."""
+        return f"{self.headline}. {self.message}"
+
+
+def message_of(data: Mapping[str, Any] | str) -> Message:
+    """A message as the store has it; a store of version 1 has its text."""
+    if isinstance(data, str):
+        return Message("probe.text", {"text": data})
+    return Message(data["code"], {name: one for name, one in data.items() if name != "code"})
 
 
 def named(probe: str, round: Round, workload: Workload) -> Round:
@@ -114,12 +138,5 @@ def add_answer(store: Store, workload: Workload, name: str, answer: Mapping[str,
 
 
 def as_document(answer: Answer) -> dict[str, Any]:
-    """The answer as plain data: its fields, and the sentence, settings and gaps of every answer."""
-    fields = dataclasses.asdict(answer)  # type: ignore[call-overload]
-    common = {
-        "probe": answer.probe,
-        "says": answer.says,
-        "settings": dict(answer.settings),
-        "missing": list(answer.missing),
-    }
-    return {**fields, **common}
+    """The answer as the store keeps it: plain data, without words."""
+    return answer.to_data()

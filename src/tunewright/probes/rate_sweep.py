@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from tunewright.messages import Message
 from tunewright.probes.perfect_fit import (
     Criterion,
     first_fit,
@@ -64,11 +65,11 @@ class Sweep:
     length: int  # the last training length of the sweep
     best: SweptRate | None = None
     side: Side = ""  # the end of the grid at which the best stands
-    why: str = ""  # nothing can be said
+    why: Message | None = None  # nothing can be judged
 
 
 Train = Callable[[Sequence[float], int], Mapping[float, Measured]]
-Judge = Callable[[Mapping[float, Measured]], Criterion | str]
+Judge = Callable[[Mapping[float, Measured]], Criterion | Message]
 
 
 def grid(centre: float, points: int = POINTS) -> tuple[float, ...]:
@@ -101,8 +102,8 @@ def beyond(rates: Iterable[float], side: Side) -> tuple[float, ...]:
 def sweep(train: Train, wanted: Judge, rates: Sequence[float], length: int) -> Sweep:
     """Sweep until the fastest learning rate stands inside the grid and fits, or nothing helps.
 
-    `train(rates, length)` measures learning rates at a length; `wanted(measured)` says what a
-    perfect fit is, given what was measured, or in words why that cannot be said. A rate that
+    `train(rates, length)` measures learning rates at a length; `wanted(measured)` gives
+    what a perfect fit is, given what was measured, or why that is not known. A rate that
     diverged is not tried again at twice the length: it would diverge again.
     """
     measured: dict[float, Measured] = {}
@@ -110,7 +111,7 @@ def sweep(train: Train, wanted: Judge, rates: Sequence[float], length: int) -> S
     while True:
         measured |= train(todo, length)
         said = wanted(measured)
-        if isinstance(said, str):
+        if isinstance(said, Message):
             return Sweep("unknown", Criterion("", None), (), length, why=said)
         criterion = settled(measured, said)
         found = judged(measured, criterion)

@@ -84,16 +84,6 @@ def label_of(before: float, after: float, times: float) -> Label:
     return "diminishing" if left <= DIMINISHING else "maximal"
 
 
-def two_digits(size: float) -> str:
-    """A batch size or a number of steps: none is known better than that.
-
-    >>> two_digits(131.7), two_digits(3.44)
-    ('130', '3.4')
-    """
-    digits = 1 - math.floor(math.log10(size))
-    return f"{round(size, digits):.10g}"
-
-
 def fit_scaling(batch_sizes: Sequence[float], lucks: Sequence[Luck]) -> ScalingFit | None:
     """Fit the curve to log steps, with the B_crit that are within 95 %; None with too few sizes.
 

@@ -17,6 +17,7 @@ from tunewright.checks.spacing import tables
 from tunewright.checks.unstable import Episode, diverged, episodes
 from tunewright.design.ranges import is_number
 from tunewright.errors import WorkloadError
+from tunewright.messages import Message
 from tunewright.stats.noise import ROBUST, Floats
 from tunewright.stats.spikes import FEWEST, LONGEST
 from tunewright.store.curves import Curve, Steps
@@ -46,19 +47,23 @@ class ShortRun:
     final_loss: float | None = None  # the median of the last tenth
 
     @property
-    def says(self) -> str:
-        """What happened, in a few words.
+    def message(self) -> Message:
+        """What happened.
 
-        >>> ShortRun(0, 0.1, False, "spiked", 12, early=True, recovered=True).says
+        >>> ShortRun(0, 0.1, False, "spiked", 12, early=True, recovered=True).message.text
         'spiked at step 12 (early in training), then recovered'
         """
         if self.stable is None:
-            return "cannot be judged"
+            return Message("probe.run.unknown")
         if self.stable:
-            return "stable"
-        when = "early in training" if self.early else "mid-training"
-        after = ", then recovered" if self.recovered else ""
-        return f"{self.what} at step {self.at_step} ({when}){after}"
+            return Message("probe.run.stable")
+        facts = {
+            "what": self.what,
+            "at_step": self.at_step,
+            "early": self.early,
+            "recovered": self.recovered,
+        }
+        return Message("probe.run.unstable", facts)
 
 
 def early_until(max_train_steps: int, warmup_steps: int) -> float:
@@ -110,7 +115,7 @@ def finished(results: Results) -> Results:
     return results
 
 
-def unjudged(results: Results, runs: Sequence[ShortRun]) -> tuple[str, ...]:
+def unjudged(results: Results, runs: Sequence[ShortRun]) -> tuple[Message, ...]:
     """Why runs cannot be judged, and what to do about it; empty when all can."""
     dumb = [run for run in runs if run.stable is None]
     if not dumb:
@@ -119,19 +124,14 @@ def unjudged(results: Results, runs: Sequence[ShortRun]) -> tuple[str, ...]:
     odd = [results.trial(run.trial) for run in dumb if run.trial is not None]
     infeasible = [t for t in odd if t.status == "infeasible"]
     if infeasible:
-        return (f"a training that can be done: {infeasible[0].reason}",)
-    logged = [curve for t in odd if (curve := t.curves.only(loss)) is not None]
-    if not logged:
-        names = ", ".join(dict.fromkeys(name for t in odd for name in t.curves)) or "nothing"
-        return (
-            f"{loss}: it was never logged (logged: {names}). Log it at every step, or if it has "
-            'another name, say so: means={"train_loss": "..."}',
-        )
-    most = max(len(curve) for curve in logged)
-    return (
-        f"{loss} at every step: it has {most} points, and {FEWEST} are needed. Log it at every "
-        "step, or evaluate where run.eval_due(step) says so ({run.eval_every} in a command)",
-    )
+        return (Message("probe.infeasible_run", {"reason": str(infeasible[0].reason)}),)
+    curves = [curve for t in odd if (curve := t.curves.only(loss)) is not None]
+    if not curves:
+        logged = list(dict.fromkeys(name for t in odd for name in t.curves))
+        return (Message("probe.loss_never_logged", {"metric": loss, "logged": logged}),)
+    most = max(len(curve) for curve in curves)
+    facts = {"metric": loss, "points": most, "needed": FEWEST}
+    return (Message("probe.too_few_points", facts),)
 
 
 def unstable_stretches(results: Results) -> dict[int | None, list[tuple[int, int]]]:

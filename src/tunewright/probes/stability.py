@@ -16,9 +16,10 @@ from tunewright.design.ranges import Value, is_number
 from tunewright.errors import DesignError
 from tunewright.execution.watcher import Watcher
 from tunewright.execution.workload import Workload
+from tunewright.messages import Message
 from tunewright.probes.by_meaning import by_meaning
 from tunewright.probes.equal_draws import run_equal
-from tunewright.probes.probe import keep
+from tunewright.probes.probe import Answer, keep
 from tunewright.probes.short_run import ShortRun, early_until, short_runs, unjudged
 from tunewright.store.trial import Trial
 
@@ -29,7 +30,7 @@ FACTORS = (0.5, 1.0, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0)
 
 
 @dataclass(frozen=True)
-class Stability:
+class Stability(Answer):
     """From which learning rate on short runs are unstable, and how."""
 
     probe: ClassVar[str] = "stability"
@@ -39,8 +40,8 @@ class Stability:
     runs: tuple[ShortRun, ...] = ()  # by learning rate
     unstable_base_learning_rate: float | None = None  # the lowest; None if none was found
     round: str = ""  # where they are recorded
-    caveats: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
+    caveats: tuple[Message, ...] = ()
+    missing: tuple[Message, ...] = ()
 
     @property
     def first_unstable(self) -> ShortRun | None:
@@ -56,33 +57,29 @@ class Stability:
 
     @property
     def settings(self) -> Mapping[str, Value]:
-        """None: it says what to mend, not what to set."""
+        """None: it shows what to fix, not what to set."""
         return {}
 
     @property
-    def says(self) -> str:
-        """The answer in one sentence."""
+    def message(self) -> Message:
+        """The answer as a code with its facts."""
+        found, best = self.first_unstable, self.learning_rate
         if self.missing:
-            return "whether training is stable cannot be judged"
-        found = self.first_unstable
-        rate = f"{self.learning_rate:.3g}"
+            return Message("probe.stability.unknown")
         if found is None:
-            highest = max(run.learning_rate for run in self.runs) / self.learning_rate
-            return (
-                f"stable for {self.steps} steps at up to {highest:.3g} times the best learning "
-                f"rate, {rate}: instability is not what holds it down"
-            )
-        if found.learning_rate <= self.learning_rate:
-            return (
-                f"already unstable at learning rate {found.learning_rate:.3g} (the best is {rate}):"
-                f" the loss {found.says}; {_remedy(found)}"
-            )
-        times = found.learning_rate / self.learning_rate
-        return (
-            f"unstable from learning rate {found.learning_rate:.3g} on, {times:.3g} times the best,"
-            f" {rate}: the loss {found.says}. Making it stable may allow a higher rate and a better"
-            f" result; {_remedy(found)}"
-        )
+            times = max(run.learning_rate for run in self.runs) / best
+            facts = {"steps": self.steps, "times": times, "best": best}
+            return Message("probe.stability.stable", facts)
+        unstable = {
+            "learning_rate": found.learning_rate,
+            "best": best,
+            "times": found.learning_rate / best,
+            "early": found.early,
+            "run": found.message,
+        }
+        at_best = found.learning_rate <= best
+        where = "unstable_at_best" if at_best else "unstable_above"
+        return Message(f"probe.stability.{where}", unstable)
 
 
 def stability(
@@ -148,12 +145,6 @@ def lowest_unstable(runs: Sequence[ShortRun]) -> float | None:
 def _rounded(rate: float) -> float:
     """Six digits, so that the same rate is the same number however it was come by."""
     return float(f"{rate:.6g}")
-
-
-def _remedy(found: ShortRun) -> str:
-    if found.early:
-        return "against early instability try warm-up first: tunewright probe warmup"
-    return "against mid-training instability try clipping: tunewright probe clip"
 
 
 def _check(steps: int, factors: Sequence[float]) -> None:

@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tunewright import messages
-from tunewright.actions import plain
-from tunewright.checks.boundary import edge
+from tunewright.checks.boundary import Edge, edge
 from tunewright.checks.positions import axes, has_edges, settled
+from tunewright.design.conditions import Hyperparameter
 from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value
+from tunewright.messages import Message
 from tunewright.probes.scaling import Label, Luck, luck
 from tunewright.stats.crowding import FEWEST
 from tunewright.store.curves import Curve
@@ -43,8 +43,8 @@ class SizePoint:
     feasible: int
     spacing: float | None  # steps between evaluations where the fastest reached it
     fastest: Mapping[str, Value]  # its configuration; empty when none reached the goal
-    problems: tuple[str, ...]  # why it does not count
-    caveats: tuple[str, ...]
+    problems: tuple[Message, ...]  # why it does not count
+    caveats: tuple[Message, ...]
     round: str  # the name of its round
     scaling: Label | None = None  # against the size before that counts
 
@@ -98,19 +98,16 @@ def size_point(results: Results, batch_size: int, goal: float) -> tuple[SizePoin
     own_luck = luck([steps[0] if (steps := found[t.number]) else math.inf for t in ended] or [1.0])
     best = min(reached, key=lambda one: one[0], default=None)
     feasible = sum(t.status == "completed" for t in ended)
-    problems, caveats = list[str](), list[str]()
+    problems, caveats = list[Message](), list[Message]()
     if len(reached) < FEWEST_REACH:
-        problems.append(
-            f"{len(reached)} of {len(ended)} trials reach {goal:.4g}; {FEWEST_REACH} are needed: "
-            "more trials, more steps, or a goal that is easier"
-        )
+        counts = {"reached": len(reached), "trials": len(ended), "needed": FEWEST_REACH}
+        problems.append(Message("probe.critical_batch.few_reach", {**counts, "goal": goal}))
     problems += _at_edge(results, found)  # often why so few reach it
     if best is not None and best[1] > max(1.0, FINE * best[0]):
-        apart = f"evaluations {best[1]:g} steps apart where {best[0]:.3g} are counted"
-        if best[1] > COARSE * best[0]:
-            problems.append(f"{apart}: evaluate where run.eval_due(step) says so")
-        else:
-            caveats.append(f"batch size {batch_size}: {apart}")
+        counts_still = best[1] <= COARSE * best[0]
+        facts = {"spacing": best[1], "steps": best[0], "counts": counts_still}
+        coarse = Message("probe.critical_batch.coarse", facts)
+        (caveats if counts_still else problems).append(coarse)
     point = SizePoint(
         batch_size,
         None if best is None else best[0],
@@ -128,21 +125,37 @@ def size_point(results: Results, batch_size: int, goal: float) -> tuple[SizePoin
     return point, own_luck
 
 
-def _at_edge(results: Results, found: Mapping[int | None, tuple[float, float] | None]) -> list[str]:
+def _at_edge(
+    results: Results, found: Mapping[int | None, tuple[float, float] | None]
+) -> list[Message]:
     """Whether the fastest trials crowd at an end of a range, and what to search instead."""
     own = settled(results)[0]
     lines = [axis for axis in axes(results, own) if has_edges(axis.hyperparameter.range)]
-    said = []
+    problems = []
     for axis in lines:
         losses = _slowness(axis.trials, found, results.objective)
-        if np.isfinite(losses).sum() < FEWEST:
-            return [f"{int(np.isfinite(losses).sum())} feasible trials; {FEWEST} are needed to see "
-                    "whether the fastest lies inside the ranges: more trials"]  # fmt: skip
-        seen = edge(results.meaning, replace(axis, losses=losses), len(lines))
-        if seen.verdict == "warn":
-            says = messages.text("boundary.fastest", plain(seen))
-            said.append(f"{says}; {seen.action.text}")
-    return said
+        feasible = int(np.isfinite(losses).sum())
+        if feasible < FEWEST:
+            few = {"feasible": feasible, "needed": FEWEST}
+            return [Message("probe.critical_batch.few_for_edges", few)]
+        edge_found = edge(results.meaning, replace(axis, losses=losses), len(lines))
+        if edge_found.verdict == "warn":
+            problems.append(_edge_message(axis.hyperparameter, edge_found))
+    return problems
+
+
+def _edge_message(searched: Hyperparameter, found: Edge) -> Message:
+    """The end of a range at which the fastest trials lie."""
+    proposed = found.proposed
+    facts = {
+        "column": searched.column,
+        "range": str(searched.range),
+        "side": found.seen.side,
+        "alone": found.seen.rule != "crowd",
+        "best_few": found.seen.best_few,
+        "proposed": None if proposed is None else str(proposed),
+    }
+    return Message("probe.critical_batch.at_edge", facts)
 
 
 def _slowness(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from tunewright.design.ranges import Value, is_number
 from tunewright.execution.workload import Workload
+from tunewright.messages import Message
 from tunewright.probes.starting_point import best_known, configuration
 from tunewright.probes.switched_off import switched_off
 from tunewright.store.trial import Trial
@@ -23,7 +24,7 @@ class Plan:
     length: int  # max_train_steps of the first trainings
     fixed: Mapping[str, Value]  # everything else, with what is switched off
     off: Mapping[str, Value]  # what is switched off
-    caveats: tuple[str, ...]
+    caveats: tuple[Message, ...]
     returns: tuple[str, ...] = ()  # of what is off: adds gradient noise when it comes back
 
 
@@ -33,7 +34,7 @@ def plan_sweep(
     max_train_steps: int | None,
     fixed: dict[str, Value],
     trial: Trial | None = None,
-) -> tuple[Plan | None, list[str]]:
+) -> tuple[Plan | None, list[Message]]:
     """What to train, or what is missing for it."""
     meaning = workload.meaning
     rate_name, steps_name = meaning.name("learning_rate"), meaning.name("max_train_steps")
@@ -44,24 +45,19 @@ def plan_sweep(
     accepts = workload.accepts
     for name, meant in ((rate_name, "learning_rate"), (steps_name, "max_train_steps")):
         if name not in accepts.names and not accepts.takes_anything:
-            missing.append(
-                f"the program's name for {meant}: it takes {', '.join(sorted(accepts.names))}; "
-                f'say means={{"{meant}": "..."}}'
-            )
+            facts = {"meaning": meant, "takes": sorted(accepts.names)}
+            missing.append(Message("probe.train_steps.no_name", facts))
     centre = learning_rate if learning_rate is not None else base.get(rate_name)
     if not is_number(centre) or centre <= 0:  # type: ignore[operator]
-        missing.append("a learning rate to sweep around: learning_rate=0.01 (--learning-rate 0.01)")
+        missing.append(Message("probe.train_steps.no_rate"))
     elif learning_rate is None:  # one of few, so that a slightly better trial changes nothing
         centre = 10.0 ** (round(2 * math.log10(centre)) / 2)  # type: ignore[arg-type]
     length = max_train_steps or _length(workload, base.get(steps_name))
     if length is None:
-        missing.append(
-            "how long to train at first: max_train_steps=1000 (--max-train-steps 1000), or "
-            'means={"steps_per_epoch": ...}, for 20 epochs'
-        )
+        missing.append(Message("probe.train_steps.no_length"))
     rest = {n: v for n, v in base.items() if n not in (rate_name, steps_name)} | off
     for name in sorted(accepts.required - rest.keys() - {rate_name, steps_name}):
-        missing.append(f"a value for {name}: fixed={{{name!r}: ...}} (--fixed {name}=...)")
+        missing.append(Message("probe.train_steps.no_value", {"name": name}))
     if missing or length is None:
         return None, missing
     quiet = (meaning.name("schedule"), meaning.name("warmup_steps"))
@@ -85,15 +81,14 @@ def _caveats(
     rest: Mapping[str, Value],
     off: Mapping[str, Value],
     fixed: Mapping[str, Value],
-) -> tuple[str, ...]:
+) -> tuple[Message, ...]:
     found = []
     if workload.meaning.name("schedule") not in rest:
-        found.append("the program is taken to keep its learning rate constant; it has no schedule")
+        found.append(Message("probe.no_schedule"))
     left = {name: value for name, value in rest.items() if name not in off}
     if left:
-        shown = ", ".join(f"{name} = {value}" for name, value in sorted(left.items()))
-        found.append(f"holds for {shown}")
+        found.append(Message("probe.holds_for", {"settings": dict(sorted(left.items()))}))
     kept = [name for name in switched_off(workload, rest)[0] if name in fixed]
     if kept:
-        found.append(f"{', '.join(kept)} stayed on, as asked")
+        found.append(Message("probe.stayed_on", {"names": kept}))
     return tuple(found)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from tunewright.design.names import Meaning
 from tunewright.design.ranges import Value
 from tunewright.execution.workload import Workload
+from tunewright.messages import Message
 
 # what switches these off needs no saying
 NATURAL: Mapping[str, Value] = {
@@ -20,7 +21,7 @@ NATURAL: Mapping[str, Value] = {
 
 def switched_off(
     workload: Workload, given: Mapping[str, Value]
-) -> tuple[dict[str, Value], list[str]]:
+) -> tuple[dict[str, Value], list[Message]]:
     """The values that switch off what the program has of it, and the entries still to declare.
 
     Everything of `off=` goes off, and beyond it the regularisers, warm-up and schedule. `given` are
@@ -28,15 +29,15 @@ def switched_off(
     """
     meaning, accepts = workload.meaning, workload.accepts
     taken = accepts.names | set(given)
-    off, missing = dict[str, Value](), list[str]()
+    off, missing = dict[str, Value](), list[Message]()
     for key, value in meaning.off.items():
         name = meaning.name(key)
         if name in taken or accepts.takes_anything:
             off[name] = value
         else:
             near = difflib.get_close_matches(name, sorted(taken), n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else "; remove the entry"
-            missing.append(f"off={{{key!r}: ...}}: the program takes no {name!r}{hint}")
+            facts = {"key": key, "name": name, "near": near[0] if near else None}
+            missing.append(Message("probe.off_name", facts))
     for key in _features(meaning):
         name = meaning.name(key)
         if name not in taken or name in off:
@@ -45,10 +46,8 @@ def switched_off(
         if known is not None and known in NATURAL:
             off[name] = NATURAL[known]
         else:
-            example = '"constant"' if key == "schedule" else "..."
-            missing.append(
-                f'the value that switches {name} off: Workload(off={{"{name}": {example}}})'
-            )
+            value_of = {"name": name, "schedule": key == "schedule"}
+            missing.append(Message("probe.off_value", value_of))
     return off, missing
 
 

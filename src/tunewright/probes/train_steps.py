@@ -17,8 +17,9 @@ from tunewright.design.ranges import Value, is_number
 from tunewright.errors import DesignError
 from tunewright.execution.watcher import Watcher
 from tunewright.execution.workload import Workload
+from tunewright.messages import Message
 from tunewright.probes.perfect_fit import Criterion, criterion
-from tunewright.probes.probe import keep, run_listed
+from tunewright.probes.probe import Answer, keep, run_listed
 from tunewright.probes.rate_sweep import Measured, Sweep, SweptRate, Verdict, closer, grid, sweep
 from tunewright.probes.short_run import finished
 from tunewright.probes.sweep_plan import Plan, plan_sweep
@@ -32,25 +33,25 @@ GOAL = "How soon does the fastest constant learning rate fit the training data p
 
 
 @dataclass(frozen=True)
-class TrainSteps:
+class TrainSteps(Answer):
     """What the sweep found; steps are in the unit of what means max_train_steps."""
 
     probe: ClassVar[str] = PROBE
     verdict: Verdict
-    says: str
+    message: Message  # the answer as a code with its facts
     settings: Mapping[str, Value]  # the proposed max_train_steps, under the workload's own name
-    missing: tuple[str, ...] = ()
+    missing: tuple[Message, ...] = ()
     max_train_steps: int | None = None  # fit_steps times the factor, rounded up
     fit_steps: int | None = None  # first evaluation of a perfect fit, over all learning rates
     crossing: float | None = None  # the same, interpolated between evaluations
     resolution: float | None = None  # steps between the evaluations there
     learning_rate: float | None = None  # that fits first
-    criterion: str = ""  # what counted as a perfect fit
+    criterion: Message | None = None  # what counted as a perfect fit
     factor: float = 1.0
     rates: tuple[SweptRate, ...] = ()  # the whole sweep, by learning rate
     lengths: tuple[int, ...] = ()  # max_train_steps of the trainings, in the order they were done
     off: Mapping[str, Value] = field(default_factory=dict)  # what was switched off
-    caveats: tuple[str, ...] = ()  # what the answer rests on
+    caveats: tuple[Message, ...] = ()  # what the answer rests on
 
 
 def train_steps(
@@ -77,11 +78,10 @@ def train_steps(
     _refuse(learning_rate, max_train_steps, metric, at_most, at_least, factor)
     plan, missing = plan_sweep(workload, learning_rate, max_train_steps, dict(fixed or {}), trial)
     if plan is None:
-        says = "The sweep cannot begin before something is said that it needs to know."
-        return TrainSteps("unknown", says, {}, tuple(missing))
+        return TrainSteps("unknown", Message("probe.train_steps.not_begun"), {}, tuple(missing))
     trainings = _Trainings(workload, plan, watch)
 
-    def wanted(measured: Mapping[float, Measured]) -> Criterion | str:
+    def wanted(measured: Mapping[float, Measured]) -> Criterion | Message:
         return trainings.unusable or _criterion(workload, measured, metric, at_most, at_least)
 
     found = sweep(trainings.train, wanted, grid(plan.learning_rate), plan.length)
@@ -123,7 +123,7 @@ class _Trainings:
         self._workload = replace(workload, objective=objective)
         self._plan, self._watch = plan, watch
         self.lengths: list[int] = []
-        self.unusable = ""  # why not
+        self.unusable: Message | None = None  # why not
 
     def train(self, rates: Sequence[float], length: int) -> dict[float, Measured]:
         """Train each learning rate for this length, in one round of the store."""
@@ -162,20 +162,17 @@ def measured(results: Results, length: int) -> dict[float, Measured]:
     return found
 
 
-def _varied(results: Results) -> str:
-    """How a learning rate that should be constant was logged to vary; empty: none was."""
+def _varied(results: Results) -> Message | None:
+    """How a learning rate that should be constant was logged to vary; None: none was."""
     for trial in results.trials:
         rates = learning_rates(trial, results.meaning)
         if rates is None:
             continue
         low, high = float(rates.values.min()), float(rates.values.max())
         if high > CONSTANT * low:
-            return (
-                f"a constant learning rate: trial {trial.number} of {results.round.name} logged "
-                f"one between {low:.4g} and {high:.4g}. Give the program a schedule to choose and "
-                'say which is constant: means={"schedule": "..."}, off={"schedule": "constant"}'
-            )
-    return ""
+            place = {"trial": trial.number, "round": results.round.name}
+            return Message("probe.train_steps.rate_varied", {**place, "low": low, "high": high})
+    return None
 
 
 def _criterion(
@@ -184,7 +181,7 @@ def _criterion(
     metric: str | None,
     at_most: float | None,
     at_least: float | None,
-) -> Criterion | str:
+) -> Criterion | Message:
     logged: dict[str, list[Any]] = {}
     for one in measured.values():
         for name, curve in (one.curves or {}).items():
@@ -195,10 +192,8 @@ def _criterion(
     if found is not None:
         return found
     wanted = metric or f"train_error (or {workload.meaning.name('train_loss')})"
-    return (
-        f"{wanted}: it was never logged (logged: {', '.join(sorted(logged))}). Log the error of a "
-        'fixed part of the training data at evaluations, or say means={"train_loss": "..."}'
-    )
+    facts = {"wanted": wanted, "logged": sorted(logged)}
+    return Message("probe.train_steps.never_logged", facts)
 
 
 def round_up(steps: float) -> int:
@@ -218,11 +213,11 @@ def _answer(
     best, name = found.best, workload.meaning.name("max_train_steps")
     answer = TrainSteps(
         found.verdict,
-        _says(found, plan, name),
+        _message(found, name),
         {},
-        (found.why,) if found.why else (),
+        () if found.why is None else (found.why,),
         learning_rate=None if best is None else best.learning_rate,
-        criterion=found.criterion.says,
+        criterion=None if found.why is not None else found.criterion.message,
         factor=factor,
         rates=found.rates,
         lengths=lengths,
@@ -238,56 +233,49 @@ def _answer(
         return answer
     return replace(
         answer,
-        says=answer.says + _proposal(plan, name, proposed, fit_steps, factor),
+        message=_proposal(answer.message, plan, proposed, fit_steps, factor),
         settings={name: proposed},
         max_train_steps=proposed,
     )
 
 
-def _says(found: Sweep, plan: Plan, name: str) -> str:
-    best, wanted = found.best, found.criterion.says
-    unit = "epochs" if "epoch" in name.lower() else "steps"
+def _message(found: Sweep, name: str) -> Message:
+    """The answer as a code with its facts; what to begin with is added later."""
+    best = found.best
     if found.verdict == "unknown":
-        return "It cannot be said when the training data is fit."
-    tried = f"from {found.rates[0].learning_rate:g} to {found.rates[-1].learning_rate:g}"
+        return Message("probe.train_steps.unknown")
+    rates = {"low": found.rates[0].learning_rate, "high": found.rates[-1].learning_rate}
     if best is None:
-        return f"Every constant learning rate {tried} diverged: see `tunewright probe stability`."
-    at = f"learning rate {best.learning_rate:g}"
+        return Message("probe.train_steps.diverges", rates)
+    facts: dict[str, Any] = {
+        **rates,
+        "name": name,
+        "unit": "epochs" if "epoch" in name.lower() else "steps",
+        "learning_rate": best.learning_rate,
+        "side": found.side,
+        "length": found.length,
+        "metric": found.criterion.metric,
+    }
     if best.steps is not None:
-        fits = (
-            f"A constant {at} fits the training data first ({wanted}), after "
-            f"{best.steps:g} {unit}, to within {best.spacing:.3g}"
-        )
-        if found.verdict == "at_edge":
-            return (
-                f"{fits}; but it stands at the {found.side} end of the sweep, so another may be "
-                f"faster: sweep around {best.learning_rate:g}."
-            )
-        return f"{fits}."
-    reached = f"{found.criterion.metric} {best.value:.4g} at {at}"
-    if found.verdict == "plateau":
-        return (
-            f"The training data is never fit: after {found.length} {unit} the best is {reached}, "
-            f"and the second half of training gains nothing. Say what is good enough "
-            f"(at_most=, --at-most), or train a model that can fit it."
-        )
-    none = f"no constant learning rate {tried} fits the training data within {found.length} {unit}"
-    if found.verdict == "at_edge":
-        return (
-            f"{none[0].upper()}{none[1:]}, and the best stands at the {found.side} end of the "
-            f"sweep ({reached}): sweep around {best.learning_rate:g}."
-        )
-    return (
-        f"Tuning is compute-bound here: {none} ({reached}). Choose {name} by what you can afford, "
-        "and tune in shorter rounds of about a tenth of it."
-    )
+        fit = {"steps": best.steps, "resolution": best.spacing}
+        code = "fits_at_edge" if found.verdict == "at_edge" else "fits"
+        criterion = found.criterion.message
+        return Message(f"probe.train_steps.{code}", {**facts, **fit, "criterion": criterion})
+    code = "none_at_edge" if found.verdict == "at_edge" else found.verdict
+    return Message(f"probe.train_steps.{code}", {**facts, "value": best.value})
 
 
-def _proposal(plan: Plan, name: str, proposed: int, fit_steps: int, factor: float) -> str:
-    allowed = f", {factor:g} times as many for gradient noise to come" if factor > 1 else ""
-    text = f" Begin with {name} = {proposed}{allowed}."
+def _proposal(
+    message: Message, plan: Plan, proposed: int, fit_steps: int, factor: float
+) -> Message:
+    """The answer with the length to begin with, and what more gradient noise may take."""
+    more = None
     if factor == 1:
-        low, high = (round_up(times * fit_steps) for times in MORE_NOISE)
-        what = " and ".join(plan.returns) or "augmentation or regularisation"
-        text += f" With {what} it takes more: {low} to {high}."
-    return text
+        more = [round_up(times * fit_steps) for times in MORE_NOISE]
+    facts = {
+        "max_train_steps": proposed,
+        "factor": factor,
+        "more": more,
+        "returns": list(plan.returns),
+    }
+    return Message(message.code, {**message.facts, **facts})

@@ -15,10 +15,11 @@ from tunewright.design.ranges import Value
 from tunewright.errors import DesignError
 from tunewright.execution.watcher import Watcher
 from tunewright.execution.workload import Workload
+from tunewright.messages import Message
 from tunewright.probes.by_meaning import ByMeaning, by_meaning
 from tunewright.probes.clip import mended
 from tunewright.probes.prepended import Prepended, prepended
-from tunewright.probes.probe import keep
+from tunewright.probes.probe import Answer, keep
 from tunewright.probes.short_run import ShortRun
 from tunewright.probes.stability import STEPS, Stability, stability
 from tunewright.probes.warmup_ladder import Rung, climb, lengths
@@ -27,21 +28,18 @@ from tunewright.store.trial import Trial
 TIMES = (10.0, 3.0)  # of unstable_base_learning_rate; playbook: at least an order of magnitude
 LONG = 0.05  # of max_train_steps; playbook: above it max_train_steps may need to be increased
 REPEATS = 3  # seeds of the comparison of whole trainings
-OTHERS = (
-    "try the other fixes: normalisation and residual connections, zero-initialised branches, "
-    "another optimizer, and as the last resort a lower learning rate"
-)
+UNKNOWN = Message("probe.warmup.unknown")
 
 
 @dataclass(frozen=True)
-class Warmup:
+class Warmup(Answer):
     """The shortest warm-up that makes a high learning rate stable, and what it is worth."""
 
     probe: ClassVar[str] = "warmup"
 
-    says: str  # the answer in one sentence
+    message: Message  # the answer as a code with its facts
     settings: Mapping[str, Value]
-    missing: tuple[str, ...] = ()
+    missing: tuple[Message, ...] = ()
     learning_rate: float | None = None  # the best known without warm-up
     unstable_base_learning_rate: float | None = None
     base_learning_rate: float | None = None  # the peak that warm-up makes stable
@@ -49,7 +47,7 @@ class Warmup:
     clip_norm: float | None = None  # where clipping is needed as well, or instead
     rungs: tuple[Rung, ...] = ()  # in the order they were tried
     compared: Prepended | None = None  # whole trainings with and without
-    caveats: tuple[str, ...] = ()
+    caveats: tuple[Message, ...] = ()
 
 
 def warmup(
@@ -72,7 +70,7 @@ def warmup(
     start = by_meaning(workload, fixed, trial)
     missing = start.lacks(("learning_rate", "max_train_steps", "warmup_steps"))
     if missing:
-        return Warmup("whether warm-up helps cannot be judged", {}, missing)
+        return Warmup(UNKNOWN, {}, missing)
     cold = ByMeaning(workload, start.changed(warmup_steps=0))
     before = stability(workload, fixed=cold.configuration, steps=steps, watch=watch)
     answer = _answer(cold, before, times, repeats, watch)
@@ -95,15 +93,16 @@ def _answer(
 ) -> Warmup:
     unstable = before.first_unstable
     if before.missing:
-        return Warmup("whether warm-up helps cannot be judged", {}, before.missing)
+        return Warmup(UNKNOWN, {}, before.missing)
     if unstable is None:
-        return Warmup(f"no warm-up is needed: {before.says}", {})
+        unneeded = Message("probe.warmup.not_needed", {"stability": before.message})
+        return Warmup(unneeded, {})
     if not lengths(start.max_train_steps):
-        lack = f"{start.max_train_steps} training steps are too few for any warm-up"
-        return Warmup("whether warm-up helps cannot be judged", {}, (lack,))
+        lack = Message("probe.warmup.too_few_steps", {"steps": start.max_train_steps})
+        return Warmup(UNKNOWN, {}, (lack,))
     tried, found, missing = _search(start, unstable, times, None, watch)
     if missing:
-        return Warmup("whether warm-up helps cannot be judged", {}, missing, rungs=tuple(tried))
+        return Warmup(UNKNOWN, {}, missing, rungs=tuple(tried))
     if found is None:
         return _with_clipping(start, unstable, before.steps, times, tried, repeats, watch)
     return _worth(start, unstable.learning_rate, found, tried, repeats, watch)
@@ -115,7 +114,7 @@ def _search(
     times: Sequence[float],
     clip_norm: float | None,
     watch: Watcher | None,
-) -> tuple[list[Rung], Rung | None, tuple[str, ...]]:
+) -> tuple[list[Rung], Rung | None, tuple[Message, ...]]:
     """Every rung tried, the first stable one, and what is missing to judge them."""
     tried: list[Rung] = []
     for multiple in times:
@@ -137,31 +136,31 @@ def _with_clipping(
     watch: Watcher | None,
 ) -> Warmup:
     """No warm-up alone is enough: clipping alone, then both."""
-    longest = max(rung.warmup_steps for rung in tried)
-    failed = (
-        f"no warm-up of up to {longest:,} steps makes learning rate "
-        f"{min(rung.base_learning_rate for rung in tried):.3g} stable"
-    )
+    failed = {
+        "longest": max(rung.warmup_steps for rung in tried),
+        "learning_rate": min(rung.base_learning_rate for rung in tried),
+    }
     if lack := start.lacks(("clip_norm",)):
-        says = f"{failed}; clipping, the next thing to try, cannot be tried"
-        return Warmup(says, {}, lack, rungs=tuple(tried))
+        untried = Message("probe.warmup.clipping_untried", failed)
+        return Warmup(untried, {}, lack, rungs=tuple(tried))
     bare = ByMeaning(start.workload, start.changed(clip_norm=start.unclipped))
     clipping = mended(bare, steps, watch)
     if clipping.settings and clipping.clip_norm is not None:
         return Warmup(
-            f"{failed}, but {clipping.says}",
+            Message("probe.warmup.clipping_works", {**failed, "clip": clipping.message}),
             clipping.settings,
             clip_norm=clipping.clip_norm,
             rungs=tuple(tried),
         )
     norm = clipping.clip_norm or (clipping.tried[0].clip_norm if clipping.tried else None)
     if norm is None:
-        return Warmup(f"{failed}; {OTHERS}", {}, clipping.missing, rungs=tuple(tried))
+        nothing = Message("probe.warmup.failed", failed)
+        return Warmup(nothing, {}, clipping.missing, rungs=tuple(tried))
     more, found, missing = _search(start, unstable, times, norm, watch)
     tried += more
     if found is None:
-        says = f"{failed}, nor does clipping, nor do both; {OTHERS}"
-        return Warmup(says, {}, missing, rungs=tuple(tried))
+        neither = Message("probe.warmup.failed_with_clipping", failed)
+        return Warmup(neither, {}, missing, rungs=tuple(tried))
     return _worth(start, unstable.learning_rate, found, tried, repeats, watch)
 
 
@@ -175,11 +174,6 @@ def _worth(
 ) -> Warmup:
     """What a stable warm-up is worth: whole trainings with it prepended, and the settings."""
     peak, length = found.base_learning_rate, found.warmup_steps
-    also = "" if found.clip_norm is None else f" with gradients clipped at {found.clip_norm:.3g}"
-    says = (
-        f"{length:,} warm-up steps{also} make learning rate {peak:.3g} stable, "
-        f"{peak / unstable:.3g} times the lowest unstable one ({unstable:.3g})"
-    )
     settings = start.spelled(warmup_steps=length)
     if not found.on_top:
         settings |= start.spelled(max_train_steps=start.max_train_steps + length)
@@ -188,18 +182,21 @@ def _worth(
     compared = None
     if repeats:
         compared = prepended(start, found, (unstable, peak), repeats, watch)
-        says = (
-            f"{says}; {compared.says}. Whether to change over is for `tunewright launch` to decide"
-        )
         worse = compared.gain is None or compared.gain <= 0 or compared.best is None
         if worse or compared.best is None:
             settings = {}
         else:
             settings |= start.spelled(learning_rate=compared.best.learning_rate)
-    else:
-        says = f"{says}: search {start.name('learning_rate')} again, up to {peak:.3g}"
+    facts = {
+        "warmup_steps": length,
+        "clip_norm": found.clip_norm,
+        "base_learning_rate": peak,
+        "unstable": unstable,
+        "compared": None if compared is None else compared.message,
+        "search_again": None if repeats else start.name("learning_rate"),
+    }
     return Warmup(
-        says,
+        Message("probe.warmup.found", facts),
         settings,
         base_learning_rate=peak,
         warmup_steps=length,
@@ -210,15 +207,16 @@ def _worth(
     )
 
 
-def _caveats(start: ByMeaning, found: Rung) -> tuple[str, ...]:
+def _caveats(start: ByMeaning, found: Rung) -> tuple[Message, ...]:
     share = found.warmup_steps / start.max_train_steps
     if share <= LONG:
         return ()
-    name = start.name("max_train_steps")
-    return (
-        f"a warm-up of {share:.0%} of {name} is a long one: training may need more than the "
-        f"{start.max_train_steps + found.warmup_steps:,} steps it has with it",
-    )
+    facts = {
+        "share": share,
+        "name": start.name("max_train_steps"),
+        "steps": start.max_train_steps + found.warmup_steps,
+    }
+    return (Message("probe.warmup.long", facts),)
 
 
 def _check(times: Sequence[float], repeats: int) -> None:

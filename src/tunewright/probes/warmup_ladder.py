@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from tunewright.design.ranges import Value
 from tunewright.execution.watcher import Watcher
+from tunewright.messages import Message
 from tunewright.probes.by_meaning import ByMeaning
 from tunewright.probes.equal_draws import run_equal
 from tunewright.probes.short_run import ShortRun, early_until, short_runs, unjudged
@@ -40,12 +41,12 @@ class Rung:
         return all(run.stable and _descended(run) for run in self.runs)
 
     @property
-    def says(self) -> str:
-        """What happened, in a few words."""
+    def message(self) -> Message:
+        """What happened."""
         for run in self.runs:
             if not run.stable:
-                return run.says
-        return "stable" if self.stable else "ended no lower than it began"
+                return run.message
+        return Message("probe.run.stable" if self.stable else "probe.run.no_lower")
 
 
 def lengths(max_train_steps: int) -> tuple[int, ...]:
@@ -65,7 +66,7 @@ def climb(
     beyond: int,
     clip_norm: float | None = None,
     watch: Watcher | None = None,
-) -> tuple[list[Rung], tuple[str, ...]]:
+) -> tuple[list[Rung], tuple[Message, ...]]:
     """Try the lengths up to the first that is stable; and what is missing to judge them.
 
     `beyond` is the step at which training became unstable without warm-up.
@@ -89,7 +90,7 @@ def _rung(
     total: int,
     clip_norm: float | None,
     watch: Watcher | None,
-) -> tuple[Rung, tuple[str, ...]]:
+) -> tuple[Rung, tuple[Message, ...]]:
     clipping: dict[str, Value] = {} if clip_norm is None else {"clip_norm": clip_norm}
     asked = start.short(total, learning_rate=peak, warmup_steps=length, **clipping)
     results = run_equal(

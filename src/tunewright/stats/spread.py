@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+from tunewright.messages import Message
+
 Source = Literal["trial", "study", "data"]
 
 
@@ -18,7 +20,7 @@ class Spread:
     low: float  # of a 90 % interval
     high: float
     freedom: float  # degrees of freedom it is known with; infinite: exactly
-    how: str  # what it was measured from, in words
+    how: Message  # what it was measured from
 
     def __str__(self) -> str:
         """The standard deviation with its interval and where it comes from."""

@@ -39,13 +39,28 @@ def joined(results: Results, *earlier: Results) -> Results:
         if not isinstance(other, Results):
             raise DesignError(f"joined({other!r}): give the Results of earlier rounds.")
         made = _joined(made, other)
-    return made
+    return replace(made, earlier=(*results.earlier, *earlier)) if earlier else made
 
 
 def with_earlier(store: Store, name: str) -> Results:
     """A round's results joined with those of the rounds it continues, as far back as they go."""
     results = store.results(name)
     return joined(results, *earlier_rounds(store, results.round))
+
+
+def alone(results: Results) -> Results:
+    """The round's own trials and repeats, without those of the earlier rounds joined to them."""
+    if not results.earlier:
+        return results
+    joined_numbers = {t.number for t in results.recorded if t.origin is not None}
+    return replace(
+        results,
+        recorded=tuple(t for t in results.recorded if t.origin is None),
+        recorded_repeats=tuple(
+            r for r in results.recorded_repeats if r.parent not in joined_numbers
+        ),
+        earlier=(),
+    )
 
 
 def earlier_rounds(store: Store, round: Round) -> list[Results]:

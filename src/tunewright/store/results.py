@@ -49,6 +49,7 @@ class Results:
     notes: tuple[str, ...] = ()  # oldest first
     # where trials and repeats come from, by their identity in the record
     origins: Mapping[int, Provenance] = field(default_factory=dict, repr=False, compare=False)
+    earlier: tuple[Results, ...] = field(default=(), repr=False, compare=False)  # joined with these
 
     @classmethod
     def from_parts(

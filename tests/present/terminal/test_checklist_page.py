@@ -65,7 +65,7 @@ def test_where_every_trial_failed_that_comes_first() -> None:
     page = io.StringIO()
     print_checklist(replace(made, recorded=tuple(failed)), FINDINGS, Console(file=page, width=200))
     first, second, *_ = page.getvalue().splitlines()
-    assert "all failed" in first and failed[0].reason in first
+    assert "all failed" in first and str(failed[0].reason) in first
     assert f"-> tunewright trial weight_decay {failed[0].number}" in second
     assert not any("all failed" in line for line in printed(FINDINGS))
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 from rich.console import Console
 from tests.recorded import results
@@ -13,8 +14,10 @@ from tunewright.design.round import Round
 from tunewright.messages import Message
 from tunewright.present.next_step import Step, next_steps
 from tunewright.present.terminal.round_page import (
+    MOST_REASONS,
     print_round,
     reasons,
+    remarks,
     roles,
     verdict,
     without_fixed,
@@ -92,3 +95,15 @@ def test_conditional_hyperparameters_are_told_apart() -> None:
 
 def test_what_never_varies_is_left_out_of_configurations() -> None:
     assert without_fixed(ROUND) == ("max_train_steps",)
+
+
+def test_of_many_reasons_the_most_frequent_are_shown() -> None:
+    made = results()
+    trials = [
+        replace(t, status="infeasible", reason=Message("trial.infeasible", {"text": f"at {n}"}))
+        for n, t in enumerate([*made.recorded, *made.recorded, *made.recorded])
+    ]
+    own = [text for status, text in remarks(replace(made, recorded=tuple(trials)))
+           if status == "infeasible"]  # fmt: skip
+    assert len(own) == MOST_REASONS + 1
+    assert own[-1].startswith(f"{len(trials) - MOST_REASONS} of {len(trials)}: other reasons")

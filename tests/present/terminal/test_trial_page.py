@@ -8,9 +8,10 @@ from rich.console import Console
 from tests.recorded import results
 
 from tunewright.messages import Message
-from tunewright.present.terminal.trial_page import History, facts, print_trial
+from tunewright.present.terminal.trial_page import facts, print_trial
 from tunewright.store.provenance import Provenance
 from tunewright.store.read_round import Attempt, Snapshot
+from tunewright.stores import History
 
 ORIGIN = Provenance(
     command="tunewright run weight_decay",

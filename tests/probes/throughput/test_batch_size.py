@@ -14,6 +14,7 @@ from tests.probes.step_worlds import IDENTITY, World
 
 import tunewright as tw
 from tunewright.errors import DesignError, WorkloadError
+from tunewright.messages import Message
 from tunewright.probes.probe import Answer, as_document
 from tunewright.probes.throughput.batch_size import Asked, probe_rig
 from tunewright.probes.throughput.cost import Cost
@@ -101,7 +102,9 @@ def test_the_largest_holds_for_the_longest_examples_too(longer: float, per_examp
     needs_most = max(usual, long, key=lambda world: world.needs_mb(size))
     assert needs_most.needs_mb(size + 16 + size // 16) > limit  # and is the largest that does
     assert max(usual.built) <= size and answer.rows[-1].batch_size <= size
-    assert answer.says.endswith(f"is {size:,}, with length=4096 as well.")
+    facts = answer.message.facts
+    assert (facts["largest"], facts["longest"]) == (size, "length=4096")
+    assert facts["limit_found"]
     assert said[0] == "the largest with length=4096:"
 
 
@@ -113,8 +116,10 @@ def test_the_longest_examples_that_never_fit_are_refused() -> None:
 def test_the_answer_has_the_shape_of_every_answer() -> None:
     answer, said = probed(World())
     assert isinstance(answer, Answer) and answer.missing == ()
-    assert "examples/s" in answer.says and f"{answer.largest.batch_size:,}" in answer.says
-    assert any("accumulation brings no throughput" in note for note in answer.notes)
+    assert answer.message.code == "probe.batch_size.chosen"
+    assert answer.message.facts["largest"] == answer.largest.batch_size
+    assert len(answer.headline.split()) <= 12
+    assert answer.notes[0].code == "probe.batch_size.accumulation"
     assert any(line.startswith(f"batch size {answer.knee}: ") for line in said)
     document = as_document(answer)
     assert document["knee"] == answer.knee and document["probe"] == "batch_size"
@@ -146,18 +151,21 @@ def test_it_says_what_the_next_size_would_bring() -> None:
     answer, _ = probed(calm)
     beyond = answer.rows[-2]
     more = beyond.rate.examples_per_s / answer.row(answer.knee).rate.examples_per_s - 1
-    assert f"; {beyond.batch_size:,} would add only {more:.0%}. " in answer.says
+    following = {"batch_size": beyond.batch_size, "gain": more, "unsure": False}
+    assert answer.message.facts["following"] == following
     slower = World(mb_per_example=0.1)
     slower.step_s = lambda size: 1e-3 if size <= 64 else 1e-3 * (size / 64) ** 1.2  # type: ignore
-    assert "; 128 would be 13% slower. " in probed(slower)[0].says
+    following = probed(slower)[0].message.facts["following"]
+    assert following["batch_size"] == 128 and following["gain"] == pytest.approx(-0.13, abs=0.01)
     restless = World(mb_per_example=0.1, noise=0.3, seed=2)
     answer, _ = probed(restless)
-    assert "seems to add" in answer.says and "but not surely" in answer.says and answer.missing
+    assert answer.message.facts["following"]["unsure"]
+    assert [lack.code for lack in answer.missing] == ["probe.batch_size.calmer"]
 
 
 def test_a_step_that_ignores_the_batch_size_is_noticed() -> None:
     answer, _ = probed(World(per_example_s=0.0, mb_per_example=0.0), most=64)
-    assert any("use the batch size at all" in note for note in answer.notes)
+    assert "probe.batch_size.unused" in [note.code for note in answer.notes]
 
 
 def test_nothing_fits() -> None:
@@ -203,8 +211,9 @@ def test_a_change_makes_the_record_stale_and_is_named(
     probed(old, store)
     answer, said = probed(new, store)
     assert not answer.from_record
-    assert said[0].startswith(f"Measured anew, as {words}") and "old before, new now" in said[0]
-    assert said[0] in answer.notes
+    change = answer.notes[0]
+    assert change == Message("probe.changed", {"what": name, "before": "old", "now": "new"})
+    assert said[0] == change.text and words in said[0]
     assert probed(old, store)[0].from_record  # back again: the first answer is good again
 
 

@@ -30,17 +30,19 @@ def seen(size: int, real: float, cached: float | None = None, busy: float | None
 def test_verdicts(world: list[Seen], kind: str) -> None:
     found = judge(world, knee=16)
     assert found.kind == kind
-    assert bool(found.says) == (kind != "none")
+    assert (found.message is not None) == (kind != "none")
 
 
 def test_communication_is_seen_over_one_process() -> None:
     world = [seen(8, 100), seen(16, 190), seen(32, 195)]
     found = judge(world, 16, processes=4, efficiency=0.5)
-    assert found.kind == "communication" and "2 times the work of one (50% each)" in found.says
+    assert found.kind == "communication"
+    assert found.message.facts == {"processes": 4, "times": 2.0, "efficiency": 0.5}
     assert judge(world, 16, processes=4, efficiency=0.95).kind == "none"
 
 
 def test_hidden_waits_are_named() -> None:
     waiting = Seen(rate(8, 100), None, 0.2, 3.0)
-    assert "waits for it 3 times" in judge([waiting], 8).says
-    assert "cannot launch" in judge([Seen(rate(8, 100), None, 0.2, 0.0)], 8).says
+    assert judge([waiting], 8).message.facts["host_waits"] == 3
+    assert "waits for it 3 times" in judge([waiting], 8).message.text
+    assert "cannot launch" in judge([Seen(rate(8, 100), None, 0.2, 0.0)], 8).message.text

@@ -48,7 +48,8 @@ def test_the_probe_of_a_command_and_its_record(tmp_path: Path) -> None:
     small, large = (row.reserved_mb for row in answer.rows)
     assert large - small == pytest.approx(12, abs=2)  # half a megabyte for each example
     assert answer.settings == {"batch_size": answer.chosen}
-    assert answer.bottleneck.kind == "none" and "not to be seen from outside" in answer.missing[0]
+    assert answer.bottleneck.kind == "none"
+    assert answer.missing[0].code == "probe.unseen.from_outside"
     again = tw.probes.batch_size(own, fixed=fixed, sizes=[8, 32], rule=QUICK)
     assert again.from_record and again.missing == answer.missing
 
@@ -134,5 +135,6 @@ def test_what_is_unseen_is_said() -> None:
     row = SizeRow(8, Timing(5, (1.0, 1.0, 1.0), True), None, None, None)
     assert unseen("factory", [row], TimingRule()) == []
     about = unseen("command", [row], TimingRule())
-    assert len(about) == 3
-    assert "memory of its GPU" in about[1] and "too seldom for 6 windows" in about[2]
+    codes = ["from_outside", "gpu_memory", "few_lines"]
+    assert [one.code for one in about] == [f"probe.unseen.{code}" for code in codes]
+    assert about[2].facts == {"sizes": [8], "windows": 6}

@@ -26,7 +26,7 @@ def test_measured_steps_are_used_between_and_not_beyond() -> None:
     cost = Cost(steps={64: 8_000, 256: 4_000})
     assert cost.steps_at(64) == 8_000 and cost.steps_at(128) == pytest.approx(5_657, rel=1e-3)
     assert cost.steps_at(1024) == 4_000 and cost.steps_at(32) == 16_000
-    assert "as given" in cost.assumption
+    assert "as given" in cost.assumption.text
 
 
 def test_upfront_costs_of_a_size_can_decide() -> None:
@@ -42,9 +42,11 @@ def test_ties_go_to_the_smaller_size_and_a_budget_is_kept() -> None:
 
 
 def test_the_assumption_is_always_said() -> None:
-    assert "1 / batch size" in Cost().assumption and "1,000,000 examples" in Cost().assumption
-    assert "up to 512" in Cost(steps={128: 100}, critical_batch_size=512).assumption
-    assert "100 steps at 128" in Cost(steps={128: 100}).assumption
+    assert Cost().assumption.facts["examples"] == 1_000_000
+    assert "1 / batch size" in Cost().assumption.text
+    limited = Cost(steps={128: 100}, critical_batch_size=512).assumption
+    assert limited.facts["critical_batch_size"] == 512 and "up to 512" in limited.text
+    assert "100 steps at 128" in Cost(steps={128: 100}).assumption.text
 
 
 @pytest.mark.parametrize(

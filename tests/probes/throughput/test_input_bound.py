@@ -10,6 +10,7 @@ import pytest
 
 import tunewright as tw
 from tunewright.errors import DesignError, WorkloadError
+from tunewright.messages import Message
 from tunewright.probes.throughput.input_bound import concluded
 from tunewright.probes.throughput.loader_ladder import COPY, Rung, Stage, stages_of
 from tunewright.probes.throughput.rig import Ran
@@ -53,8 +54,8 @@ def test_too_few_steps_and_no_batches_cannot_be_judged() -> None:
     assert verdict(0.5, 2.0, windows=3) == "cannot_judge"
     unseen = Ran((50.0,) * 4, ((),) * 4, 0.0, 0.0)
     answer = concluded("f", 8, unseen, unseen, Waits(0.0), [], [], None)
-    assert answer.verdict == "cannot_judge" and "probes.watched" in answer.missing[0]
-    assert "cannot be said" in answer.says
+    assert answer.verdict == "cannot_judge" and "probes.watched" in answer.missing[0].text
+    assert answer.message.code == "probe.input_bound.unknown"
 
 
 def test_the_fewest_workers_that_keep_up_are_advised() -> None:
@@ -63,9 +64,11 @@ def test_the_fewest_workers_that_keep_up_are_advised() -> None:
     stages = [Stage("read", 1e-3), Stage("decode", 15e-3), Stage("collate", 1e-3)]
     answer = concluded("f", 8, real, cached, Waits(0.0), ladder, stages, 0)
     assert answer.verdict == "input_bound" and answer.settings == {"num_workers": 2}
-    assert "slowest stage is decode, with 88% " in answer.says
+    stage = answer.message.facts["slow_stage"]
+    assert stage == {"name": "decode", "share": pytest.approx(15 / 17)}
+    assert len(answer.headline.split()) <= 12
     slow = concluded("f", 8, real, cached, Waits(0.0), ladder[:2], stages, 0)
-    assert any("No number of workers keeps up" in note for note in slow.notes)
+    assert [note.code for note in slow.notes] == ["probe.input_bound.no_workers_keep_up"]
     assert slow.settings == {"num_workers": 1}
 
 
@@ -95,12 +98,14 @@ def test_stalls_are_told_with_their_likely_cause() -> None:
     real = Ran((1.0,) * 6, tuple(waits[50 * k : 50 * k + 50] for k in range(6)), 0.0, 0.0)
     cached = ran(0.010, 0.0, 6)
 
-    def notes(epoch: int | None) -> str:
-        found = concluded("f", 8, real, cached, Waits(0.0), [], [], 8, epoch=epoch)
-        return " ".join(found.notes)
+    def note(epoch: int | None) -> Message:
+        (found,) = concluded("f", 8, real, cached, Waits(0.0), [], [], 8, epoch=epoch).notes
+        return found
 
-    assert "stalls every 32 steps, for 50 ms, which is where an epoch of its loader" in notes(32)
-    assert "stalls every 32 steps, for 50 ms (the loader has 8 workers)." in notes(100)
+    facts = {"every": 32, "ms": pytest.approx(50), "workers": 8}
+    assert note(32) == Message("probe.input_bound.stalls", {**facts, "at_epoch": True})
+    assert note(100) == Message("probe.input_bound.stalls", {**facts, "at_epoch": False})
+    assert "where an epoch of its loader ends" in note(32).text
 
 
 # ---- real processes
@@ -219,11 +224,12 @@ def test_a_slow_copy_is_told_from_a_slow_loader() -> None:
     stages = [Stage("read", 1e-4), Stage(COPY, 4e-3)]
     answer = concluded("f", 8, real, cached, Waits(0.0), [], stages, 0)
     assert answer.verdict == "watch" and answer.copy_share == pytest.approx(0.396, abs=0.001)
-    assert "waits for its loader 1% of the time, but copying a batch" in answer.says
-    assert "slowest stage" not in answer.says
-    assert any("4 ms (40% of the time of a step): DataLoader(pin_" in n for n in answer.notes)
+    assert answer.message.code == "probe.input_bound.copies"
+    assert answer.message.facts["slow_stage"] is None
+    (note,) = answer.notes
+    assert note.facts == {"ms": 4.0, "share": pytest.approx(0.4, abs=0.01), "pinned": False}
     pinned = concluded("f", 8, real, cached, Waits(0.0), [], stages, 0, pinned=True)
-    assert any("40% of the time of a step): copy with .to(" in n for n in pinned.notes)
+    assert pinned.notes[0].facts["pinned"] and "copy with .to(" in pinned.notes[0].text
     little = concluded("f", 8, real, cached, Waits(0.0), [], [Stage(COPY, 5e-4)], 0)
     assert little.verdict == "fine" and not little.notes
 
@@ -233,7 +239,9 @@ def test_a_planted_slow_copy_is_found() -> None:
         make_parcel_step, batch_size=4, workers=[0], steps=50, rule=QUICK, store=None
     )
     assert answer.slow_stage is not None and answer.slow_stage.name == COPY
-    assert answer.copy_share > 0.1 and any("Copying a batch" in note for note in answer.notes)
+    assert answer.copy_share > 0.1 and "probe.input_bound.slow_copy" in [
+        n.code for n in answer.notes
+    ]
 
 
 def make_parcel_step(batch_size: int):
@@ -255,7 +263,8 @@ def test_a_planted_item_is_counted_and_found() -> None:
     assert answer.host_waits.per_step == 1.0
     place, rate = answer.host_waits.places[0]
     assert place.startswith("test_input_bound.py:") and rate == 1.0
-    assert answer.verdict == "synchronised" and "1 times in every step" in answer.says
+    assert answer.verdict == "synchronised"
+    assert answer.message.facts["host_waits"]["per_step"] == 1.0
     assert answer.waiting_share is None
 
 

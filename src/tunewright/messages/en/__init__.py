@@ -17,6 +17,10 @@ from tunewright.messages.en import (
     findings_curves,
     findings_space,
     judging,
+    launches,
+    probes,
+    probes_throughput,
+    project,
     proposals,
     reasons,
     report,
@@ -24,12 +28,16 @@ from tunewright.messages.en import (
 
 SENTENCES: Mapping[str, Template] = {
     **judging.SENTENCES,
+    **project.SENTENCES,
     **reasons.SENTENCES,
     **findings_space.SENTENCES,
     **findings_curves.SENTENCES,
     **proposals.SENTENCES,
     **report.SENTENCES,
     **campaigns.SENTENCES,
+    **launches.SENTENCES,
+    **probes.SENTENCES,
+    **probes_throughput.SENTENCES,
 }
 FINDINGS: Mapping[str, Callable[[str, Facts], list[str]]] = {
     **findings_space.FINDINGS,

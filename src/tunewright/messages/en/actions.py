@@ -48,11 +48,22 @@ def _declare_in_project(facts: Facts) -> str:
     return f"{_declare(facts)}: {setting}"
 
 
+def _variance(facts: Facts) -> str:
+    asked = {"times": "repeat", "studies": "search/searches", "splits": "data split"}
+    found = []
+    for name, noun in asked.items():
+        if facts[name] is not None:
+            one, _, several = noun.partition("/")
+            found.append(words.count(facts[name], one, several or None))
+    return f"measure the variance over {' and '.join(found)}"
+
+
 ACTIONS: dict[str, Template] = {
     "run_trials": _run_trials,
     "repeat": _repeat,
     "run_round": "run the proposed round",
     "next_round": _next_round,
+    "variance": _variance,
     "launch": "decide whether it becomes the baseline",
     "extend": "train longer: {max_train_steps} steps",
     "show_trial": "look at trial {number}",
@@ -64,4 +75,5 @@ ACTIONS: dict[str, Template] = {
     "declare": {"python": _declare, "shell": _declare_in_project},
     "note": "write down which commit the trials ran",
     "search_range": "search {column} in {range:range}",
+    "save_per_example": "save per_example.npy in run.folder: one number for each example",
 }

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from tunewright import messages
-from tunewright.messages import Facts, Template, words
+from tunewright.messages import Facts, Template, sentence, words
 
 SKIPPED = {
     "batch_size": "the batch size is not probed",
@@ -12,11 +11,6 @@ SKIPPED = {
     "clipping": "if training is unstable, clipping is not tried",
 }
 ARMS = {"winner": "the winner", "baseline": "the baseline"}
-
-
-def _message(data: Facts) -> str:
-    """A sentence that is a fact of another one."""
-    return messages.text(data["code"], {n: fact for n, fact in data.items() if n != "code"})
 
 
 def _trial(facts: Facts) -> str:
@@ -31,7 +25,7 @@ def _continue_search(facts: Facts) -> str:
 
 
 def _search(facts: Facts) -> str:
-    why = "exploration is complete" if facts["why"] is None else _message(facts["why"])
+    why = "exploration is complete" if facts["why"] is None else sentence(facts["why"])
     return f"{why}; Bayesian search, {words.count(facts['trials'], 'trial')}"
 
 
@@ -41,7 +35,7 @@ def _edge(facts: Facts) -> str:
 
 
 def _tune_longer(facts: Facts) -> str:
-    agreement = f"{_message(facts['agreement'])}; " if facts["agreement"] else ""
+    agreement = f"{sentence(facts['agreement'])}; " if facts["agreement"] else ""
     names = ", ".join(facts["names"])
     return f"{agreement}tune {names} again at {facts['steps']} steps, around the best"
 
@@ -49,20 +43,22 @@ def _tune_longer(facts: Facts) -> str:
 def _remedy(facts: Facts) -> str:
     named = " or ".join(facts["remedies"])
     runs = words.count(facts["runs"], "short run")
-    return f"{_message(facts['why'])}: does {named} make training stable? Up to {runs}"
+    return f"{sentence(facts['why'])}: does {named} make training stable? Up to {runs}"
 
 
 def _repaired(facts: Facts) -> str:
     settings = ", ".join(f"{name} = {value:g}" for name, value in facts["settings"].items())
-    return f"{facts['answer']}: search the space again with {settings}"
+    lacks = "; ".join(sentence(one) for one in facts["missing"])
+    answer = sentence(facts["answer"]) + (f" ({lacks})" if lacks else "")
+    return f"{answer}: search the space again with {settings}"
 
 
 def _skipped(facts: Facts) -> str:
-    return f"{SKIPPED[facts['what']]}: {_message(facts['why'])}"
+    return f"{SKIPPED[facts['what']]}: {sentence(facts['why'])}"
 
 
 def _decide(facts: Facts) -> str:
-    return f"{facts['verdict']}: {facts['reason']}"
+    return f"{facts['verdict']}: {sentence(facts['reason'])}"
 
 
 SENTENCES: dict[str, Template] = {
@@ -118,7 +114,7 @@ SENTENCES: dict[str, Template] = {
     "campaign.trials_run_elsewhere": "trials run elsewhere, and the probe would measure this "
     "machine",
     "campaign.probe_refused": "{text}",
-    "campaign.probe_lacks": lambda facts: "; ".join(facts["missing"]),
+    "campaign.probe_lacks": lambda facts: "; ".join(sentence(one) for one in facts["missing"]),
     "campaign.takes_no": lambda facts: (
         f'the program takes no {facts["name"]} (or means={{"{facts["meaning"]}": "..."}})'
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tunewright.messages import Facts, Template, words
 
-STATUSES = ("completed", "infeasible", "failed", "running", "pending")  # in the order shown
+STATUSES = ("completed", "infeasible", "failed", "pruned", "running", "pending")  # in this order
 
 
 def _counts(facts: Facts) -> str:
@@ -129,6 +129,7 @@ SENTENCES: dict[str, Template] = {
     ),
     "round.none_completed": lambda facts: f"{_counts(facts)}. No trial completed yet.",
     "round.why_not_completed": _why_not_completed,
+    "round.other_reasons": "other reasons",
     "round.earlier_trials": _earlier,
     "checklist.tally": _tally,
     "checklist.all_failed": "{failed:count trial}, all failed: {reason}",
@@ -197,7 +198,7 @@ SENTENCES: dict[str, Template] = {
     "campaign.launched": _launched,
     "campaign.tested": _tested,
     "campaign.spent": _spent,
-    "campaign.probe": "Probe {probe}: {says}",
+    "campaign.probe": "Probe {probe}: {answer:message}",
     "campaign.lengths": "Short against long training: {says}.",
     "campaign.left_out": "Left out: {what}.",
     "campaign.budget": _budget,

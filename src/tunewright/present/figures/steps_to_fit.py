@@ -56,8 +56,8 @@ class Sweep(Protocol):
         ...
 
     @property
-    def criterion(self) -> str:
-        """What counts as a fit."""
+    def criterion(self) -> object:
+        """What counts as a fit; `str` gives it in words."""
         ...
 
 
@@ -82,7 +82,7 @@ def steps_to_fit(answer: Sweep) -> Figure[StepsToFitData]:
 def steps_to_fit_data(answer: Sweep) -> StepsToFitData:
     """What the figure shows."""
     return StepsToFitData(
-        answer.criterion,
+        str(answer.criterion),
         tuple((r.learning_rate, r.steps) for r in answer.rates if r.steps is not None),
         tuple(r.learning_rate for r in answer.rates if r.outcome == "does not fit"),
         tuple(r.learning_rate for r in answer.rates if r.outcome == "infeasible"),

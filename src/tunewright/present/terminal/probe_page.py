@@ -1,23 +1,25 @@
-"""How the answer of a probe is shown: the sentence, the settings, and what a judgement lacks."""
+"""The answer of a probe on a screen: headline, sentence, what is missing, the settings, caveats."""
 
 from __future__ import annotations
 
-from tunewright.messages import words
-from tunewright.present.terminal.screen import say, show_json
-from tunewright.probes.probe import Answer, as_document
+from collections.abc import Sequence
+
+from tunewright.messages import Message, words
+from tunewright.present.terminal.screen import say
+from tunewright.probes.probe import Answer
 
 
-def show_answer(answer: Answer, json: bool) -> None:
-    """The end of every probe: the sentence, the lines for the configuration, what is missing."""
-    if json:
-        show_json(as_document(answer))
-        return
+def print_answer(answer: Answer, caveats: Sequence[Message] = ()) -> None:
+    """The end of every probe's page."""
     say()
-    say(words.printable(answer.says[:1].upper() + answer.says[1:]), style="bold")
-    for text in answer.missing:
-        say(f"  missing: {words.printable(text)}")
+    say(words.printable(answer.headline), style="bold")
+    say(words.printable(answer.message.text))
+    for lack in answer.missing:
+        say(f"  missing: {words.printable(lack.text)}")
     if answer.settings:
         say()
         say("For the configuration:")
         for name, value in answer.settings.items():
             say(f"  {name} = {value!r}")
+    for caveat in caveats:
+        say(f"  caveat: {words.printable(caveat.text)}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 
 from rich.console import Console
@@ -97,13 +96,3 @@ def print_extension(results: Results, made: Extension, console: Console) -> None
         ),
         soft_wrap=True,
     )
-
-
-def comment(text: str) -> str:
-    """A sentence as comment lines of a round file.
-
-    >>> print(comment("widen: the best lie at the end"), end="")
-    # widen: the best lie at the end
-    """
-    lines = textwrap.wrap(words.printable(text), 96)
-    return "".join(f"# {line}\n" for line in lines)

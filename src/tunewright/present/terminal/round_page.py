@@ -17,6 +17,7 @@ from tunewright.store.reason import kind
 from tunewright.store.results import Results
 from tunewright.store.trial import Status, Trial
 
+MOST_REASONS = 5  # of one status, each on a line
 ORDER: tuple[Status, ...] = ("completed", "infeasible", "failed", "pruned", "running", "pending")
 LABEL = 12  # width of the left column
 
@@ -106,7 +107,12 @@ def best_of(results: Results, trials: tuple[Trial, ...]) -> Trial | None:
 def remarks(results: Results) -> Iterator[tuple[str, str]]:
     """What limits the conclusions: why trials did not complete, caveats, notes."""
     for status in ("infeasible", "failed", "pruned"):
-        for reason, numbers in reasons(results, status):
+        found = reasons(results, status)
+        if len(found) > MOST_REASONS:  # words of the training program may differ in each trial
+            others = [number for _, numbers in found[MOST_REASONS:] for number in numbers]
+            rest = Message("round.other_reasons").text
+            found = [*found[:MOST_REASONS], (rest, others)]
+        for reason, numbers in found:
             facts = {"reason": reason, "numbers": numbers, "trials": len(results.trials)}
             yield status, Message("round.why_not_completed", facts).text
     if results.round.caveats:

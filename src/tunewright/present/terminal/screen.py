@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from tunewright.messages import declarations
-from tunewright.present.plain import as_json
+from tunewright.present import envelope
 
 PIPED_WIDTH = 200  # nobody resizes a file: leave tables whole for grep
 
@@ -31,6 +31,6 @@ def say(text: str = "", style: str = "") -> None:
     screen().print(Text(declarations.in_project_file(text), style=style), soft_wrap=True)
 
 
-def show_json(thing: Any) -> None:
-    """An answer for programs."""
-    print(as_json(thing))
+def show_json(data: Any) -> None:
+    """An answer for programs: the envelope of the command that is answering."""
+    envelope.show(envelope.current(), data)

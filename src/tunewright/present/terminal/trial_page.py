@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from rich.console import Console, RenderableType
 from rich.text import Text
@@ -13,22 +12,14 @@ from rich.text import Text
 from tunewright.messages import words
 from tunewright.present.terminal.plain_table import cell, table
 from tunewright.store.provenance import Provenance
-from tunewright.store.read_round import Attempt, Snapshot
+from tunewright.store.read_round import Attempt
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
+from tunewright.stores import History
 
 LABEL = 12
 WIDE = 10.0  # highest over lowest value from which a curve is drawn by its logarithm
 TAIL = 20  # lines of a log shown; the rest is in the trial's folder
-
-
-@dataclass(frozen=True)
-class History:
-    """How a trial came about."""
-
-    attempts: Sequence[Attempt]
-    snapshots: Sequence[Snapshot]
-    provenance: Provenance | None  # None: nothing was kept
 
 
 def print_trial(results: Results, trial: Trial, history: History, console: Console) -> None:

@@ -1,7 +1,7 @@
 """Which batch sizes fit, how fast is each, and which one should be used?
 
     answer = tunewright.probes.throughput.batch_size(make_step)     # or a Workload
-    print(answer.says)
+    print(answer.headline)
 
 The playbook's first question ("Choosing the batch size"): the sizes that fit, the throughput of
 each, the knee beyond which a larger batch only takes longer, what holds the step up, and what a
@@ -21,6 +21,7 @@ from typing import Any
 from tunewright.design.ranges import Value
 from tunewright.errors import DesignError, WorkloadError
 from tunewright.execution.workload import Workload
+from tunewright.messages import Message
 from tunewright.probes.probe import as_document
 from tunewright.probes.throughput.cost import Cost
 from tunewright.probes.throughput.kept_rows import KeptRows, has_answer
@@ -75,7 +76,7 @@ def batch_size(
     With several `processes` torchrun's variables are set and `batch_size` counts the examples of
     all. `memory_gb` limits the memory, on a CPU too. Measured sizes are kept in `store`
     (a workload's own; None keeps nothing) and are good until model, optimizer, precision, device,
-    processes or example shape change; `again` measures anew. `say` is told how it goes.
+    processes or example shape change; `again` measures anew. `say` receives lines of progress.
     """
     started = time.monotonic()
     subject = subject_of(what, fixed)
@@ -203,17 +204,17 @@ def probe_rig(
         kept = KeptRows(store, subject.name, found, asdict(asked))
         if kept.answer is not None and not again:
             return replace(revived(kept.answer, cost), from_record=True)
-        notes = [f"Measured anew, as {change} has changed." for change in kept.changed]
-        for line in notes:
-            say(line)
+        notes = kept.changed
+        for note in notes:
+            say(note.text)
         if again:
             kept = KeptRows(None, subject.name, found, asdict(asked))
         if longest is None:
             largest = find_largest(rigs, asked.bounds, device, first, say)
         else:
-            say(f"the largest with {asked.longest}:")
+            say(Message("probe.progress.largest_with", {"longest": asked.longest}).text)
             second = _with_longest(longest, subject, asked, say)
-            say("and without:")
+            say(Message("probe.progress.largest_without").text)
             bounds = replace(asked.bounds, most=second.batch_size)
             largest = both(find_largest(rigs, bounds, device, first, say), second, asked.longest)
         rows = sweep(rigs, subject, asked.plan, largest, kept, say)

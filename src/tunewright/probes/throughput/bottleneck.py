@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from tunewright.messages import Message
 from tunewright.probes.throughput.knee import FREE, Rate, gain
 
 Kind = Literal["none", "input", "launch", "communication"]
@@ -24,7 +25,7 @@ class Bottleneck:
     """What to speed up first."""
 
     kind: Kind
-    says: str
+    message: Message | None = None  # what holds it up and what helps; None: nothing does
 
 
 @dataclass(frozen=True)
@@ -44,25 +45,27 @@ def judge(
     if efficiency is not None and efficiency < EFFICIENT:
         return Bottleneck(
             "communication",
-            f"{processes} processes do {efficiency * processes:.2g} times the work of one "
-            f"({efficiency:.0%} each): the exchange between them is the bottleneck; a larger batch "
-            "per process, a faster network or fewer processes help.",
+            Message(
+                "probe.bottleneck.communication",
+                {
+                    "processes": processes,
+                    "times": efficiency * processes,
+                    "efficiency": efficiency,
+                },
+            ),
         )
     at_knee = next(each for each in seen if each.real.batch_size == knee)
     for each in (at_knee, seen[0]):
         if each.cached is not None and _slower(each):
             ratio = each.cached.examples_per_s / each.real.examples_per_s
-            return Bottleneck(
-                "input",
-                f"the input pipeline: at {each.real.batch_size}, steps on one cached batch are "
-                f"{ratio:.2g} times as fast; `tunewright probe input` names the slow stage.",
-            )
+            facts = {"batch_size": each.real.batch_size, "ratio": ratio}
+            return Bottleneck("input", Message("probe.bottleneck.input", facts))
     if at_knee.busy_share is not None and at_knee.busy_share < IDLE:
         return _launch(at_knee)
     slow_from_the_start = len(seen) > 1 and gain(_best(seen[0]), _best(seen[1]))[0] < FREE
     if slow_from_the_start and seen[0].busy_share is not None and seen[0].busy_share < IDLE:
         return _launch(seen[0])
-    return Bottleneck("none", "")
+    return Bottleneck("none")
 
 
 def _slower(each: Seen) -> bool:
@@ -77,15 +80,9 @@ def _best(each: Seen) -> Rate:
 
 
 def _launch(each: Seen) -> Bottleneck:
-    waits = each.host_waits or 0.0
-    why = (
-        f"the host waits for it {waits:.3g} times in every step"
-        if waits >= 1
-        else "the host cannot launch its work fast enough"
-    )
-    return Bottleneck(
-        "launch",
-        f"launches: at {each.real.batch_size} the device is busy for only "
-        f"{each.busy_share or 0:.0%} of the time, as {why}; capture or compile the step "
-        "(FitConfig(capture=True)), and read results seldom.",
-    )
+    facts = {
+        "batch_size": each.real.batch_size,
+        "busy_share": each.busy_share or 0.0,
+        "host_waits": each.host_waits or 0.0,
+    }
+    return Bottleneck("launch", Message("probe.bottleneck.launch", facts))

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tunewright.errors import DesignError
+from tunewright.messages import Message
 
 TIE = 0.05  # of two sizes within 5 % the smaller is chosen
 EXAMPLES = 1_000_000  # trained on, where the number of steps is not known
@@ -69,24 +70,14 @@ class Cost:
         return steps * self._useful(size) / self._useful(batch_size)
 
     @property
-    def assumption(self) -> str:
+    def assumption(self) -> Message:
         """What was assumed about the number of steps."""
-        limit = self.critical_batch_size
-        shrinking = (
-            "steps fall as 1 / batch size"
-            if limit is None
-            else f"steps fall as 1 / batch size up to {limit} and stay the same beyond"
-        )
-        if not self.steps:
-            found = f"assumed: {shrinking}; times and prices are of {EXAMPLES:,} examples"
-        elif len(self.steps) == 1:
-            found = f"assumed: {shrinking}, from the {_only(self.steps)} given"
-        else:
-            beyond = "the same steps" if limit is None else shrinking
-            found = f"steps as given between the sizes measured; assumed beyond them: {beyond}"
-        if limit is None and len(self.steps) < 2:
-            found += " (measure it: tunewright probe critical-batch)"
-        return found
+        facts = {
+            "steps": dict(self.steps),
+            "critical_batch_size": self.critical_batch_size,
+            "examples": EXAMPLES,
+        }
+        return Message("probe.cost.assumed", facts)
 
     def _useful(self, batch_size: int) -> int:
         return min(batch_size, self.critical_batch_size or batch_size)
@@ -139,8 +130,3 @@ def _between(low: tuple[int, float], high: tuple[int, float], size: int) -> floa
         return low[1]
     share = math.log(size / low[0]) / math.log(high[0] / low[0])
     return math.exp((1 - share) * math.log(low[1]) + share * math.log(high[1]))
-
-
-def _only(steps: Mapping[int, float]) -> str:
-    ((size, count),) = steps.items()
-    return f"{count:g} steps at {size}"

@@ -14,17 +14,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-WORDS = {  # how a difference is told
-    "model": "the model",
-    "optimizer": "the optimizer",
-    "precision": "the precision",
-    "device": "the device",
-    "processes": "the number of processes",
-    "example": "the shape of an example (such as its sequence length)",
-    "fixed": "the other hyperparameters",
-    "packages": "the version of torch",
-    "program": "the command, or a file named in it",
-}
+from tunewright.messages import Message
 
 
 class Looking:
@@ -79,14 +69,17 @@ def identity(looking: Looking, processes: int) -> dict[str, str]:
     }
 
 
-def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """What has changed, a few words each.
+def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[Message]:
+    """What has changed, by property.
 
     >>> differences({"optimizer": "SGD", "device": "cpu"}, {"optimizer": "Adam", "device": "cpu"})
-    ['the optimizer (SGD before, Adam now)']
+    [Message(code='probe.changed', facts={'what': 'optimizer', 'before': 'SGD', 'now': 'Adam'})]
     """
     return [
-        f"{WORDS.get(name, name)} ({before.get(name, 'unknown')} before, {now.get(name)} now)"
+        Message(
+            "probe.changed",
+            {"what": name, "before": before.get(name, "unknown"), "now": now.get(name)},
+        )
         for name in now
         if before.get(name) != now[name]
     ]

@@ -21,7 +21,8 @@ from typing import Any, ClassVar, Literal
 from tunewright.design.ranges import Value
 from tunewright.errors import DesignError, WorkloadError
 from tunewright.execution.workload import Workload
-from tunewright.probes.probe import as_document
+from tunewright.messages import Message
+from tunewright.probes.probe import Answer, as_document
 from tunewright.probes.throughput.largest_size import closing
 from tunewright.probes.throughput.loader_ladder import COPY, Rung, Stage
 from tunewright.probes.throughput.rig import OutOfMemory, ProcessRig, Ran
@@ -41,14 +42,11 @@ PROFILED = 10  # steps
 LADDER = (0, 1, 2, 4, 8, 16)
 ALONE = 2  # windows that the loader is watched alone for, at each number of workers and in stages
 ENOUGH = 0.95  # of the best rung: the fewest workers that reach it
-NO_BATCHES = (
-    "batches that a probe can see: iterate a DataLoader, use pipeline.fit, or say "
-    "`for batch in probes.watched(batches)`"
-)
+NO_BATCHES = Message("probe.input_bound.no_batches")
 
 
 @dataclass(frozen=True)
-class InputBound:
+class InputBound(Answer):
     """What the probe found."""
 
     probe: ClassVar[str] = "input_bound"
@@ -66,7 +64,7 @@ class InputBound:
     workers: int | None  # that the training uses now
     enough_workers: int | None  # the fewest with which the input keeps up, if any do
     stalls: Stalls | None
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[Message, ...] = field(default=())
 
     @property
     def slow_stage(self) -> Stage | None:
@@ -80,52 +78,35 @@ class InputBound:
         return sum(copies) / self.time_per_step_s if self.time_per_step_s else 0.0
 
     @property
-    def says(self) -> str:
-        """The answer in one sentence."""
+    def message(self) -> Message:
+        """The answer as a code with its facts."""
+        waits = self.host_waits
+        often = {"per_step": waits.per_step, "places": [place for place, _ in waits.places]}
+        facts = {
+            "waiting_share": self.waiting_share,
+            "slowdown": self.slowdown,
+            "copy_share": self.copy_share,
+            "slow_stage": self._slow_stage_facts,
+            "host_waits": often if waits.per_step >= TOO_OFTEN else None,
+        }
         if self.waiting_share is None or self.slowdown is None:
-            return (
-                "Whether training waits for its data cannot be said: no source of batches was "
-                "seen." + self._waits_said()
-            )
-        share, ratio = f"{self.waiting_share:.0%}", f"{self.slowdown:.3g}"
-        if self.verdict == "input_bound":
-            words = (
-                f"Training waits for its data: {share} of the time, and steps on a cached batch "
-                f"are {ratio} times as fast."
-            )
-        elif self._copies:
-            words = (
-                f"Training waits for its loader {share} of the time, but copying a batch to the "
-                f"device takes {self.copy_share:.0%} of the time of a step, unless the two overlap."
-            )
-        elif self.verdict == "watch":
-            words = (
-                f"Training waits for its data {share} of the time, but steps on a cached batch are "
-                f"only {ratio} times as fast: not the bottleneck yet."
-            )
-        else:
-            words = f"Training does not wait for its data: {share} of the time."
+            return Message("probe.input_bound.unknown", facts)
+        code = self.verdict if self.verdict in ("input_bound", "watch") else "fine"
+        return Message(f"probe.input_bound.{'copies' if self._copies else code}", facts)
+
+    @property
+    def _slow_stage_facts(self) -> dict[str, Any] | None:
+        """The slowest stage with its share of the work, where the input is what to look at."""
         stage = self.slow_stage
-        if stage is not None and self.verdict in ("input_bound", "watch") and not self._copies:
-            total = sum(each.seconds_per_batch for each in self.stages)
-            part = stage.seconds_per_batch / total if total else 0.0
-            words += f" The slowest stage is {stage.name}, with {part:.0%} of the work on a batch."
-        return words + self._waits_said()
+        if stage is None or self.verdict not in ("input_bound", "watch") or self._copies:
+            return None
+        total = sum(each.seconds_per_batch for each in self.stages)
+        return {"name": stage.name, "share": stage.seconds_per_batch / total if total else 0.0}
 
     @property
     def _copies(self) -> bool:
         """Whether it is the copy that needs a look, and not the loader."""
         return self.verdict == "watch" and self.copy_share > BOUND
-
-    def _waits_said(self) -> str:
-        waits = self.host_waits
-        if waits.per_step < TOO_OFTEN:
-            return ""
-        places = f" ({', '.join(place for place, _ in waits.places)})" if waits.places else ""
-        return (
-            f" The host waits for the device {waits.per_step:.3g} times in every step{places}: "
-            "read results every hundred steps instead."
-        )
 
     @property
     def settings(self) -> Mapping[str, Value]:
@@ -136,7 +117,7 @@ class InputBound:
         return {"num_workers": more}
 
     @property
-    def missing(self) -> tuple[str, ...]:
+    def missing(self) -> tuple[Message, ...]:
         """What a judgement would need."""
         return (NO_BATCHES,) if self.waiting_share is None else ()
 
@@ -190,7 +171,7 @@ def input_bound(
         own, epoch = rig.workers()
         if own is not None:
             usable = sorted({own, *(n for n in ladder if n <= max(_cores(), own))})
-            say(f"the loader alone with {', '.join(map(str, usable))} workers ...")
+            say(Message("probe.progress.loader", {"workers": usable}).text)
             rungs = rig.climb(usable, ALONE * timing.window_s)
             stages = rig.stages(ALONE * timing.window_s)
     answer = concluded(
@@ -278,12 +259,12 @@ def _compared(rig: ProcessRig, steps: int, say: Callable[[str], None]) -> tuple[
     and not counted.
     """
     half = max(1, -(-steps // (2 * BLOCK)))
-    say(f"{2 * half * BLOCK} steps on real input and on a cached batch ...")
+    say(Message("probe.progress.steps", {"steps": 2 * half * BLOCK}).text)
     started = time.monotonic()
     modes = [False] * half + [True] * (2 * half) + [False] * (half + 1)
     ran = rig.run([BLOCK] * len(modes), modes)
     after = 3 * half + 1
-    say(f"done in {time.monotonic() - started:.1f} s")
+    say(Message("probe.progress.done", {"seconds": time.monotonic() - started}).text)
 
     def part(chosen: list[int]) -> Ran:
         return Ran(
@@ -310,42 +291,31 @@ def _notes(
     keeps_up: Sequence[int],
     needed: float,
     verdict: Verdict,
-) -> list[str]:
-    notes = []
-    if ladder and not keeps_up and verdict == "input_bound":
-        best = max((rung.batches_per_s for rung in ladder if rung.workers), default=0.0)
-        notes.append(
-            f"No number of workers keeps up: training could take {needed:,.0f} batches/s, and "
-            f"workers load {best:,.0f} at most. Make the slow stage faster, or do it once, ahead "
-            "of training."
-        )
-    return notes
+) -> list[Message]:
+    if not ladder or keeps_up or verdict != "input_bound":
+        return []
+    best = max((rung.batches_per_s for rung in ladder if rung.workers), default=0.0)
+    facts = {"needed": needed, "best": best}
+    return [Message("probe.input_bound.no_workers_keep_up", facts)]
 
 
-def _stall_notes(stalls: Stalls | None, workers: int | None, epoch: int | None) -> list[str]:
+def _stall_notes(stalls: Stalls | None, workers: int | None, epoch: int | None) -> list[Message]:
     if stalls is None:
         return []
-    why = ""
-    if epoch is not None and stalls.every == epoch:
-        why = ", which is where an epoch of its loader ends (persistent_workers=True keeps workers)"
-    elif workers:
-        why = f" (the loader has {workers} workers)"
-    return [f"The input stalls every {stalls.every} steps, for {stalls.seconds * 1e3:.3g} ms{why}."]
+    facts = {
+        "every": stalls.every,
+        "ms": stalls.seconds * 1e3,
+        "at_epoch": epoch is not None and stalls.every == epoch,
+        "workers": workers,
+    }
+    return [Message("probe.input_bound.stalls", facts)]
 
 
-def _copy_notes(copy_s: float, step_s: float, pinned: bool) -> list[str]:
+def _copy_notes(copy_s: float, step_s: float, pinned: bool) -> list[Message]:
     if copy_s <= BOUND * step_s:
         return []
-    remedy = (
-        "copy with .to(device, non_blocking=True), and the next batch before it is needed"
-        if pinned
-        else "DataLoader(pin_memory=True) makes it faster, .to(device, non_blocking=True) lets it "
-        "overlap"
-    )
-    return [
-        f"Copying a batch to the device takes {copy_s * 1e3:.3g} ms ({copy_s / step_s:.0%} of the "
-        f"time of a step): {remedy}; smaller numbers (uint8, converted on the device) help too."
-    ]
+    facts = {"ms": copy_s * 1e3, "share": copy_s / step_s, "pinned": pinned}
+    return [Message("probe.input_bound.slow_copy", facts)]
 
 
 def _size(subject: Subject, what: object, batch_size: int | None) -> int:

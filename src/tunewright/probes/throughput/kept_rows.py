@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tunewright.messages import Message
 from tunewright.probes.throughput.identity import differences
 from tunewright.probes.throughput.size_row import SizeRow, as_data, from_data
 from tunewright.store.store import Store
@@ -42,7 +43,7 @@ class KeptRows:
         self._store, self._subject = store, subject
         self._identity, self._asked = dict(identity), dict(asked)
         self._rows: dict[tuple[int, int], SizeRow] = {}
-        self.changed: tuple[str, ...] = ()  # since the newest answer
+        self.changed: tuple[Message, ...] = ()  # since the newest answer
         self.answer: Mapping[str, Any] | None = None  # the newest, if nothing has changed
         if store is None:
             return

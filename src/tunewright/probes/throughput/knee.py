@@ -27,17 +27,6 @@ class Rate:
     high: float
 
 
-def shown_rate(examples_per_s: float) -> str:
-    """A throughput with four significant digits.
-
-    >>> shown_rate(19005.4), shown_rate(3.14159)
-    ('19,010', '3.142')
-    """
-    if examples_per_s < 1000:
-        return f"{examples_per_s:.4g}"
-    return f"{float(f'{examples_per_s:.4g}'):,.0f}"
-
-
 def gain(small: Rate, large: Rate) -> tuple[float, float]:
     """The ratio of two throughputs per doubling, and its lower 95 % bound.
 

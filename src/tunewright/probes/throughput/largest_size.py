@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from tunewright.messages import Message
 from tunewright.probes.throughput.memory_model import MemoryModel, MemoryPoint, fit_line, flat
 from tunewright.probes.throughput.rig import CannotStep, Device, OutOfMemory, Ran, Rig
 from tunewright.probes.throughput.rigs import Rigs
@@ -117,10 +118,11 @@ class _Search:
         try:
             held = self.rigs.trial(lambda rig: _stepped(rig, size, (1, 1))).reserved_mb or 0.0
         except OutOfMemory:
-            self.say(f"batch size {size}: out of memory")
+            self.say(Message("probe.progress.out_of_memory", {"batch_size": size}).text)
             return None
-        of = f"{held:,.0f} MB of {self.limit_mb:,.0f}" if self.seen else "fits"
-        self.say(f"batch size {size}: {of} in a real step")
+        limit = self.limit_mb if self.seen else None
+        facts = {"batch_size": size, "held_mb": held, "limit_mb": limit}
+        self.say(Message("probe.progress.fits", facts).text)
         return held
 
 
@@ -194,7 +196,8 @@ def _measure(search: _Search, size: int) -> None:
     ran = search.rigs.use(lambda rig: _stepped(rig, size, SETTLE))
     search.points.append(MemoryPoint(size, ran.reserved_mb or 0.0))
     search.step_s = min(ran.seconds)
-    search.say(f"batch size {size}: {shown_mb(ran.reserved_mb)}")
+    facts = {"batch_size": size, "reserved_mb": ran.reserved_mb}
+    search.say(Message("probe.progress.memory", facts).text)
 
 
 def _stepped(rig: Rig, size: int, windows: Sequence[int]) -> Ran:
@@ -249,15 +252,6 @@ def _doubled(search: _Search, good: int, bad: int | None) -> Largest:
         else:
             good, held = size, found
     return search.done(good, "doubling", held)
-
-
-def shown_mb(held: float | None) -> str:
-    """Memory for people.
-
-    >>> shown_mb(1234.5), shown_mb(None)
-    ('1,234 MB', 'memory unknown')
-    """
-    return "memory unknown" if held is None else f"{held:,.0f} MB"
 
 
 @contextlib.contextmanager

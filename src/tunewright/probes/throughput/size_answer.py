@@ -7,21 +7,18 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from tunewright.design.ranges import Value
+from tunewright.messages import Message
+from tunewright.probes.probe import Answer, message_of
 from tunewright.probes.throughput.bottleneck import Bottleneck, judge
 from tunewright.probes.throughput.cost import Cost, SizeCost, costs, least_price, least_time
-from tunewright.probes.throughput.knee import GAIN, gain, shown_rate
+from tunewright.probes.throughput.knee import GAIN, gain
 from tunewright.probes.throughput.largest_size import Largest
 from tunewright.probes.throughput.memory_model import MemoryModel, MemoryPoint
 from tunewright.probes.throughput.size_row import SizeRow, from_data
 
-ACCUMULATION = (
-    "Gradient accumulation brings no throughput: every part takes the time of a step of its own. "
-    "Use it only for a batch that must be larger than what fits."
-)
-
 
 @dataclass(frozen=True)
-class BatchSizes:
+class BatchSizes(Answer):
     """What the probe found."""
 
     probe: ClassVar[str] = "batch_size"
@@ -33,35 +30,32 @@ class BatchSizes:
     largest: Largest  # that fits
     bottleneck: Bottleneck
     costs: tuple[SizeCost, ...]  # of the sizes up to the knee
-    assumption: str  # about the number of steps
+    assumption: Message  # about the number of steps
     least_time: int | None  # the size to choose for the soonest end; None: over the budget
     least_price: int  # ... and for the lowest price
     identity: Mapping[str, str]  # what the figures are good for
     processes: int
     efficiency: float | None  # of several processes: throughput over as many times that of one
-    notes: tuple[str, ...]
+    notes: tuple[Message, ...]
     seconds: float  # that the probe took
-    unseen: tuple[str, ...] = ()  # what could not be known of it, a sentence each
+    unseen: tuple[Message, ...] = ()  # what could not be known of it
     from_record: bool = False  # nothing had changed: read, not measured
 
     @property
-    def says(self) -> str:
-        """The answer in one sentence."""
-        row = self.row(self.chosen)
-        words = (
-            f"Batch size {self.chosen:,} trains on {shown_rate(row.rate.examples_per_s)} "
-            f"examples/s ({row.timing.time_per_step_s * 1e3:.4g} ms per step)"
-        )
-        if self.chosen < self.knee:
-            words += f", and larger ones, though faster up to {self.knee:,}, end no sooner"
-        elif (following := self._beyond) is not None:
-            words += f"; {following.batch_size:,} {_changed(self.row(self.knee), following)}"
-        fits, longest = f"{self.largest.batch_size:,}", ""
-        if self.largest.longest:
-            longest = f", with {self.largest.longest} as well"
-        if self.largest.how in ("memory model", "doubling"):
-            return f"{words}. The largest that fits is {fits}{longest}."
-        return f"{words}. {fits} fits too{longest}; nothing larger was tried."
+    def message(self) -> Message:
+        """The answer as a code with its facts."""
+        row, following = self.row(self.chosen), self._beyond
+        facts = {
+            "batch_size": self.chosen,
+            "examples_per_s": row.rate.examples_per_s,
+            "step_ms": row.timing.time_per_step_s * 1e3,
+            "knee": self.knee,
+            "following": None if following is None else _change(self.row(self.knee), following),
+            "largest": self.largest.batch_size,
+            "limit_found": self.largest.how in ("memory model", "doubling"),
+            "longest": self.largest.longest,
+        }
+        return Message("probe.batch_size.chosen", facts)
 
     @property
     def _beyond(self) -> SizeRow | None:
@@ -74,7 +68,7 @@ class BatchSizes:
         return {self.batch_name: self.chosen}
 
     @property
-    def missing(self) -> tuple[str, ...]:
+    def missing(self) -> tuple[Message, ...]:
         """What a better judgement would need: a calmer machine, or what could not be seen."""
         following = self._beyond
         if following is None:
@@ -82,11 +76,9 @@ class BatchSizes:
         gained, surely = gain(self.row(self.knee).rate, following.rate)
         if gained < GAIN:
             return self.unseen
-        return (
-            *self.unseen,
-            f"a calmer machine, or longer windows: from {self.knee:,} to {following.batch_size:,} "
-            f"the throughput seems to grow {gained:.2f} times, but surely only {surely:.2f} times",
-        )
+        sizes = {"knee": self.knee, "following": following.batch_size}
+        facts = {**sizes, "gain": gained, "surely": surely}
+        return (*self.unseen, Message("probe.batch_size.calmer", facts))
 
     @property
     def chosen(self) -> int:
@@ -131,13 +123,11 @@ def concluded(
     )
 
 
-def _changed(before: SizeRow, after: SizeRow) -> str:
-    """What a larger size would bring, in words."""
+def _change(before: SizeRow, after: SizeRow) -> dict[str, Any]:
+    """What a larger size would bring."""
     more = after.rate.examples_per_s / before.rate.examples_per_s - 1
-    if more < 0:
-        return f"would be {-more:.0%} slower"
     unsure = gain(before.rate, after.rate)[0] >= GAIN
-    return f"seems to add {more:.0%}, but not surely" if unsure else f"would add only {more:.0%}"
+    return {"batch_size": after.batch_size, "gain": more, "unsure": unsure}
 
 
 def _notes(
@@ -146,27 +136,19 @@ def _notes(
     largest: Largest,
     cost: Cost,
     priced: Sequence[SizeCost],
-) -> list[str]:
-    notes = [ACCUMULATION]
+) -> list[Message]:
+    notes = [Message("probe.batch_size.accumulation")]
     if largest.how == "not limited" and best == rows[-1].batch_size > 1:
-        notes.append(
-            f"Neither time per step nor memory grows up to {best}: does the step use the batch "
-            "size at all?"
-        )
+        notes.append(Message("probe.batch_size.unused", {"batch_size": best}))
     if largest.how == "step time":
-        notes.append(
-            f"Sizes above {largest.batch_size} were not tried: a step would take too long."
-        )
+        notes.append(Message("probe.batch_size.too_slow", {"batch_size": largest.batch_size}))
     if largest.reason:
-        notes.append(f"Nothing larger could be built: {largest.reason}")
-    unsteady = [str(row.batch_size) for row in rows if not row.timing.steady]
+        notes.append(Message("probe.batch_size.refused", {"reason": largest.reason}))
+    unsteady = [row.batch_size for row in rows if not row.timing.steady]
     if unsteady:
-        notes.append(
-            f"Times per step had not settled within 10 % at {', '.join(unsteady)}: the machine is "
-            "busy, or the work differs from step to step. The intervals say how much it matters."
-        )
+        notes.append(Message("probe.batch_size.unsteady", {"sizes": unsteady}))
     if cost.budget is not None and least_time(priced, cost.budget) is None:
-        notes.append(f"No size stays within the budget of {cost.budget:g}.")
+        notes.append(Message("probe.batch_size.over_budget", {"budget": cost.budget}))
     return notes
 
 
@@ -193,5 +175,5 @@ def revived(document: Mapping[str, Any], cost: Cost) -> BatchSizes:
         document["processes"],
         document["efficiency"],
     )
-    unseen = tuple(document.get("unseen", ()))
+    unseen = tuple(message_of(one) for one in document.get("unseen", ()))
     return replace(found, seconds=document["seconds"], unseen=unseen)

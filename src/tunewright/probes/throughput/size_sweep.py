@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from functools import partial
 
 from tunewright.errors import WorkloadError
+from tunewright.messages import Message
 from tunewright.probes.throughput.kept_rows import KeptRows
-from tunewright.probes.throughput.knee import knee, passed, pays, shown_rate
-from tunewright.probes.throughput.largest_size import Largest, shown_mb
+from tunewright.probes.throughput.knee import knee, passed, pays
+from tunewright.probes.throughput.largest_size import Largest
 from tunewright.probes.throughput.rig import OutOfMemory
 from tunewright.probes.throughput.rigs import Rigs, Work
 from tunewright.probes.throughput.size_row import SizeRow, measure, measure_synthetic, watch_device
@@ -51,7 +52,7 @@ def sweep(
             timing = partial(measure_synthetic, row=row, rule=plan.rule)
             row = _in_process(rigs, largest, size, timing, turn)
         kept.add(row, turn)
-        say(_line(row))
+        say(_line(row).text)
         return row
 
     rows: dict[int, SizeRow] = {}
@@ -65,7 +66,7 @@ def sweep(
 
     for size in plan.sizes or _doublings(plan.smallest, largest.batch_size):
         if size > largest.batch_size:
-            say(f"batch size {size}: does not fit, left out")
+            say(Message("probe.progress.does_not_fit", {"batch_size": size}).text)
             break
         try:
             before = knee([row.rate for row in rows.values()]) if rows else 0
@@ -75,7 +76,7 @@ def sweep(
                 repeat(size)
         except OutOfMemory:
             rows.pop(size, None)
-            say(f"batch size {size}: out of memory after a while")
+            say(Message("probe.progress.out_of_memory_later", {"batch_size": size}).text)
             break
         stop = passed([row.rate for row in rows.values()])
         if stop and not (plan.everything or plan.sizes):
@@ -95,13 +96,17 @@ def _doublings(smallest: int, largest: int) -> list[int]:
     return sizes
 
 
-def _line(row: SizeRow) -> str:
+def _line(row: SizeRow) -> Message:
     rate = row.rate
-    return (
-        f"batch size {row.batch_size:,}: {shown_rate(rate.examples_per_s)} examples/s "
-        f"({shown_rate(rate.low)} to {shown_rate(rate.high)}), "
-        f"{row.timing.time_per_step_s * 1e3:.4g} ms per step, {shown_mb(row.reserved_mb)}"
-    )
+    facts = {
+        "batch_size": row.batch_size,
+        "examples_per_s": rate.examples_per_s,
+        "low": rate.low,
+        "high": rate.high,
+        "step_ms": row.timing.time_per_step_s * 1e3,
+        "reserved_mb": row.reserved_mb,
+    }
+    return Message("probe.progress.size", facts)
 
 
 def watched(rigs: Rigs, rows: list[SizeRow], best: int, largest: Largest) -> list[SizeRow]:

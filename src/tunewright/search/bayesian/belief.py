@@ -20,6 +20,7 @@ from tunewright.search.bayesian.feasibility import log_probability
 from tunewright.search.bayesian.history import History, history
 from tunewright.search.bayesian.model import Model, learned, others
 from tunewright.search.search import told
+from tunewright.store.joined import alone
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 
@@ -77,9 +78,15 @@ class Belief:
 
 
 def believe(results: Results, search: Bayesian | None = None) -> tuple[Belief, ...]:
-    """What a Bayesian search believes of every study of a round, whichever search ran it."""
-    own = search or Bayesian()
-    return tuple(_belief(results, study, own) for study in results.studies)
+    """What a Bayesian search believes of every study of a round, whichever search ran it.
+
+    Trials of the rounds that this one continues count too, where they fit: those that `load` has
+    joined to the results.
+    """
+    before = [one.with_objective(results.objective) for one in results.earlier]
+    learner = search or Bayesian(earlier=before)
+    own = alone(results)
+    return tuple(_belief(own, study, learner) for study in own.studies)
 
 
 def _belief(results: Results, study: Study, search: Bayesian) -> Belief:

@@ -39,7 +39,7 @@ TAIL = ("reason", "reason_code", "index", "seed", "attempts", "seconds", "comman
 POINT = ("trial", "step", "metric", "value")
 
 
-def import_frames(
+def frames(
     round: Round,
     objective: Objective,
     trials: Any,
@@ -52,7 +52,7 @@ def import_frames(
 
     >>> from tunewright.design.objective import minimize
     >>> from tunewright.design.ranges import log
-    >>> results = import_frames(
+    >>> results = frames(
     ...     Round("lr", goal="?", nuisance={"lr": log(1e-3, 1)}, trials_per_study=2),
     ...     minimize("error"),
     ...     {"trial": [0, 1], "status": ["completed"] * 2, "lr": [0.01, 0.1]},

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tunewright.cli._errors import Misuse
-from tunewright.cli._training_function import find_function
+from tunewright.errors import Misuse
+from tunewright.project._function import find_function
 
 
 @pytest.fixture(autouse=True)
@@ -58,15 +58,15 @@ def test_what_is_wrong_is_said(
     project(tmp_path, text)
     with pytest.raises(Misuse) as caught:
         find_function(named, tmp_path)
-    assert what in caught.value.problem.what
-    assert remedy in caught.value.problem.remedy
+    assert what in str(caught.value)
+    assert remedy in caught.value.remedy
 
 
 def test_the_line_that_broke_is_named(tmp_path: Path) -> None:
     project(tmp_path, "x = 1\ny = x / 0\n")
     with pytest.raises(Misuse) as caught:
         find_function("train_me.py:train", tmp_path)
-    assert caught.value.problem.where.endswith("train_me.py:2")
+    assert caught.value.where.endswith("train_me.py:2")
 
 
 def test_a_name_of_the_standard_library_is_refused(tmp_path: Path) -> None:
@@ -80,6 +80,6 @@ def test_a_script_that_asks_for_arguments_is_told_where_and_why(tmp_path: Path) 
     (tmp_path / "asks_for_arguments.py").write_text(script)
     with pytest.raises(Misuse) as refused:
         find_function("asks_for_arguments.py:train", tmp_path)
-    problem = refused.value.problem
+    problem = refused.value
     assert problem.where.endswith("asks_for_arguments.py:3")
     assert 'if __name__ == "__main__"' in problem.cause

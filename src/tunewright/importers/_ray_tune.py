@@ -45,7 +45,7 @@ LAID_OUT = "basic-variant-state-"  # the file of Ray's own generator: random dra
 DEEPEST = 20  # of nested results
 
 
-def import_ray(
+def ray_tune(
     folder: str | os.PathLike[str],
     *,
     objective: Objective,

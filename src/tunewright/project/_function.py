@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from tunewright.cli._errors import Misuse
+from tunewright.errors import Misuse
 
 
 def find_function(named: str, folder: Path) -> Callable[..., Any]:
@@ -60,13 +60,12 @@ def _from_file(path: Path) -> ModuleType:
             "Python's modules",
             remedy=f"rename it, to train_{name.replace('-', '_')}.py say",
         )
-    if str(path.parent) not in sys.path:
-        sys.path.insert(0, str(path.parent))
+    if str(path.parent) in sys.path:
+        sys.path.remove(str(path.parent))
+    sys.path.insert(0, str(path.parent))  # before another project with a file of the same name
     loaded = sys.modules.get(name)
     if loaded is not None and Path(getattr(loaded, "__file__", None) or "").resolve() != path:
-        del sys.modules[name]  # another project's file of the same name
-        sys.path.remove(str(path.parent))
-        sys.path.insert(0, str(path.parent))
+        del sys.modules[name]
     module = _imported(name)
     found = Path(module.__file__ or "").resolve()
     if found != path:

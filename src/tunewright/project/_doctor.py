@@ -11,17 +11,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from rich.console import Console
-
-from tunewright.cli._project import ROUNDS, Project, store_address
 from tunewright.design.round_file import read_round
 from tunewright.errors import NotFound, TunewrightError
 from tunewright.execution.command import Command
 from tunewright.execution.executors import devices
-from tunewright.messages import words
-from tunewright.present.terminal.plain_table import cell, table
+from tunewright.messages import Message
+from tunewright.project._project import ROUNDS, Project, find, store_address
 from tunewright.store import backup
 from tunewright.store.address import check_place, file_system, parse
 from tunewright.store.database import beside
@@ -37,64 +34,67 @@ EXTRAS = {  # extra -> the packages it brings, by their names on the package ind
     "postgres": ("psycopg",),
     "demo": ("torch", "scikit-learn"),
 }
-STYLES = {"ok": "green", "note": "", "bad": "red"}
+INIT = 'tunewright init "python train.py --lr={learning_rate}" --minimize valid_error'
+Verdict = Literal["ok", "note", "bad"]
 
 
 @dataclass(frozen=True)
 class Examined:
-    """One thing that was looked at."""
+    """One thing that was looked at: what was found, and what to do about it."""
 
     what: str
-    verdict: Literal["ok", "note", "bad"]
-    says: str
+    verdict: Verdict
+    found: Message
     remedy: str = ""
 
 
-def examine(project: Project | None, store: str | None, broken: str = "") -> list[Examined]:
-    """What is worth knowing before a round is run; `broken`: why the project cannot be read."""
-    found = [*_versions(), *_machine()]
-    if broken:
-        found.append(Examined("project", "bad", broken, "mend tunewright.toml"))
-    elif project is None:
-        found.append(Examined("project", "note", "no tunewright.toml here or above", _init()))
+def doctor(store: str | None = None, folder: Path | str | None = None) -> list[Examined]:
+    """Examine versions, extras, the project of a folder, its store, locks, space and devices."""
+    examined = [*_versions(), *_machine()]
+    try:
+        project = find(folder)
+    except Exception as error:  # a broken file is a finding here, not the end
+        return [*examined, _made("project", "bad", _problem(error), "fix tunewright.toml")]
+    if project is None:
+        examined.append(_made("project", "note", Message("doctor.no_project"), INIT))
     else:
-        found += _project(project)
-    if not broken:
-        found += _store(store)
-    return found
+        examined += _project(project)
+    return [*examined, *_store(store or (None if project is None else project.store()))]
 
 
-def print_checkup(findings: list[Examined], console: Console) -> None:
-    """Print one line per finding."""
-    made = table("", "what", "found", "remedy")
-    for one in findings:
-        shown = " ".join(one.says.split())
-        style = STYLES[one.verdict]
-        made.add_row(cell(one.verdict, style), cell(one.what), cell(shown), cell(one.remedy))
-    console.print(made)
+def _made(what: str, verdict: Verdict, found: Message, remedy: str = "") -> Examined:
+    return Examined(what, verdict, found, remedy)
+
+
+def _found(code: str, **facts: Any) -> Message:
+    return Message(f"doctor.{code}", facts)
+
+
+def _problem(error: Exception) -> Message:
+    return _found("problem", text=str(error))
 
 
 def _versions() -> Iterator[Examined]:
-    python = f"{platform.python_version()} at {sys.executable}"
-    yield Examined("python", "ok", python)
+    version = platform.python_version()
+    yield _made("python", "ok", _found("python", version=version, at=sys.executable))
     missing = [name for name in CORE if _version(name) is None]
-    shown = "  ".join(f"{name} {_version(name)}" for name in ("tunewright", *CORE))
+    known = {name: _version(name) for name in ("tunewright", *CORE)}
     remedy = f"pip install {' '.join(missing)}" if missing else ""
-    yield Examined("packages", "bad" if missing else "ok", shown, remedy)
+    verdict: Verdict = "bad" if missing else "ok"
+    yield _made("packages", verdict, _found("packages", versions=known), remedy)
     for extra, packages in EXTRAS.items():
         absent = [name for name in packages if _version(name) is None]
         if absent:
             remedy = f"pip install 'tunewright[{extra}]'"
-            yield Examined(f"extra {extra}", "note", f"without {', '.join(absent)}", remedy)
+            yield _made(f"extra {extra}", "note", _found("absent", packages=absent), remedy)
         else:
-            shown = "  ".join(f"{name} {_version(name)}" for name in packages)
-            yield Examined(f"extra {extra}", "ok", shown)
+            known = {name: _version(name) for name in packages}
+            yield _made(f"extra {extra}", "ok", _found("packages", versions=known))
 
 
 def _machine() -> Iterator[Examined]:
-    names = devices.found()
-    shown = f"CUDA {', '.join(names)}" if names else "no CUDA device"
-    yield Examined("devices", "ok", f"{shown}, {words.count(devices.cores(), 'core')}")
+    facts = {"cuda": devices.found(), "cores": devices.cores()}
+    yield _made("devices", "ok", _found("devices", **facts))
 
 
 def _project(project: Project) -> Iterator[Examined]:
@@ -102,20 +102,22 @@ def _project(project: Project) -> Iterator[Examined]:
         with project.entered():
             workload = project.workload()
     except TunewrightError as error:
-        yield Examined("workload", "bad", str(error), f"mend it in {project.folder}")
+        yield _made("workload", "bad", _problem(error), f"fix it in {project.folder}")
     else:
-        yield Examined("workload", "ok", f"{workload.name}, {workload.objective}")
+        facts = {"name": workload.name, "objective": str(workload.objective)}
+        yield _made("workload", "ok", _found("workload", **facts))
         if isinstance(workload.train, Command) and not workload.train.words[0].fields:
             program = workload.train.words[0].texts[0]
             with project.entered():
                 where = shutil.which(program)
             if where is None:
-                yield Examined("program", "bad", f"{program} is not on the PATH")
+                missing = Message("project.program_missing", {"program": program})
+                yield _made("program", "bad", missing)
     for path in sorted((project.folder / ROUNDS).glob("*.toml")):
         try:
             read_round(path)
         except TunewrightError as error:
-            yield Examined(f"round {path.stem}", "note", str(error), f"edit {path}")
+            yield _made(f"round {path.stem}", "note", _problem(error), f"edit {path}")
 
 
 def _store(store: str | None) -> Iterator[Examined]:
@@ -123,7 +125,7 @@ def _store(store: str | None) -> Iterator[Examined]:
         named = store_address(store)
         address = parse(named)
     except TunewrightError as error:
-        yield Examined("store", "note", str(error))
+        yield _made("store", "note", _problem(error))
         return
     if address.path is not None:
         yield from _place(address.path)
@@ -131,21 +133,22 @@ def _store(store: str | None) -> Iterator[Examined]:
         with Store.open(named, create=False) as opened:
             rounds = opened.rounds()
     except NotFound:
-        yield Examined("store", "note", f"{address.shown} is not there yet", "tunewright run ROUND")
+        missing = _found("no_store", store=address.shown)
+        yield _made("store", "note", missing, "tunewright run ROUND")
         return
     except TunewrightError as error:
-        yield Examined("store", "bad", str(error), "tunewright restore")
+        yield _made("store", "bad", _problem(error), "tunewright restore")
         return
     trials = sum(sum(record.counts.values()) for record in rounds)
-    shown = f"{words.count(len(rounds), 'round')}, {words.count(trials, 'trial')}"
-    yield Examined("store", "ok", f"{address.shown} is whole: {shown}")
+    whole = _found("store", store=address.shown, rounds=len(rounds), trials=trials)
+    yield _made("store", "ok", whole)
     if address.path is not None:
         newest = backup.newest(address.path)
         if newest is None:
-            yield Examined("backup", "note", "none yet", "tunewright backup")
+            yield _made("backup", "note", _found("no_backup"), "tunewright backup")
         else:
-            age = words.duration(max(0.0, time.time() - newest.stat().st_mtime))
-            yield Examined("backup", "ok", f"{newest.name}, {age} old")
+            age = max(0.0, time.time() - newest.stat().st_mtime)
+            yield _made("backup", "ok", _found("backup", name=newest.name, seconds=age))
 
 
 def _place(path: Path) -> Iterator[Examined]:
@@ -156,23 +159,22 @@ def _place(path: Path) -> Iterator[Examined]:
     try:
         check_place(path)
     except TunewrightError as error:
-        yield Examined("folder", "bad", str(error))
+        yield _made("folder", "bad", _problem(error))
         return
-    kind = file_system(folder) or "unknown file system"
+    kind = file_system(folder) or None
     try:
         hold = _locks_hold(beside(path, f".doctor-{os.getpid()}"))
     except OSError as error:
-        yield Examined("locks", "bad", f"{folder}: {error}", "put the store on a local disk")
+        failed = _found("no_locks", folder=str(folder), error=str(error))
+        yield _made("locks", "bad", failed, "put the store on a local disk")
     else:
-        verdict: Literal["ok", "bad"] = "ok" if hold else "bad"
-        says = "hold" if hold else "are granted twice"
-        yield Examined("locks", verdict, f"{says} in {folder} ({kind})")
-    lacking = short_of_space(folder)
+        locks = _found("locks", hold=hold, folder=str(folder), file_system=kind)
+        yield _made("locks", "ok" if hold else "bad", locks)
     free_gb = shutil.disk_usage(folder).free / 2**30
-    if lacking:
-        yield Examined("disk", "bad", lacking, "free some space")
+    if lacking := short_of_space(folder):
+        yield _made("disk", "bad", _found("problem", text=lacking), "free some space")
     else:
-        yield Examined("disk", "ok", f"{free_gb:.1f} GB free, {RESERVE_MB} MB of it in reserve")
+        yield _made("disk", "ok", _found("disk", free_gb=free_gb, reserve_mb=RESERVE_MB))
 
 
 def _locks_hold(path: Path) -> bool:
@@ -198,7 +200,3 @@ def _version(package: str) -> str | None:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
         return None
-
-
-def _init() -> str:
-    return 'tunewright init "python train.py --lr={learning_rate}" --minimize valid_error'

@@ -44,7 +44,7 @@ SAMPLER = (
 )
 
 
-def import_optuna(
+def optuna(
     url: str, study: str | None = None, *, objective: Objective | None = None,
     **options: Unpack[Options],
 ) -> Results:  # fmt: skip
@@ -84,7 +84,7 @@ def _optuna() -> Any:
         import optuna
     except ImportError as error:
         raise MissingExtra(
-            "import_optuna() reads the storage with Optuna itself: pip install optuna"
+            "importers.optuna() reads the storage with Optuna itself: pip install optuna"
         ) from error
     return optuna
 

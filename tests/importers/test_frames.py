@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given as for_all
 from tests.importers.foreign_parts import OBJECTIVE, results, told
 
+from tunewright import importers
 from tunewright.design.conditions import given
 from tunewright.design.objective import minimize
 from tunewright.design.ranges import integers, log
 from tunewright.design.round import Round
 from tunewright.errors import DesignError
-from tunewright.importers.frames import import_frames
 from tunewright.messages import Message
 from tunewright.store.results import Results
 
@@ -24,7 +24,7 @@ polars = pytest.importorskip("polars")
 
 @for_all(results())
 def test_an_exported_frame_comes_back_as_it_was(recorded: Results) -> None:
-    again = import_frames(
+    again = importers.frames(
         recorded.round, OBJECTIVE, recorded.to_pandas(), recorded.to_pandas("curves")
     )
     assert told(again) == told(recorded)
@@ -69,7 +69,7 @@ def frames(**changes: list[Any]) -> tuple[Any, Any]:
 
 
 def test_the_conditional_takes_the_functions_name() -> None:
-    found = import_frames(ROUND, minimize("error"), *frames(), means={"learning_rate": "lr"})
+    found = importers.frames(ROUND, minimize("error"), *frames(), means={"learning_rate": "lr"})
     assert [t.number for t in found.trials] == [0, 1, 2], "text names are numbered by row"
     assert [t.study for t in found.trials] == [0, 1, 1]
     assert found.best().configuration == {
@@ -84,20 +84,18 @@ def test_the_conditional_takes_the_functions_name() -> None:
 
 
 def test_a_polars_export_comes_back() -> None:
-    found = import_frames(ROUND, minimize("error"), *frames())
-    again = import_frames(ROUND, minimize("error"), found.to_polars(), found.to_polars("curves"))
+    found = importers.frames(ROUND, minimize("error"), *frames())
+    again = importers.frames(ROUND, minimize("error"), found.to_polars(), found.to_polars("curves"))
     assert told(again) == told(found)
     assert "value_" in found.to_polars().columns
 
 
 def test_exported_files_come_back(tmp_path: Path) -> None:
-    from tunewright.importers.tables import import_tables
-
-    found = import_frames(ROUND, minimize("error"), *frames())
+    found = importers.frames(ROUND, minimize("error"), *frames())
     for ending in ("csv", "json", "parquet"):
         trials = found.export(tmp_path / f"trials.{ending}")
         curves = found.export(tmp_path / f"curves.{ending}", "curves")
-        again = import_tables(trials, curves, objective=minimize("error"), round=ROUND)
+        again = importers.tables(trials, curves, objective=minimize("error"), round=ROUND)
         assert told(again) == told(found), ending
 
 
@@ -106,7 +104,7 @@ def test_every_problem_is_said_at_once() -> None:
     trials = trials.with_columns(lr=polars.Series([0.01, 50.0, 100.0]))
     curves = {"trial": ["a", "z"], "step": [1.5, 1], "metric": ["error"] * 2, "value": [1, "x"]}
     with pytest.raises(DesignError) as refused:
-        import_frames(ROUND, minimize("error"), trials, curves)
+        importers.frames(ROUND, minimize("error"), trials, curves)
     message = str(refused.value)
     assert "the status 'complete'. Did you mean 'completed'?" in message
     assert "the status 'done'" in message
@@ -119,7 +117,7 @@ def test_columns_are_compared_with_the_round() -> None:
     trials, curves = frames()
     trials = trials.rename({"width": "widht"}).with_columns(host=polars.lit("node1"))
     with pytest.raises(DesignError) as refused:
-        import_frames(ROUND, minimize("error"), trials.drop("status"), curves)
+        importers.frames(ROUND, minimize("error"), trials.drop("status"), curves)
     message = str(refused.value)
     assert "no column for 'width'. Did you mean 'widht'?" in message
     assert "no column 'status'" in message
@@ -129,12 +127,12 @@ def test_columns_are_compared_with_the_round() -> None:
 def test_rows_and_fixed_values_are_compared_with_the_round() -> None:
     trials, curves = frames(batch_size=[128, 64, 32])
     with pytest.raises(DesignError, match=r"batch_size = 64, but the round fixes it at 128"):
-        import_frames(ROUND, minimize("error"), trials, curves)
+        importers.frames(ROUND, minimize("error"), trials, curves)
     trials, curves = frames(trial=["a", "a", "c"])
     with pytest.raises(DesignError, match="trial 'a' stands in 2 rows"):
-        import_frames(ROUND, minimize("error"), trials, curves)
+        importers.frames(ROUND, minimize("error"), trials, curves)
     with pytest.raises(DesignError, match="a int is no frame"):
-        import_frames(ROUND, minimize("error"), 3, curves)
+        importers.frames(ROUND, minimize("error"), 3, curves)
     trials, curves = frames(optimizer=["adam", "lion", "sgd"])
     with pytest.raises(DesignError, match="no study of the round has optimizer = 'lion'"):
-        import_frames(ROUND, minimize("error"), trials, curves)
+        importers.frames(ROUND, minimize("error"), trials, curves)

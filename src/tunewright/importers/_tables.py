@@ -9,6 +9,7 @@ from typing import Any, Unpack, get_args
 from tunewright.design.objective import Objective
 from tunewright.design.ranges import as_plain
 from tunewright.errors import DesignError
+from tunewright.importers._frames import HEAD, POINT, TAIL, frames
 from tunewright.importers.build_round import Options, take_over
 from tunewright.importers.columns import Columns, plain_cell
 from tunewright.importers.files import existing, table_columns
@@ -22,7 +23,6 @@ from tunewright.importers.foreign import (
     plain_value,
     whole_or_none,
 )
-from tunewright.importers.frames import HEAD, POINT, TAIL, import_frames
 from tunewright.importers.metric_names import looks_like_metric
 from tunewright.importers.nearest import did_you_mean
 from tunewright.messages import Message
@@ -33,7 +33,7 @@ from tunewright.store.trial import Status
 STEP = 1  # of final values in a table without curves
 
 
-def import_tables(
+def tables(
     trials: str | os.PathLike[str],
     curves: str | os.PathLike[str] | None = None,
     *,
@@ -53,7 +53,7 @@ def import_tables(
     round = options.get("round")
     if round is not None and points is not None:
         frame.setdefault("status", ["completed"] * _rows(frame))
-        return import_frames(round, objective, frame, points, options.get("means"))
+        return frames(round, objective, frame, points, options.get("means"))
     measured = _metrics(frame, points, objective, metrics)
     source = Source(
         origin=f"the table {path.name}",

@@ -36,7 +36,7 @@ EVENTS = ".tfevents."  # in the name of every event file
 SPLITS = {"train", "validation", "eval", "test"}  # folders of one trial, as Keras names them
 
 
-def import_tensorboard(
+def tensorboard(
     folder: str | os.PathLike[str],
     *,
     objective: Objective,

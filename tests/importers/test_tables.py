@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from tunewright import importers
 from tunewright.design.objective import maximize, minimize
 from tunewright.design.ranges import Choice, Log
 from tunewright.errors import Damaged, DesignError, NotFound
 from tunewright.importers.files import csv_columns, files_below
-from tunewright.importers.tables import import_tables
 
 WIDE = """run_name,lr,optimizer,batch_size,seed,val_loss,val_acc
 calm-lake-1,0.001,adam,64,1,0.9,0.5
@@ -27,7 +27,7 @@ def written(folder: Path, text: str, name: str = "runs.csv") -> Path:
 
 
 def test_a_wide_table_of_final_values(tmp_path: Path) -> None:
-    found = import_tables(written(tmp_path, WIDE), objective=minimize("val_loss"))
+    found = importers.tables(written(tmp_path, WIDE), objective=minimize("val_loss"))
     round = found.round
     assert round.name == "runs" and round.goal == "imported from the table runs.csv"
     assert isinstance(round.nuisance["lr"], Log)
@@ -43,7 +43,7 @@ def test_a_wide_table_of_final_values(tmp_path: Path) -> None:
 
 
 def test_roles_and_ranges_can_be_said(tmp_path: Path) -> None:
-    found = import_tables(
+    found = importers.tables(
         written(tmp_path, WIDE),
         objective=minimize("val_loss"),
         name="optimizers",
@@ -66,20 +66,20 @@ def test_roles_and_ranges_can_be_said(tmp_path: Path) -> None:
 def test_what_cannot_be_meant_is_refused(tmp_path: Path) -> None:
     path = written(tmp_path, WIDE)
     with pytest.raises(DesignError, match=r"no column 'val_los'\. Did you mean 'val_loss'"):
-        import_tables(path, objective=minimize("val_los"))
+        importers.tables(path, objective=minimize("val_los"))
     with pytest.raises(DesignError, match=r"roles 'optimiser'.*Did you mean 'optimizer'") as told:
-        import_tables(
+        importers.tables(
             path,
             objective=minimize("val_loss"),
             roles={"optimiser": "scientific", "lr": "scientfic"},  # type: ignore[dict-item]
         )
     assert "'scientfic' is not one of" in str(told.value)
     with pytest.raises(DesignError, match="lr: fixed, but the trials have 4 values"):
-        import_tables(path, objective=minimize("val_loss"), roles={"lr": "fixed"})
+        importers.tables(path, objective=minimize("val_loss"), roles={"lr": "fixed"})
     with pytest.raises(NotFound, match="no table at"):
-        import_tables(tmp_path / "nothing.csv", objective=minimize("val_loss"))
+        importers.tables(tmp_path / "nothing.csv", objective=minimize("val_loss"))
     with pytest.raises(NotFound, match=r"tables end in \.csv"):
-        import_tables(written(tmp_path, "x", "a.pkl"), objective=minimize("val_loss"))
+        importers.tables(written(tmp_path, "x", "a.pkl"), objective=minimize("val_loss"))
 
 
 def test_curves_of_a_second_file(tmp_path: Path) -> None:
@@ -89,7 +89,7 @@ def test_curves_of_a_second_file(tmp_path: Path) -> None:
         "trial,step,metric,value\n7,1,loss,0.5\n7,2,loss,0.4\n9,1,loss,0.6\n",
         "curves.csv",
     )
-    found = import_tables(trials, curves, objective=minimize("loss"))
+    found = importers.tables(trials, curves, objective=minimize("loss"))
     assert [t.number for t in found.trials] == [7, 9]
     assert (found.best().value, found.best().best_step) == (0.4, 2)
 
@@ -103,11 +103,11 @@ def test_hostile_files_are_refused_or_made_harmless(tmp_path: Path) -> None:
         csv_columns(written(tmp_path, ""))
     deep = written(tmp_path, "[" * 100_000, "deep.json")
     with pytest.raises(Damaged, match=r"nested too deeply|not JSON"):
-        import_tables(deep, objective=minimize("loss"))
+        importers.tables(deep, objective=minimize("loss"))
     with pytest.raises(Damaged, match="not a Parquet file"):
-        import_tables(written(tmp_path, "PAR1", "a.parquet"), objective=minimize("loss"))
+        importers.tables(written(tmp_path, "PAR1", "a.parquet"), objective=minimize("loss"))
     odd = written(tmp_path, '"l\x1b[2Jr",loss\n0.1,1\n0.2,2\n', "odd.csv")
-    (name,) = import_tables(odd, objective=minimize("loss")).round.names
+    (name,) = importers.tables(odd, objective=minimize("loss")).round.names
     assert name == "l\\x1b[2Jr"
 
 

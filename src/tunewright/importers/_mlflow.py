@@ -49,7 +49,7 @@ class _Run:
     points: PointsInOrder = field(default_factory=PointsInOrder)
 
 
-def import_mlflow(
+def mlflow(
     address: str | os.PathLike[str],
     experiment: str | None = None,
     *,

@@ -45,7 +45,7 @@ ABOUT = {
 ENDED = {"finished": "completed", "crashed": "failed", "failed": "failed", "killed": "failed"}
 
 
-def import_wandb(
+def wandb(
     path: str | os.PathLike[str],
     *,
     objective: Objective,

@@ -1,4 +1,4 @@
-"""Repeating both arms until there is an answer, and doing rounds again under other seeds."""
+"""Repeating both arms until there is an answer."""
 
 from __future__ import annotations
 
@@ -8,14 +8,8 @@ import signal
 from dataclasses import replace
 
 import pytest
+from tests.launches.arms import warning
 
-from tunewright.campaigns.replicate import (
-    known_splits,
-    replicate,
-    replicate_round,
-    replicates,
-    resplit,
-)
 from tunewright.design.objective import minimize
 from tunewright.design.ranges import log
 from tunewright.design.round import Round
@@ -23,11 +17,11 @@ from tunewright.errors import DesignError
 from tunewright.execution.executors.inline import Inline
 from tunewright.execution.run import load, run
 from tunewright.execution.workload import Workload
-from tunewright.finding import LegacyFinding as Finding
 from tunewright.launches import lineage
-from tunewright.launches.looks import REUSED, keep, known, settle
-from tunewright.launches.plan import TWO_LOOKS, fixed
-from tunewright.launches.terms import Question
+from tunewright.launches.looks import Question, known, look_until_decided, record
+from tunewright.launches.plan import TWO_LOOKS
+from tunewright.launches.terms import LaunchTerms
+from tunewright.messages import Message
 from tunewright.store.store import Store
 
 ROUND = Round(
@@ -61,20 +55,16 @@ def pair(results):
     return known(results, results.best(layers=2)), known(results, results.best(layers=1))
 
 
-def _another(results, *trials):
-    return next(t for t in results.trials if t.number not in [own.number for own in trials])
-
-
 def test_a_clear_gain_takes_three_runs_of_each(workload):
     results = run(ROUND, workload)
     looks = []
-    found = settle(*pair(results), workload, told=looks.append)
+    found = look_until_decided(*pair(results), workload, on_look=looks.append)
     assert found.launch.verdict == "launch"
     assert found.launch.runs == (3, 3)
     assert [own.runs for own in looks] == [(3, 3)]
     assert not found.interrupted
     with Store.open(workload.store) as store:
-        keep(store, found, why="clear")
+        record(store, found, why="clear")
         assert lineage.baseline(store).place.configuration["layers"] == 2
         (one,) = lineage.launches(store)
     assert one.decision["threshold"] == 0.965
@@ -84,52 +74,57 @@ def test_a_clear_gain_takes_three_runs_of_each(workload):
 def test_looks_go_on_until_it_is_settled_or_none_is_left(workload):
     results = run(replace(ROUND, fixed={"gain": 0.0}), workload)
     looks = []
-    found = settle(*pair(results), workload, told=looks.append)
+    found = look_until_decided(*pair(results), workload, on_look=looks.append)
     runs = [own.runs[0] for own in looks]
     assert runs == [3, 5, 8, 13, 20][: len(runs)]
     assert len(runs) > 1
     assert all(own.verdict == "undecided" for own in looks[:-1])
     assert found.launch.runs_needed == 0
-    again = settle(*pair(load(workload.store, "depth")), workload)
-    assert again.summary.says == "they were there already"
+    there = load(workload.store, "depth")
+    again = look_until_decided(*pair(there), workload)
+    assert again.launch.runs == found.launch.runs
+    now = load(workload.store, "depth")
+    assert len(now.recorded_repeats) == len(there.recorded_repeats)  # nothing was trained
 
 
 def test_a_second_decision_on_a_fixed_plan_is_sequential(workload):
     results = run(replace(ROUND, fixed={"gain": 0.0}), workload)
-    once = settle(*pair(results), workload, Question(plan=fixed(5)))
+    once = look_until_decided(*pair(results), workload, Question(LaunchTerms(plan=5)))
     assert once.launch.looks == (5,)
     results = load(workload.store, "depth")
-    again = settle(*pair(results), workload, Question(plan=fixed(5), looked=1))
+    again = look_until_decided(*pair(results), workload, Question(LaunchTerms(plan=5), looked=1))
     assert again.launch.looks == (3, 5, 8, 13, 20)
     assert again.launch.runs[0] >= 5
-    two = settle(*pair(load(workload.store, "depth")), workload, Question(plan=TWO_LOOKS))
+    two = look_until_decided(
+        *pair(load(workload.store, "depth")), workload, Question(LaunchTerms(plan=TWO_LOOKS))
+    )
     assert two.launch.verdict in ("launch", "keep")
 
 
 def test_what_findings_forbid_is_said_before_anything_is_run(workload):
     results = run(ROUND, workload)
-    warning = Finding("fairness", "round depth", "warn", "one had twice the trials")
-    found = settle(*pair(results), workload, Question(findings=(warning,)))
+    found = look_until_decided(*pair(results), workload, Question(findings=(warning("fairness"),)))
     assert found.launch.verdict == "undecided"
     assert found.summary is None
-    assert "twice the trials" in found.launch.reasons[0]
+    assert found.launch.reasons[0].facts["check"] == "fairness"
+    assert found.launch.forbidden
     assert not load(workload.store, "depth").recorded_repeats
 
 
 def test_the_runs_that_won_can_be_used_again_or_left_out(workload):
     results = run(ROUND, workload)
-    settle(*pair(results), workload)
+    look_until_decided(*pair(results), workload)
     candidate, baseline = pair(load(workload.store, "depth"))
-    reused = settle(candidate, baseline, workload, won_with=3)
-    assert REUSED.format(3) in reused.launch.caveats
-    fresh = settle(candidate, baseline, workload, won_with=3, skip=3)
-    assert not any("lucky winner" in caveat for caveat in fresh.launch.caveats)
+    reused = look_until_decided(candidate, baseline, workload, won_with=3)
+    assert Message("launch.reused_runs", {"runs": 3}) in reused.launch.caveats
+    fresh = look_until_decided(candidate, baseline, workload, won_with=3, skip=3)
+    assert "launch.reused_runs" not in [caveat.code for caveat in fresh.launch.caveats]
     assert not set(fresh.launch.baseline_values) & set(reused.launch.baseline_values)
 
 
 def test_runs_that_all_fail_end_it(workload):
     results = run(replace(ROUND, fixed={"gain": 0.1, "fails": True}), workload)
-    found = settle(*pair(results), workload)
+    found = look_until_decided(*pair(results), workload)
     assert found.launch.verdict == "undecided"
     assert found.launch.runs == (0, 0)
 
@@ -138,11 +133,11 @@ def test_an_interrupted_launch_goes_on_where_it_stopped(workload):
     results = run(ROUND, workload)
 
     INTERRUPTS.append(signal.SIGINT)
-    found = settle(*pair(results), workload)
+    found = look_until_decided(*pair(results), workload)
     assert found.interrupted
     done = len(load(workload.store, "depth").recorded_repeats)
     assert done == 3  # asked for, of which one ran
-    found = settle(*pair(load(workload.store, "depth")), workload)
+    found = look_until_decided(*pair(load(workload.store, "depth")), workload)
     assert found.launch.verdict == "launch"
 
 
@@ -150,37 +145,4 @@ def test_a_trial_is_not_launched_over_itself(workload):
     results = run(ROUND, workload)
     own = known(results, results.best())
     with pytest.raises(DesignError, match="nothing to launch"):
-        settle(own, own, workload)
-
-
-def test_a_round_is_done_again_with_other_points(workload):
-    results = run(ROUND, workload)
-    again, summary = replicate(results, workload, 3)
-    assert summary.why == "finished"
-    assert [own.round.name for own in again] == ["depth.study2", "depth.study3"]
-    points = [{t.configuration["learning_rate"] for t in own.trials} for own in (results, *again)]
-    assert not points[0] & points[1] and not points[1] & points[2]
-    with Store.open(workload.store) as store:
-        assert len(replicates(store, results.round)) == 2
-    assert replicate_round(results.round, 2).seed != results.round.seed
-    with pytest.raises(DesignError, match="from 2"):
-        replicate(results, workload, 1)
-
-
-def test_one_configuration_on_several_splits(workload):
-    results = run(ROUND, workload)
-    best, other = results.best(layers=2), results.best(layers=1)
-    arm, summary = resplit(results, best, workload, 3)
-    against, _ = resplit(results, other, workload, 3)
-    assert summary.why == "finished"
-    assert len(arm.values) == 3
-    assert len(set(arm.splits)) == 3
-    assert arm.splits == against.splits
-    with Store.open(workload.store) as store:
-        assert known_splits(store, results, best) == arm
-        assert known_splits(store, results, _another(results, best, other)) is None
-    launch = Question(plan=fixed(3)).answer(arm, against)
-    assert launch.method == "paired by split"
-    assert launch.verdict == "launch"
-    with pytest.raises(DesignError, match="from 1"):
-        resplit(results, best, workload, 0)
+        look_until_decided(own, own, workload)

@@ -1,0 +1,224 @@
+"""The verbs of the command line, each loaded when it is used: name, home, one line of help.
+
+Help texts stand here, so that `tunewright --help` imports none of the commands. A test compares
+them with the docstrings of the commands.
+"""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+
+@dataclass(frozen=True)
+class Verb:
+    """A command, and where its function is."""
+
+    name: str
+    home: str  # module and name below tunewright.cli
+    help: str  # the first line of its docstring
+
+
+FAMILIES: dict[str, tuple[Verb, ...]] = {
+    "Begin": (
+        Verb(
+            "demo",
+            "demo.demo",
+            "Tune a small network on handwritten digits by the whole loop: about three minutes.",
+        ),
+        Verb("init", "init.init", "Write tunewright.toml for a training command or function."),
+        Verb(
+            "new",
+            "init.new",
+            "Write rounds/NAME.toml to fill in, with the hyperparameters the program takes.",
+        ),
+        Verb(
+            "doctor",
+            "init.doctor",
+            "Examine versions, extras, the project, the store, locks, disk space and devices.",
+        ),
+    ),
+    "Spend compute": (
+        Verb("run", "run.run", "Run a round, or continue it: only what is missing runs."),
+        Verb(
+            "worker",
+            "run.worker",
+            "Join a round that others run, from this machine too, until none of its trials is "
+            "left.",
+        ),
+        Verb(
+            "stop",
+            "run.stop",
+            "Ask whoever runs a round to stop it, or one of its trials: they save and can be "
+            "resumed.",
+        ),
+        Verb(
+            "repeat",
+            "run.repeat",
+            "Train a trial's configuration again under new seeds: how much of its value is luck?",
+        ),
+        Verb(
+            "evaluate",
+            "evaluate.evaluate",
+            "Measure the selected checkpoints of the best trials properly, and record it as "
+            "metrics.",
+        ),
+        Verb(
+            "final",
+            "evaluate.final",
+            "Look at the test set, for the one trial that was chosen; every look is counted.",
+        ),
+        Verb(
+            "tune",
+            "tune.tune",
+            "Tune on autopilot: explore, exploit, repeat, launch, within a budget. The same call "
+            "goes on.",
+        ),
+        Verb(
+            "probe",
+            "probe.probe",
+            "Short experiments that settle one setting: batch size, steps, warm-up, clipping, "
+            "input.",
+        ),
+    ),
+    "Read what happened": (
+        Verb(
+            "ls",
+            "show.ls",
+            "List the rounds: the tracking table, with trials, the best value and notes.",
+        ),
+        Verb(
+            "show",
+            "show.show",
+            "Show one round: goal, roles, the best per study, why trials did not complete, what "
+            "next.",
+        ),
+        Verb(
+            "trial",
+            "show.trial",
+            "Show one trial: configuration, curves, attempts, log, where it comes from.",
+        ),
+        Verb(
+            "believe",
+            "believe.believe",
+            "Show what a model of the trials believes: the best to expect, what diverges, what is "
+            "left.",
+        ),
+        Verb("note", "show.note", "Write a note about a round; `show` and `ls` print it."),
+        Verb(
+            "export",
+            "show.export",
+            "Write a round's trials or curves to a file for other programs.",
+        ),
+    ),
+    "Can it be trusted?": (
+        Verb(
+            "check",
+            "check.check",
+            "Ask whether a round can be trusted: the playbook's checklist. Exits with 1 on a "
+            "warning.",
+        ),
+        Verb(
+            "plot",
+            "report.plot",
+            "Draw a round: axis and isolation plots, curves, best steps, best of k, sensitivity.",
+        ),
+        Verb(
+            "report",
+            "report.report",
+            "Report on a round: verdict first, then plots and trials, in one HTML file and on "
+            "screen.",
+        ),
+    ),
+    "Decide": (
+        Verb(
+            "next",
+            "next.next_",
+            "Say what to do after a round: ranked proposals with their reasons, and rounds to run.",
+        ),
+        Verb(
+            "extend",
+            "next.extend",
+            "Train longer: the best configuration's neighbourhood at more steps, its schedule "
+            "adapted.",
+        ),
+        Verb(
+            "variance",
+            "variance.variance",
+            "Show trial, study and data variance of a round together; runs nothing unless asked "
+            "to.",
+        ),
+        Verb(
+            "launch",
+            "launch.launch",
+            "Decide whether a round's best becomes the baseline: train both again on fresh seeds.",
+        ),
+        Verb(
+            "history",
+            "launch.history",
+            "Show every launch decision, oldest first, and the baseline that came of them.",
+        ),
+    ),
+    "Keep the record": (
+        Verb(
+            "import",
+            "import_.import_",
+            "Take over a round that another tool recorded; check, plot and report then work on it.",
+        ),
+        Verb(
+            "backup",
+            "backup.backup",
+            "Write a backup of the store, checked, while it is in use; the newest three are kept.",
+        ),
+        Verb(
+            "restore",
+            "backup.restore",
+            "Put a backup in the store's place; what was there is kept beside it.",
+        ),
+    ),
+}
+
+
+class Lazy(TyperCommand):
+    """A command that knows its name and help, and imports the rest when it is invoked."""
+
+    def __init__(self, verb: Verb, family: str) -> None:
+        """Nothing is imported yet."""
+        super().__init__(verb.name, help=verb.help, rich_help_panel=family)
+        self.verb = verb
+
+    @cached_property
+    def real(self) -> Any:
+        """The command itself, with its parameters."""
+        return loaded(self.verb)
+
+    def make_context(self, *arguments: Any, **extra: Any) -> Any:
+        """The context of the command itself, which typer then invokes."""
+        return self.real.make_context(*arguments, **extra)
+
+
+class Verbs(TyperGroup):
+    """The group of every verb."""
+
+    def __init__(self, **attributes: Any) -> None:
+        """Every verb by its name, none of them imported."""
+        super().__init__(**attributes)
+        for family, verbs in FAMILIES.items():
+            for verb in verbs:
+                self.add_command(Lazy(verb, family))
+
+
+def loaded(verb: Verb) -> Any:
+    """Import a verb's function and make a command of it."""
+    module, _, name = verb.home.rpartition(".")
+    found = getattr(importlib.import_module(f"tunewright.cli.{module}"), name)
+    if isinstance(found, typer.Typer):  # a family of commands: probe
+        return typer.main.get_command(found)
+    alone = typer.Typer(add_completion=False)
+    alone.command(verb.name)(found)
+    return typer.main.get_command(alone)

@@ -1,0 +1,38 @@
+"""Typed facts as plain data: what `--json` prints and the database stores, without any words."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from datetime import date
+from pathlib import PurePath
+from typing import Any
+
+
+class Facts:
+    """A frozen data class with `to_data()`: every field as plain data."""
+
+    def to_data(self) -> dict[str, Any]:
+        """The fields as plain data: mappings, lists, text and numbers."""
+        return {f.name: plain(getattr(self, f.name)) for f in dataclasses.fields(self)}  # type: ignore[arg-type]
+
+
+def plain(value: Any) -> Any:
+    """Plain data of a value: what has `to_data` gives it, data classes and tuples are unfolded.
+
+    >>> plain({"why": Message("launch.one_run"), "runs": (3, 3)})
+    {'why': {'code': 'launch.one_run'}, 'runs': [3, 3]}
+    """
+    if hasattr(value, "to_data") and not isinstance(value, type):
+        return plain(value.to_data())
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(one) for one in value]
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, PurePath):
+        return str(value)
+    return value.tolist() if hasattr(value, "tolist") else value

@@ -1,0 +1,164 @@
+"""Which trial is the candidate of a launch, and which the baseline?
+
+Without a named one the baseline is the trial launched last. Before the first launch it is the best
+trial of the round's own starting point: the setting of its scientific hyperparameters that
+switches the feature off (`off=` of the workload), else the first one listed.
+"""
+
+from __future__ import annotations
+
+import difflib
+import shlex
+from dataclasses import dataclass
+
+from tunewright.design.ranges import same_value
+from tunewright.design.study import Study
+from tunewright.errors import DesignError, NotFound
+from tunewright.execution.repeat import round_of
+from tunewright.launches import lineage
+from tunewright.launches.lineage import Place
+from tunewright.launches.looks import known
+from tunewright.messages import Message
+from tunewright.store.repeats import Repeats
+from tunewright.store.results import Results
+from tunewright.store.store import Store
+from tunewright.store.trial import Trial
+
+Named = Trial | Results | str | int  # how a baseline is named
+
+
+@dataclass(frozen=True)
+class Rivals:
+    """Candidate and baseline, with their repeats so far."""
+
+    candidate: Repeats
+    baseline: Repeats
+    why: Message  # why this is the baseline
+    won_with: int = 0  # of its repeats, so many made it the baseline
+
+    @property
+    def places(self) -> tuple[Place, Place]:
+        """Where the two stand."""
+        own, other = self.candidate, self.baseline
+        return Place.of(own.results, own.of), Place.of(other.results, other.of)
+
+
+def rivals(store: Store, results: Results, number: int | None, against: Named | None) -> Rivals:
+    """The two trials a launch compares; `number` is the candidate's, by default the best."""
+    if against is not None:
+        theirs, trial = _named(store, results, against)
+        return _pair(results, number, theirs, trial, Message("launch.baseline_named"))
+    now = lineage.baseline(store)
+    if now is not None:
+        theirs = _judged_alike(store, results, now.place.round)
+        trial = theirs.trial(now.place.trial)
+        why = Message("launch.baseline_launched")
+        return _pair(results, number, theirs, trial, why, now.runs)
+    start = _start(results)
+    if start is None:
+        command = shlex.join(["tunewright", "launch", results.round.name])
+        raise DesignError(
+            f"{results.round.name} has one setting and nothing was launched before: there is no "
+            f"baseline. Make its best trial the first one with first=True ({command} --first), or "
+            f'name one with against="ROUND" ({command} --baseline ROUND).'
+        )
+    theirs_best = _best(results, start.number)
+    if number is None:
+        others = [t for t in results.top(len(results.trials)) if t.study != start.number]
+        if not others:
+            raise NotFound(
+                f"{results.round.name}: no other setting than {start.label} has completed."
+            )
+        number = others[0].number
+    why = Message("launch.baseline_start", {"study": start.label})
+    return _pair(results, number, results, theirs_best, why)
+
+
+def of_round(store: Store, trial: Trial) -> tuple[str, int]:
+    """The name of a trial's round, and its number there."""
+    if trial.number is None:
+        raise DesignError(f"this trial is a repeat of trial {trial.parent}: launch that one.")
+    if trial.origin is not None:
+        return trial.origin
+    return round_of(store, trial).name, trial.number
+
+
+def as_recorded(store: Store, name: str, objective: Results | None) -> Results:
+    """A round as the store has it, judged by these results' objective."""
+    recorded = store.results(name)
+    if objective is None or objective.objective == recorded.objective:
+        return recorded
+    return recorded.with_objective(objective.objective)
+
+
+def _pair(
+    results: Results,
+    number: int | None,
+    theirs: Results,
+    trial: Trial,
+    why: Message,
+    won_with: int = 0,
+) -> Rivals:
+    candidate = results.best() if number is None else results.trial(number)
+    if (results.round.name, candidate.number) == (theirs.round.name, trial.number):
+        raise DesignError(
+            f"trial {trial.number} of {results.round.name} is the baseline already: there is "
+            "nothing to launch. Name another candidate with trial= (--trial N); "
+            "`tunewright history` lists what was launched."
+        )
+    return Rivals(known(results, candidate), known(theirs, trial), why, won_with)
+
+
+def _judged_alike(store: Store, results: Results, name: str) -> Results:
+    """The baseline's round, by another objective where the candidate's is judged by another."""
+    theirs = store.results(name)
+    changed = store.round(results.round.name).objective != results.objective
+    return theirs.with_objective(results.objective) if changed else theirs
+
+
+def _named(store: Store, results: Results, named: Named) -> tuple[Results, Trial]:
+    """The trial that a trial, results (their best), `7`, `ROUND` or `ROUND:7` stands for."""
+    if isinstance(named, Trial):
+        name, own = of_round(store, named)
+        theirs = _judged_alike(store, results, name)
+        return theirs, theirs.trial(own)
+    if isinstance(named, Results):
+        theirs = _judged_alike(store, results, named.round.name)
+        return theirs, theirs.best()
+    if isinstance(named, int) or named.isdigit():
+        return results, results.trial(int(named))
+    name, _, number = named.rpartition(":")
+    if not number.isdigit() or not name:
+        name, number = named, ""
+    names = [record.name for record in store.rounds()]
+    if name not in names:
+        near = difflib.get_close_matches(name, names, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"there is: {', '.join(names)}."
+        raise NotFound(
+            f"baseline {named}: no round of this name, and no trial's number; {hint} Name a round "
+            "(its best trial), ROUND:7, or a trial of this round by its number."
+        )
+    theirs = _judged_alike(store, results, name)
+    return theirs, theirs.trial(int(number)) if number else theirs.best()
+
+
+def _start(results: Results) -> Study | None:
+    """The study a round starts from: its feature off, or the first value listed."""
+    if len(results.studies) < 2:
+        return None
+    off = results.meaning.off
+    for study in results.studies:
+        known_off = [name for name in study.scientific if name in off]
+        if known_off and all(same_value(study.scientific[n], off[n]) for n in known_off):
+            return study
+    return results.studies[0]
+
+
+def _best(results: Results, study: int) -> Trial:
+    for trial in results.top(len(results.trials)):
+        if trial.study == study:
+            return trial
+    raise NotFound(
+        f"{results.round.name}: no trial with {results.studies[study].label} has completed, which "
+        "would be the baseline. Name another one: against= (--baseline)."
+    )

@@ -1,0 +1,240 @@
+"""The verb `launch`: choose candidate and baseline, train both again, decide, record.
+
+results = tw.run(round, workload)
+report = tw.launch(results, workload)          # its best trial against the store's baseline
+print(report.headline)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from tunewright import messages
+from tunewright.checks.checklist import check
+from tunewright.errors import DesignError
+from tunewright.execution.watcher import Watcher
+from tunewright.execution.workload import Workload
+from tunewright.facts import Facts
+from tunewright.launches import lineage
+from tunewright.launches.data_variance import examples_of, of_gain
+from tunewright.launches.launch import Launch, Verdict
+from tunewright.launches.launch_plan import LaunchPlan, planned
+from tunewright.launches.lineage import Place
+from tunewright.launches.looks import (
+    Decided,
+    OnLook,
+    Question,
+    decide_by_split,
+    look_until_decided,
+    record,
+)
+from tunewright.launches.pipeline_history import Pipeline, read_history
+from tunewright.launches.replicate import replicates
+from tunewright.launches.rivals import Named, Rivals, as_recorded, of_round, rivals
+from tunewright.launches.study_variance import luck_of_gain
+from tunewright.launches.terms import LaunchTerms
+from tunewright.messages import Message, Text
+from tunewright.stats.gain import History
+from tunewright.store.results import Results
+from tunewright.store.store import Store
+from tunewright.store.trial import Trial
+
+
+@dataclass(frozen=True)
+class Look:
+    """One look at the runs of a launch."""
+
+    runs: tuple[int, int]  # of the candidate and of the baseline
+    verdict: Verdict
+    probability: float | None
+    threshold: float
+    runs_needed: int
+
+
+@dataclass(frozen=True)
+class LaunchReport(Facts):
+    """What a launch did: the plan, the decision, and what is recorded of it."""
+
+    candidate: Place
+    baseline: Place | None  # None: the first baseline, which is compared with nothing
+    plan: LaunchPlan | None = None
+    decision: Launch | None = None  # None: a dry run, or the first baseline
+    looks: tuple[Look, ...] = ()
+    recorded: int | None = None  # the key of the decision in the store; None: not recorded
+    now: Place | None = None  # the baseline after this launch
+    interrupted: bool = False  # somebody stopped it before there was an answer
+
+    @property
+    def headline(self) -> Text:
+        """What came of it, in at most twelve words."""
+        if self.interrupted:
+            return messages.text("launch.interrupted", {})
+        if self.decision is not None:
+            return self.decision.headline
+        names = {"candidate": str(self.candidate), "baseline": str(self.baseline)}
+        return messages.text("launch.first" if self.baseline is None else "launch.planned", names)
+
+    def __str__(self) -> str:
+        """The headline."""
+        return self.headline
+
+
+def launch(
+    candidate: Results | Trial,
+    workload: Workload,
+    *,
+    against: Named | None = None,
+    terms: LaunchTerms | None = None,
+    trial: int | None = None,
+    first: bool = False,
+    dry_run: bool = False,
+    why: str = "",
+    watch: Watcher | None = None,
+    on_look: OnLook | None = None,
+) -> LaunchReport:
+    """Decide whether a candidate becomes the baseline: train both again, decide, and record it.
+
+    The candidate is a trial, or the best trial of some results (or the one with the number
+    `trial`). `against` names the baseline: a trial, results (their best trial), "ROUND", "ROUND:7",
+    or the number of a trial of the candidate's round; by default what was launched last, and before
+    the first launch the best trial of the round's starting point. `terms` is what is asked, see
+    `LaunchTerms`; without a plan in them the runs are looked at 3, 5, 8, 13 and 20 times each.
+
+    A decision is recorded with `why`, and one to launch makes the candidate the baseline of the
+    next. What the checklist forbids costs no run and is not recorded. `first` makes the candidate
+    the first baseline without a comparison; `dry_run` returns the plan and its cost and runs
+    nothing. `watch` follows the training, `on_look` receives the decision of every look.
+
+        report = tw.launch(results, workload, terms=tw.LaunchTerms(complexity=0.002))
+        report.decision.verdict, report.now
+    """
+    terms = terms or LaunchTerms()
+    with Store.open(workload.store, create=False) as store:
+        results, number = _candidate(store, candidate, trial)
+        if first:
+            return _first(store, results, number, why)
+        pair = rivals(store, results, number, against)
+        question = _question(store, pair, terms)
+    plan = planned(pair, question, results)
+    own, other = pair.places
+    if dry_run:
+        return LaunchReport(own, other, plan)
+    if plan.unfinished and watch is not None:
+        facts = {"trials": plan.unfinished, "round": results.round.name}
+        watch.message(Message("launch.still_running", facts).text)
+    looks: list[Look] = []
+
+    def look(one: Launch) -> None:
+        looks.append(Look(one.runs, one.verdict, one.probability, one.threshold, one.runs_needed))
+        if on_look is not None:
+            on_look(one)
+
+    found = _run(pair, workload, question, watch, look)
+    with Store.open(workload.store, create=False) as store:
+        ran = found.summary is not None and not found.interrupted
+        key = record(store, found, why) if ran else None
+        now = lineage.baseline(store)
+    return LaunchReport(
+        candidate=own,
+        baseline=other,
+        plan=plan,
+        decision=found.launch,
+        looks=tuple(looks),
+        recorded=key,
+        now=None if now is None else now.place,
+        interrupted=found.interrupted,
+    )
+
+
+def _candidate(
+    store: Store, candidate: Results | Trial, number: int | None
+) -> tuple[Results, int | None]:
+    """The candidate's round as the store has it now, and the candidate's number; None: the best."""
+    if isinstance(candidate, Results):
+        return as_recorded(store, candidate.round.name, candidate), number
+    if not isinstance(candidate, Trial):
+        raise DesignError(
+            f"launch({candidate!r}): give results, or a trial such as results.best(layers=2)."
+        )
+    if number is not None:
+        raise DesignError("trial= chooses one of some results: give the results, not a trial.")
+    name, own = of_round(store, candidate)
+    return as_recorded(store, name, None), own
+
+
+def _first(store: Store, results: Results, number: int | None, why: str) -> LaunchReport:
+    """Record the first baseline, or refuse a second first one."""
+    now = lineage.baseline(store)
+    if now is not None:
+        raise DesignError(
+            f"{now.place} is the baseline already: launch without first=True (--first) to compare "
+            "with it."
+        )
+    trial = results.best() if number is None else results.trial(number)
+    place = Place.of(results, trial)
+    key = lineage.first_baseline(store, place, why)
+    return LaunchReport(place, None, recorded=key, now=place)
+
+
+def _question(store: Store, pair: Rivals, terms: LaunchTerms) -> Question:
+    """The terms with what the checklist and the store add to them."""
+    past = History.declared(terms.sd) if terms.sd is not None else _history(store, pair)
+    by_split = terms.splits is not None
+    candidates = terms.candidates or 1 + lineage.tried(store, *pair.places)
+    question = Question(
+        replace(terms, candidates=candidates),
+        findings=tuple(check(pair.candidate.results)),
+        looked=lineage.looked(store, *pair.places, by_split=by_split),
+        history=past,
+    )
+    return _in_general(store, pair, question) if terms.in_general else question
+
+
+def _history(store: Store, pair: Rivals) -> History | None:
+    own, other = pair.places
+    pipeline = Pipeline.of(pair.candidate.results, pair.candidate.of)
+    both = ((own.round, own.trial), (other.round, other.trial))
+    return read_history(store, pipeline, both)
+
+
+def _in_general(store: Store, pair: Rivals, question: Question) -> Question:
+    """The question with study and data variance in it."""
+    own, other = pair.candidate, pair.baseline
+    again: tuple[Results, ...] = ()
+    if own.results.round.name == other.results.round.name:
+        again = replicates(store, own.results.round)
+    study = luck_of_gain(
+        own.results,
+        own.of.study,
+        other.results,
+        other.of.study,
+        (own.results, *again) if again else (),
+    )
+    if study is None:
+        raise DesignError(
+            "in_general (--in-general): the study variance of the gain is not known. It takes "
+            "eight feasible trials in each of the two studies, or three replicates: "
+            "tw.variance(results, workload, studies=3) (tunewright variance ROUND --studies 3)."
+        )
+    kept = [examples_of(arm.results, arm.trials or (arm.of,)) for arm in (own, other)]
+    data = None
+    if kept[0] is not None and kept[1] is not None:
+        data = of_gain(kept[0], kept[1])
+    return replace(question, study=study, data=data)
+
+
+def _run(
+    pair: Rivals, workload: Workload, question: Question, watch: Watcher | None, on_look: OnLook
+) -> Decided:
+    if question.terms.splits is not None:
+        return decide_by_split(pair.candidate, pair.baseline, workload, question, watch=watch)
+    return look_until_decided(
+        pair.candidate,
+        pair.baseline,
+        workload,
+        question,
+        skip=pair.won_with if question.terms.fresh else 0,
+        won_with=pair.won_with,
+        watch=watch,
+        on_look=on_look,
+    )

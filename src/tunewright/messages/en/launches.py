@@ -1,0 +1,391 @@
+"""Launch decisions, variances and final tests in English."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tunewright import messages
+from tunewright.messages import Facts, Template, words
+
+# what a warning of the checklist means for a launch, by check
+OBJECTIONS = {
+    "baseline": "the round has learned nothing",
+    "training_bug": "the training itself looks wrong",
+    "overfitting": "the best trials overfit; regularise before comparing settings",
+    "fairness": "the settings were not tuned equally well",
+    "boundary": "the best trials crowd at the end of a range",
+    "edge_of_divergence": "instability holds the best learning rate down",
+    "same_code": "the trials of the round do not come from the same code",
+}
+CLAIMS = {"feature": "a feature", "hyperparameters": "hyperparameters only"}
+SOURCES = {"trial": "seed", "study": "tuning", "data": "data"}
+
+
+def _headline(facts: Facts) -> str:
+    """Should I launch?"""
+    verdict, margin = facts["verdict"], facts["not_worse_by"]
+    if verdict == "launch":
+        sure = words.probability(facts["probability"])
+        if margin is not None:
+            return f"Launch: worse by less than {margin:.3g} with probability {sure}"
+        return f"Launch: better with probability {sure}"
+    if verdict == "keep":
+        if margin is not None:
+            return f"Keep the baseline: the loss may exceed {margin:.3g}"
+        if facts["gain"] is not None and facts["gain"] <= 0:
+            return "Keep the baseline: the candidate is not better"
+        if facts["because"] == "launch.futile":
+            return "Keep the baseline: a gain worth having is unlikely"
+        if facts["complexity"]:
+            return "Keep the baseline: the gain may not be worth its cost"
+        return "Keep the baseline: the gain may be noise"
+    if facts["runs_needed"]:
+        runs = words.count(facts["runs_needed"], "more run")
+        return f"Undecided: {runs} each {'is' if facts['runs_needed'] == 1 else 'are'} needed"
+    return UNDECIDED.get(facts["because"], _objected)(facts)
+
+
+def _objected(facts: Facts) -> str:
+    return f"Undecided: {OBJECTIONS.get(facts['check'], 'the checklist objects')}"
+
+
+UNDECIDED: dict[str, Callable[[Facts], str]] = {
+    "launch.too_small": lambda facts: "Undecided: the difference is too small to see",
+    "launch.different_splits": lambda facts: "Undecided: the two were evaluated on different data",
+    "launch.infeasible_repeats": lambda facts: "Undecided: the candidate trains less stably",
+    "launch.too_few_runs": lambda facts: "Undecided: too few runs completed",
+}
+
+
+def _probability(facts: Facts) -> str:
+    pair = f"than {facts['baseline']}"
+    if facts["not_worse_by"] is not None:
+        what = f"is worse {pair} by no more than {facts['not_worse_by']:.3g}"
+    else:
+        what = f"is better {pair}"
+        what += f" by more than {facts['must_exceed']:.3g}" if facts["must_exceed"] else ""
+    sure, needed = words.probability(facts["probability"]), words.probability(facts["threshold"])
+    return f"{facts['candidate']} {what} with probability {sure}; launching needs {needed}"
+
+
+def _difference(facts: Facts) -> str:
+    gain, (low, high) = facts["gain"], facts["interval"]
+    means = (
+        f"{facts['metric']} {facts['candidate_mean']:.4g} ({facts['candidate_runs']} runs) against "
+        f"{facts['baseline_mean']:.4g} ({facts['baseline_runs']})"
+    )
+    within = f"90 % interval {low:.3g} to {high:.3g}"
+    if not gain:
+        return f"{means}: equal ({within})"
+    way = "better" if gain > 0 else "worse"
+    expected = f"{way} by about {abs(facts['shrunk_gain']):.3g}"
+    return f"{means}: {expected} (observed {abs(gain):.3g}, shrunk for seed variance; {within})"
+
+
+def _false_launches(facts: Facts) -> str:
+    if facts["not_worse_by"] is not None:
+        what = f"a candidate that is worse by {facts['not_worse_by']:.3g}"
+    elif facts["must_exceed"]:
+        what = f"a change that gains no more than {facts['must_exceed']:.3g}"
+    else:
+        what = "a change that does nothing"
+    if facts["candidates"] > 1:
+        what += f", in any of {facts['candidates']} candidates,"
+    most = "at most" if facts["at_most"] else "about"
+    return f"this rule launches {what} in {most} {words.probability(facts['rate'])} of decisions"
+
+
+def _other_runs(facts: Facts) -> str:
+    runs = " and ".join(map(str, facts["asked"]))
+    looks = " ".join(map(str, facts["looks"]))
+    return f"{runs} runs where {facts['planned']} were planned: judged as one of the looks {looks}"
+
+
+def _looked_before(facts: Facts) -> str:
+    looks = " ".join(map(str, facts["looks"]))
+    return f"this pair was decided on before: judged as one of the looks {looks}"
+
+
+def _too_few_runs(facts: Facts) -> str:
+    arm = "each" if facts["arm"] == "each" else f"the {facts['arm']}"
+    more = "" if facts["sd_known"] else "; fewer show no spread, unless sd= is known"
+    runs = f"{facts['candidate_runs']} + {facts['baseline_runs']} runs"
+    return f"{runs}: at least {facts['needed']} of {arm} are needed{more}"
+
+
+def _futile(facts: Facts) -> str:
+    if facts["not_worse"]:
+        return "so low a probability is not worth more runs"
+    chance = words.probability(facts["probability"])
+    return f"a gain above {facts['gain']:.3g} has a probability of {chance}: not worth more runs"
+
+
+def _objection(facts: Facts) -> str:
+    of = "" if facts["scope"] == "round" else f" ({facts['about']})"
+    said = messages.finding(facts["check"], facts["verdict"], facts["evidence"])
+    return f"{OBJECTIONS[facts['check']]}{of}: {said}"
+
+
+def _claim(why: str) -> Callable[[Facts], str]:
+    def claim(facts: Facts) -> str:
+        return f"the claim is about {CLAIMS[facts['claim']]}: {messages.fill(why, facts)}"
+
+    return claim
+
+
+def _lost_runs(facts: Facts) -> str:
+    lost = [f"{facts['failed']} failed"] * bool(facts["failed"])
+    lost += [f"{facts['unfinished']} have not ended"] * bool(facts["unfinished"])
+    return f"of the {facts['asked']} repeats of {facts['arm']}, {' and '.join(lost)}"
+
+
+def _holds_for(facts: Facts) -> str:
+    when = " and ".join(f"{name} = {value}" for name, value in facts["when"])
+    return f"holds for {facts['name']} = {facts['value']}{f' under {when}' if when else ''}"
+
+
+def _look(facts: Facts) -> str:
+    """One look of a launch that is still running, on one line."""
+    runs = f"{facts['candidate_runs']} + {facts['baseline_runs']} runs"
+    if facts["probability"] is None:
+        return f"{runs}: too few to judge"
+    sure, needed = words.probability(facts["probability"]), words.probability(facts["threshold"])
+    more = f"; {facts['runs_needed']} more of each follow" if facts["runs_needed"] else ""
+    return f"{runs}: probability {sure}, launching needs {needed}{more}"
+
+
+def _asks(facts: Facts) -> str:
+    """What a planned launch asks, at which probability and how many runs."""
+    metric, asks = facts["metric"], "better"
+    if facts["not_worse_by"] is not None:
+        asks = f"worse by no more than {words.number(facts['not_worse_by'])} {metric}"
+    elif facts["complexity"]:
+        asks = f"better by more than {words.number(facts['complexity'])} {metric}"
+    looks = ", ".join(map(str, facts["looks"]))
+    sure = words.probability(facts["threshold"])
+    return f"{asks}, with probability {sure}, at {looks} runs each"
+
+
+def _cost(facts: Facts) -> str:
+    low, high = facts["runs"]
+    runs = f"{low}" if low == high else f"{low} to {high}"
+    own, other = facts["there"]
+    time = words.duration_range(*facts["seconds"])
+    return f"{runs} runs ({own} and {other} are there already), {time} on one worker"
+
+
+def _history(facts: Facts) -> str:
+    if facts["sd"] is None:
+        return "none: only these runs show the spread"
+    known = "declared" if facts["declared"] else f"{facts['runs']} earlier repeats"
+    return f"a standard deviation of {words.number(facts['sd'])} ({known})"
+
+
+def _power(facts: Facts) -> str:
+    if facts["sequential"]:
+        shares = ", ".join(f"{e:g} sd in {words.probability(p)}" for e, p in facts["finds"])
+        return f"a gain of {shares} of launches"
+    needed = ", ".join(f"{effect:g} sd {runs}" for effect, runs in facts["finds"])
+    return f"in 80 of 100 launches, by the gain, with this many runs each: {needed}"
+
+
+def _decided(facts: Facts) -> str:
+    """What a recorded decision rests on, on one line."""
+    if facts["probability"] is None or facts["gain"] is None:
+        return "without a comparison"
+    of = f"a gain of about {words.number(facts['gain'])} {facts['metric']}"
+    if facts["not_worse_by"] is not None:
+        of = f"a loss below {words.number(facts['not_worse_by'])} {facts['metric']}"
+    own, other = facts["runs"]
+    sure = words.probability(facts["probability"])
+    return f"probability {sure}, {of}, {own} + {other} runs, {facts['claim']}"
+
+
+def _halves(facts: Facts) -> str:
+    each = " each" if facts["each"] else ""
+    return f"about, from halves of {facts['trials']} trials{each}"
+
+
+def _final(facts: Facts) -> str:
+    found = ", ".join(f"{name} {value:.4g}" for name, value in facts["metrics"].items())
+    which = "a repeat" if facts["trial"] is None else f"trial {facts['trial']}"
+    promised = ""
+    if facts["value"] is not None:
+        promised = f"; {facts['objective']} there was {facts['value']:.4g}"
+    return f"{found} on the test set for {which} at step {facts['step']}{promised}"
+
+
+def _recorded(facts: Facts) -> str:
+    round, metric = words.shell_word(facts["round"]), words.shell_word(facts["metric"])
+    option = "--minimize" if facts["minimize"] else "--maximize"
+    ranked = f"tunewright show {round} {option} {metric}"
+    return f"recorded: {ranked} ranks by it; tunewright trial {round} N shows it"
+
+
+def _looked_at(facts: Facts) -> str:
+    times = "once" if facts["times"] == 1 else f"{facts['times']} times"
+    why = (
+        "another configuration was measured there, so the better of the two is chosen by it"
+        if facts["other"]
+        else "it is the same checkpoint, so nothing was chosen by it yet"
+    )
+    return (
+        f"The test set was looked at {times} before ({', '.join(facts['days'])}): {why}. Take "
+        "fresh test data for a number to report, or report the first look."
+    )
+
+
+def _final_headline(facts: Facts) -> str:
+    name, value = next(iter(facts["metrics"].items()))
+    if not facts["looks_before"]:
+        return f"Report {name} {value:.4g}: the first look at the test set"
+    return f"{name} {value:.4g}, but the test set was used before"
+
+
+SENTENCES: dict[str, Template] = {
+    # the decision
+    "launch.headline": _headline,
+    "launch.first": "{candidate} is the first baseline; the next candidate has to beat it",
+    "launch.planned": "Planned, not run: {candidate} against {baseline}",
+    "launch.interrupted": "Interrupted: nothing was recorded; the same call resumes",
+    "launch.still_running": "{trials:count trial} of {round} have not ended: the best may change",
+    "launch.look": _look,
+    # reasons
+    "launch.probability": _probability,
+    "launch.difference": _difference,
+    "launch.too_small_to_find": (
+        "a gain of {gain:.3g} is too small to see: even {runs} runs each would find it in fewer "
+        "than 80 of 100 decisions"
+    ),
+    "launch.runs_to_find": (
+        "to find a gain of {gain:.3g} in 80 of 100 decisions takes about {runs} runs each"
+    ),
+    "launch.false_launches": _false_launches,
+    "launch.claim_declared": _claim("declared"),
+    "launch.claim_other_code": _claim("candidate and baseline ran different code"),
+    "launch.claim_unknown_change": _claim("what was changed is not recorded"),
+    "launch.claim_scientific": _claim("the round asked about {names:list}"),
+    "launch.claim_not_asked": _claim(
+        "only {names:list} changed, which the round did not ask about"
+    ),
+    "launch.variance_included": lambda facts: (
+        f"the interval includes {SOURCES[facts['source']]} variance: a standard deviation of "
+        f"{facts['sd']:.3g} {messages.sentence(facts['how'])}"
+    ),
+    "launch.looked_before": _looked_before,
+    "launch.other_runs": _other_runs,
+    "launch.different_splits": (
+        "the arms were evaluated on different data splits (the seeds of their rounds differ): "
+        "equal settings would look different. Repeat both in rounds of one seed, or give "
+        "same_data=True if the program does not take its split from the seed"
+    ),
+    "launch.infeasible_repeats": (
+        "{candidate} of {candidate_asked} repeats of the candidate were infeasible, {baseline} of "
+        "{baseline_asked} of the baseline: a mean over the others would hide it. Fix the "
+        "instability first"
+    ),
+    "launch.finding": _objection,
+    "launch.too_few_runs": _too_few_runs,
+    "launch.unbalanced": (
+        "{candidate_runs} runs of the candidate against {baseline_runs} of the baseline: {more} "
+        "more of the {arm} would balance them"
+    ),
+    "launch.futile": _futile,
+    "launch.next_look": "the next look is at {runs} runs per arm",
+    "launch.too_small": (
+        "still open after {runs} runs per arm: the difference is smaller than these runs can show"
+    ),
+    # caveats
+    "launch.only_this_point": (
+        "about this point only: whether the feature helps however it is tuned was not asked"
+    ),
+    "launch.one_run": (
+        "one run each finds an effect of two standard deviations less than half the time"
+    ),
+    "launch.unplanned_look": (
+        "judged at {runs} runs, which is not one of the planned looks ({looks:list})"
+    ),
+    "launch.history_contradicted": (
+        "earlier repeats had a standard deviation of {sd:.3g}; these runs contradict it, so it "
+        "was left out"
+    ),
+    "launch.unequal_spread": (
+        "{arm} varies {ratio:.1f} times as much as the other: with skewed noise five runs each "
+        "then launch up to 22 % of equal pairs"
+    ),
+    "launch.same_curves": (
+        "all {runs} repeats of {arm} gave the same value: does the program use its seed?"
+    ),
+    "launch.lost_runs": _lost_runs,
+    "launch.baseline_infeasible": (
+        "{infeasible} of {asked} repeats of the baseline were infeasible"
+    ),
+    "launch.different_code": (
+        "candidate and baseline ran different code ({candidate:list} and {baseline:list}): the "
+        "gain is that of everything that changed"
+    ),
+    "launch.reused_runs": (
+        "{runs} of the baseline's runs won its own launch: a winner picked for its luck is harder "
+        "to beat, so the error is on the safe side"
+    ),
+    "launch.holds_for": _holds_for,
+    # the plan of a launch
+    "launch.baseline_named": "as given",
+    "launch.baseline_launched": "launched last",
+    "launch.baseline_start": "{study}: the starting point of the round",
+    "launch.asks": _asks,
+    "launch.cost": _cost,
+    "launch.history": _history,
+    "launch.power": _power,
+    "launch.narrow_margin": (
+        "a margin below one standard deviation ({sd:number}) mostly stays undecided"
+    ),
+    "launch.decided": _decided,
+    "launch.none_yet": "no launch has been decided yet: tunewright launch ROUND",
+    "launch.nothing_run": (
+        "no run was started. To ship this point as it is: --claim hyperparameters"
+    ),
+    "launch.recorded": "recorded: tunewright history. Baseline: {baseline}",
+    # variances
+    "variance.repeats": "from {repeats} repeats",
+    "variance.halves": _halves,
+    "variance.studies": "from {studies} studies",
+    "variance.replicates": "from {studies} replicate rounds",
+    "variance.splits": "from {splits} data splits",
+    "variance.examples": "from {examples} examples",
+    "variance.shared_examples": "from {examples} shared examples",
+    "variance.bootstrap": "from {examples} shared examples, drawn again {draws} times",
+    "variance.title": "standard deviation of {metric} in {round}",
+    "variance.nothing_known": "nothing is known yet",
+    "variance.optimism": (
+        "the best value was selected for being best: probably optimistic by at least {size:number}"
+    ),
+    "variance.of.trial": "the same configuration, other seeds",
+    "variance.of.study": "the best, if the search were done again",
+    "variance.of.data": "the best value, on other examples",
+    "variance.of.data_of_gain": "its lead over the next, on other examples",
+    "variance.of.splits": "the same configuration, other data splits",
+    # evaluations and the final test
+    "evaluation.not_selected": "it is {status}, so no checkpoint of it was selected",
+    "evaluation.name_taken": (
+        "{name} is one of its hyperparameters, and a field of the command as well"
+    ),
+    "evaluation.no_snapshot": (
+        "it has no snapshot: let the training save, or use {{folder}} instead"
+    ),
+    "evaluation.failed": "{cause}",
+    "evaluation.best_kept": "best kept, for step {step}",
+    "evaluation.recorded": _recorded,
+    "evaluation.no_metric": "the evaluation ended without a metric",
+    "evaluation.logged_in_training": (
+        "training logged {metric} itself: give the offline metric another name, such as "
+        "full_{metric}"
+    ),
+    "final.headline": _final_headline,
+    "final.measured": _final,
+    "final.first_look": (
+        "The checkpoint was chosen by validation, so expect the test set to be a little worse. "
+        "Report this number; do not tune on it."
+    ),
+    "final.looked_before": _looked_at,
+}

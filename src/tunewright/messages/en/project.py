@@ -1,0 +1,41 @@
+"""What is found about a project and the machine it is on: remarks of `init`, lines of `doctor`."""
+
+from __future__ import annotations
+
+from tunewright.messages import Facts, Template, words
+
+
+def _packages(facts: Facts) -> str:
+    return "  ".join(f"{name} {version}" for name, version in facts["versions"].items())
+
+
+def _devices(facts: Facts) -> str:
+    names = ", ".join(str(name) for name in facts["cuda"])
+    shown = f"CUDA {names}" if names else "no CUDA device"
+    return f"{shown}, {words.count(facts['cores'], 'core')}"
+
+
+def _locks(facts: Facts) -> str:
+    state = "hold" if facts["hold"] else "are granted twice"
+    return f"{state} in {facts['folder']} ({facts['file_system'] or 'unknown file system'})"
+
+
+SENTENCES: dict[str, Template] = {
+    "project.program_missing": "{program} is not on the PATH",
+    "project.script_missing": "there is no {script} here",
+    "project.no_seed": "without {placeholder} in the command, repeats would repeat nothing",
+    "doctor.problem": "{text}",
+    "doctor.no_project": "no tunewright.toml here or above",
+    "doctor.python": "{version} at {at}",
+    "doctor.packages": _packages,
+    "doctor.absent": "without {packages:list}",
+    "doctor.devices": _devices,
+    "doctor.workload": "{name}, {objective}",
+    "doctor.no_store": "{store} is not there yet",
+    "doctor.store": "{store} is whole: {rounds:count round}, {trials:count trial}",
+    "doctor.no_backup": "none yet",
+    "doctor.backup": "{name}, {seconds:duration} old",
+    "doctor.no_locks": "{folder}: {error}",
+    "doctor.locks": _locks,
+    "doctor.disk": "{free_gb:.1f} GB free, {reserve_mb} MB of it in reserve",
+}

@@ -1,0 +1,240 @@
+"""The project of a folder: `tunewright.toml`, the rounds beside it, and the store it names.
+
+It is looked for in the working folder and those above it. Paths in the file are relative to it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import inspect
+import shutil
+import textwrap
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tunewright.advice.next_round import next_round
+from tunewright.advice.proposal import Proposal, next_name, renamed
+from tunewright.design.round import Round
+from tunewright.design.round_file import read_round, write_round
+from tunewright.design.workload_file import WorkloadFile, read_workload
+from tunewright.errors import Misuse, NotFound
+from tunewright.execution.command import Command, command
+from tunewright.execution.executors.executor import Executor
+from tunewright.execution.workload import Workload
+from tunewright.messages import Message, words
+from tunewright.project._function import find_function
+from tunewright.store.results import Results
+from tunewright.store.store import Store
+
+FILE = "tunewright.toml"
+ROUNDS = "rounds"
+DEFAULT_STORE = "tuning.db"
+
+
+@dataclass(frozen=True)
+class Project:
+    """A folder with a `tunewright.toml`."""
+
+    folder: Path
+    settings: WorkloadFile
+
+    def store(self, instead: str | None = None) -> str:
+        """The store's address: the one given on the command line, else the file's."""
+        return instead or anchored(self.settings["store"], self.folder)
+
+    def round_file(self, name: str) -> Path:
+        """Where the round of this name is described."""
+        return self.folder / ROUNDS / f"{plain_name(name)}.toml"
+
+    def round(self, name: str) -> Round:
+        """The round as its file describes it."""
+        path = self.round_file(name)
+        if not path.is_file():
+            known = sorted(p.stem for p in path.parent.glob("*.toml"))
+            near = difflib.get_close_matches(name, known, n=1)
+            others = f"there is: {', '.join(known)}" if known else ""
+            raise Misuse(
+                f"no round {name!r}: {path} does not exist",
+                cause=f"did you mean {near[0]!r}?" if near else others,
+                remedy=f"tunewright run {near[0]}" if near else f"tunewright new {name}",
+            )
+        return read_round(path)
+
+    def workload(self, store: str | None = None, executor: Executor | None = None) -> Workload:
+        """What is trained and how it is judged, ready to run."""
+        own = self.settings
+        template, named = own["command"], own["function"]
+        train = command(template) if template else find_function(named or "", self.folder)
+        trials_in = own["folder"]
+        return Workload(
+            train,
+            own["objective"],
+            store=self.store(store),
+            executor=executor,
+            means=own["means"],
+            off=own["off"],
+            folder=None if trials_in is None else self.folder / trials_in,
+        )
+
+    @property
+    def hyperparameters(self) -> list[str]:
+        """The hyperparameters that the program takes, in the order it names them."""
+        with self.entered():
+            return taken(self.workload())
+
+    @property
+    def remarks(self) -> list[Message]:
+        """What may be missing in the training command, before anything runs."""
+        with self.entered():
+            train = self.workload().train
+            return command_remarks(train) if isinstance(train, Command) else []
+
+    @property
+    def round_names(self) -> list[str]:
+        """The rounds that have a file."""
+        return sorted(path.stem for path in (self.folder / ROUNDS).glob("*.toml"))
+
+    def next_round(self, results: Results) -> list[Proposal]:
+        """What to do after a round, as `tw.next_round` has it, under names that are still free."""
+        free = next_name(results.round.name, self.names_taken(results.store))
+        return named_freely(results, free)
+
+    def names_taken(self, store: str | None = None) -> set[str]:
+        """The names of rounds in the store and in the folder."""
+        return {*recorded_names(self.store(store)), *self.round_names}
+
+    def write(self, round: Round, reason: str = "") -> Path:
+        """Write a round's file, the reason first as a comment; refuses to change one."""
+        path = self.round_file(round.name)
+        if path.exists():
+            raise Misuse(
+                f"{path} is there already", remedy=f"tunewright run {words.shell_word(round.name)}"
+            )
+        path.parent.mkdir(exist_ok=True)
+        write_round(round, path)
+        if reason:
+            path.write_text(comment(reason) + path.read_text(encoding="utf-8"), encoding="utf-8")
+        return path
+
+    @contextlib.contextmanager
+    def entered(self) -> Iterator[None]:
+        """Work in the project's folder, where commands and relative paths are at home."""
+        with contextlib.chdir(self.folder):
+            yield
+
+
+def find(start: Path | str | None = None) -> Project | None:
+    """The project of this folder or of the nearest one above it; None if there is none."""
+    start = Path(start or Path.cwd()).resolve()
+    for folder in (start, *start.parents):
+        if (folder / FILE).is_file():
+            return Project(folder, read_workload(folder / FILE))
+    return None
+
+
+def load(start: Path | str | None = None) -> Project:
+    """The project of this folder or of the nearest one above it; refuses where there is none."""
+    found = find(start)
+    if found is None:
+        raise Misuse(
+            f"no {FILE} here or above",
+            where=str(start or Path.cwd()),
+            remedy='tunewright init "python train.py --lr={learning_rate} --seed={run.seed}" '
+            "--minimize valid_error",
+        )
+    return found
+
+
+def store_address(instead: str | None) -> str:
+    """The store to read: the one given, the project's, or tuning.db in this folder."""
+    if instead:
+        return instead
+    project = find()
+    if project is not None:
+        return project.store()
+    if Path(DEFAULT_STORE).is_file():
+        return DEFAULT_STORE
+    raise Misuse(
+        f"no store: neither {FILE} nor {DEFAULT_STORE} is here or above",
+        where=str(Path.cwd()),
+        remedy="go to the project's folder, or name one with --store; tunewright init makes a "
+        "project, tunewright demo a store to look at",
+    )
+
+
+def named_freely(results: Results, free: str) -> list[Proposal]:
+    """The proposals after a round, with new rounds under a name that is free."""
+    return [
+        renamed(one, free) if one.round and one.round.name != results.round.name else one
+        for one in next_round(results)
+    ]
+
+
+def recorded_names(store: str) -> Collection[str]:
+    """The names of the rounds of a store; none where it is not there yet."""
+    try:
+        with Store.open(store, create=False) as opened:
+            return [record.name for record in opened.rounds()]
+    except NotFound:
+        return []
+
+
+def taken(workload: Workload) -> list[str]:
+    """The hyperparameters in the order the program names them."""
+    if isinstance(workload.train, Command):
+        return list(workload.train.hyperparameters)
+    names = inspect.signature(workload.train).parameters
+    return [name for name in names if name in workload.accepts.names]
+
+
+def command_remarks(train: Command) -> list[Message]:
+    """What may be missing in a command."""
+    found = []
+    program = train.words[0].filled({}) if not train.words[0].fields else ""
+    if program and shutil.which(program) is None:
+        found.append(Message("project.program_missing", {"program": program}))
+    plain = [word.filled({}) for word in train.words[1:] if not word.fields]
+    script = next((word for word in plain if word.endswith(".py")), "")
+    if script and not Path(script).exists():
+        found.append(Message("project.script_missing", {"script": script}))
+    if not train.takes_seed:
+        found.append(Message("project.no_seed", {"placeholder": "{run.seed}"}))
+    return found
+
+
+def comment(text: str) -> str:
+    """A sentence as comment lines of a round file.
+
+    >>> print(comment("widen: the best lie at the end"), end="")
+    # widen: the best lie at the end
+    """
+    lines = textwrap.wrap(words.printable(text), 96)
+    return "".join(f"# {line}\n" for line in lines)
+
+
+def anchored(store: str, folder: Path) -> str:
+    """A store's address with a relative path made absolute from a folder.
+
+    >>> anchored("tuning.db", Path("/home/me")), anchored("sqlite:///a.db", Path("/home/me"))
+    ('/home/me/tuning.db', 'sqlite:////home/me/a.db')
+    """
+    scheme, divider, rest = store.partition(":///")
+    if divider and scheme.startswith("sqlite"):
+        return f"{scheme}:///{folder / rest}"
+    if "://" in store:
+        return store
+    return str(folder / Path(store).expanduser())
+
+
+def plain_name(name: str) -> str:
+    """A round's name that is a plain file name too: it never leads outside the rounds folder."""
+    odd = not name or name in (".", "..") or name.startswith(".") or not name.isprintable()
+    if odd or any(sign in name for sign in "/\\:\0") or len(name) > 200:
+        shown = name if len(name) <= 40 else name[:40] + "..."
+        raise Misuse(
+            f"{shown!r} cannot name a round: it is a file's name below {ROUNDS}/",
+            remedy="letters, digits, - and _, such as weight_decay",
+        )
+    return name

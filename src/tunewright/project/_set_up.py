@@ -1,0 +1,116 @@
+"""Set a project up: write `tunewright.toml`, and round files to fill in."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from tunewright.design import presets
+from tunewright.design.objective import Objective
+from tunewright.design.round_file import template
+from tunewright.design.toml_file import toml_value
+from tunewright.errors import Misuse
+from tunewright.execution.command import command
+from tunewright.execution.workload import Workload
+from tunewright.project._function import find_function
+from tunewright.project._project import DEFAULT_STORE, FILE, Project, load, plain_name, taken
+
+TRIALS = 20  # per study, until somebody says otherwise
+FUNCTION = re.compile(r"[\w./\\-]+:[A-Za-z_]\w*")  # train.py:train, package.module:train
+TEXT = """\
+# What is trained, how it is judged, and where the record is kept.
+[workload]
+{kind} = {what}
+{verb} = {metric}
+store = {store}
+
+# How your program spells the playbook's names, where it does not use them itself:
+# [workload.means]
+# learning_rate = "lr"
+# max_train_steps = "epochs"
+
+# The values that switch a feature off:
+# [workload.off]
+# dropout = 0.0
+"""
+
+
+@dataclass(frozen=True)
+class NewRound:
+    """A round file that was written to be filled in."""
+
+    name: str
+    path: Path
+    hyperparameters: tuple[str, ...]  # of the program
+    without_role: tuple[str, ...]  # of them, those that still need one
+    space: presets.Space | None  # the ready space it begins with
+
+
+def init(
+    trains: str,
+    *,
+    minimize: str | None = None,
+    maximize: str | None = None,
+    store: str | None = None,
+    folder: Path | str = ".",
+) -> Project:
+    """Write `tunewright.toml` for a training command or function into a folder.
+
+    `trains` is a command, `"python train.py --lr={learning_rate} --seed={run.seed}"`, or names a
+    function, `"train.py:train"`. The metric is given by one of `minimize` and `maximize`.
+    """
+    if (minimize is None) == (maximize is None):
+        raise Misuse(
+            "which metric? Say one of --minimize and --maximize",
+            remedy="tunewright init ... --minimize valid_error",
+        )
+    target = Path(folder) / FILE
+    if target.exists():
+        raise Misuse(f"{target} is there already", remedy="edit it, or delete it first")
+    objective = Objective(minimize or maximize or "", minimize is not None)
+    is_function = FUNCTION.fullmatch(trains) is not None
+    train = find_function(trains, Path(folder).resolve()) if is_function else command(trains)
+    Workload(train, objective)  # refuses what cannot be trained
+    text = TEXT.format(
+        kind="function" if is_function else "command",
+        what=toml_value(trains),
+        verb="minimize" if objective.minimize else "maximize",
+        metric=toml_value(objective.metric),
+        store=toml_value(store or DEFAULT_STORE),
+    )
+    target.write_text(text, encoding="utf-8")
+    return load(folder)
+
+
+def new(
+    name: str, *, space: str | None = None, trials: int = TRIALS, project: Project | None = None
+) -> NewRound:
+    """Write rounds/NAME.toml to fill in, with the hyperparameters the program takes.
+
+    `space` names an optimizer whose ready search space it begins with; `project` is that of the
+    working folder unless another is given.
+    """
+    project = project or load()
+    path = project.round_file(plain_name(name))
+    if path.exists():
+        raise Misuse(f"{path} is there already", remedy=f"edit it, then: tunewright run {name}")
+    with project.entered():
+        workload = project.workload()
+    names = taken(workload)
+    ready = None if space is None else ready_space(space, trials, workload)
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(
+        template(name, names, workload.accepts.defaults, workload.meaning, trials, ready),
+        encoding="utf-8",
+    )
+    have_one = set() if ready is None else {line.name for line in ready.lines}
+    without = tuple(one for one in names if one not in have_one)
+    return NewRound(name, path, tuple(names), without, ready)
+
+
+def ready_space(optimizer: str, trials: int, workload: Workload) -> presets.Space:
+    """The ready space of an optimizer, as far as the program takes its hyperparameters."""
+    accepts = workload.accepts
+    takes = None if accepts.takes_anything else accepts.names
+    return presets.space(optimizer, trials, takes=takes, means=workload.means)

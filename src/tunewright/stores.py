@@ -1,0 +1,143 @@
+"""What is done to a store as a whole: list its rounds, take notes, stop, back up, restore.
+
+    tw.stores.rounds("tuning.db")
+    tw.stores.note("tuning.db", "depth", "the second GPU was throttled")
+    tw.stores.restore("tuning.db")
+
+Every function takes the address of a store: a file name, or a postgresql:// address.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tunewright.errors import Misuse
+from tunewright.store import backup as backups_of, rebuild as rebuilding
+from tunewright.store.address import parse
+from tunewright.store.joined import with_earlier
+from tunewright.store.notes import Note
+from tunewright.store.provenance import Provenance
+from tunewright.store.read_round import Attempt, Snapshot
+from tunewright.store.results import Results
+from tunewright.store.store import Store
+from tunewright.store.tracking import Tracked, tracking_table
+from tunewright.store.trial import Trial
+
+Address = str | os.PathLike[str]
+
+
+@dataclass(frozen=True)
+class History:
+    """How a trial came about."""
+
+    attempts: Sequence[Attempt]
+    snapshots: Sequence[Snapshot]
+    provenance: Provenance | None  # None: nothing was kept
+
+
+@dataclass(frozen=True)
+class StopRequest:
+    """A request to stop a round or one of its trials."""
+
+    round: str
+    trial: int | None  # None: the whole round
+    running: int  # trials of the round that ran when it was made
+
+
+@dataclass(frozen=True)
+class Restored:
+    """A store that was put back."""
+
+    store: Path
+    source: Path | None  # the backup; None: its trial folders
+    rounds: int
+    trials: int
+    unreadable: tuple[Path, ...] = ()  # torn or altered files of trial folders, passed over
+
+
+def rounds(store: Address) -> list[Tracked]:
+    """The tracking table: one line per round, oldest first, with its best trial and newest note."""
+    with Store.open(store, create=False) as opened:
+        return tracking_table(opened)
+
+
+def history(store: Address, trial: Trial) -> History:
+    """The attempts, snapshots and origin of a recorded trial."""
+    with Store.open(store, create=False) as opened:
+        return History(
+            opened.attempts(trial.identity),
+            opened.snapshots(trial.identity),
+            opened.provenance(trial.identity),
+        )
+
+
+def note(store: Address, round: str, text: str) -> list[Note]:
+    """Write a note about a round; every note of it, oldest first."""
+    with Store.open(store, create=False) as opened:
+        opened.note(round, text)
+        return opened.notes(round)
+
+
+def stop(store: Address, round: str, trial: int | None = None) -> StopRequest:
+    """Ask whoever runs a round to stop it, or one of its trials: they save and stay pending."""
+    with Store.open(store, create=False) as opened:
+        record = opened.round(round)
+        if trial is not None:
+            opened.results(round).trial(trial)  # refuses a number the round has not
+        opened.ask_stop(record.id, trial)
+        return StopRequest(record.name, trial, record.counts.get("running", 0))
+
+
+def keep(store: Address, results: Results, command: str = "") -> Results:
+    """Keep results of another tool as a round of this store, and read them back."""
+    with Store.open(store) as opened:
+        record = opened.keep(results, command)
+        return with_earlier(opened, record.name)
+
+
+def backup(store: Address) -> Path:
+    """Write a backup of a SQLite store, checked, while it is in use; the newest three are kept."""
+    path = _file(store)
+    Store.open(path, create=False).close()  # refuses to copy a damaged store over good backups
+    return backups_of.make(path)
+
+
+def backups(store: Address) -> list[Path]:
+    """The backups of a SQLite store, oldest first."""
+    return backups_of.backups(_file(store))
+
+
+def restore(store: Address, backup: Path | None = None) -> Restored:
+    """Put a backup (the newest one) in the store's place; what was there is kept beside it."""
+    path = _file(store)
+    if backup is not None and not backup.is_file():
+        raise Misuse(f"no backup at {backup}", remedy="tunewright restore --list")
+    source = backups_of.restore(path, None if backup is None else backup.absolute())
+    return _restored(path, source)
+
+
+def rebuild(store: Address, folder: Path | None = None) -> Restored:
+    """Make a store again from its trial folders; what was there is kept beside it."""
+    path = _file(store)
+    made = rebuilding.rebuild(path, folder)
+    return _restored(path, None, made.unreadable)
+
+
+def _restored(path: Path, source: Path | None, unreadable: tuple[Path, ...] = ()) -> Restored:
+    with Store.open(path, create=False) as opened:
+        known = opened.rounds()
+    trials = sum(sum(record.counts.values()) for record in known)
+    return Restored(path, source, len(known), trials, unreadable)
+
+
+def _file(store: Address) -> Path:
+    address = parse(store)
+    if address.path is None:
+        raise Misuse(
+            f"{address.shown} is a PostgreSQL database, which has its own backups",
+            remedy="pg_dump, or ask who keeps the server",
+        )
+    return address.path

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+
+from tunewright.actions import Repeat
+from tunewright.errors import Misuse, NotFound
+from tunewright.present import envelope
+
+
+def printed(capsys: pytest.CaptureFixture[str]) -> object:
+    return json.loads(capsys.readouterr().out)
+
+
+def test_an_answer_is_named_and_versioned(capsys: pytest.CaptureFixture[str]) -> None:
+    envelope.show("check", {"value": float("inf"), "actions": [Repeat("depth")]})
+    assert printed(capsys) == {
+        "schema_version": 1,
+        "command": "check",
+        "ok": True,
+        "data": {"value": None, "actions": [Repeat("depth").to_data()]},
+    }
+
+
+def test_an_error_has_its_code_its_facts_and_what_helps(capsys: pytest.CaptureFixture[str]) -> None:
+    error = NotFound("no round 'dept'")
+    error.code, error.facts, error.remedy = "round.not_found", {"name": "dept"}, Repeat("depth")
+    envelope.show_error("show", error, 2)
+    assert printed(capsys) == {
+        "schema_version": 1,
+        "command": "show",
+        "ok": False,
+        "error": {
+            "code": "round.not_found",
+            "message": "no round 'dept'",
+            "facts": {"name": "dept"},
+            "remedy": Repeat("depth").to_data(),
+        },
+        "exit_code": 2,
+    }
+
+
+def test_advice_that_is_no_command_has_no_words_of_one() -> None:
+    found = envelope.remedy_of(Misuse("which metric?", remedy="say one of them"))
+    assert found == {"argv": [], "text": "say one of them"}
+    assert envelope.remedy_of(KeyError("nothing")) is None
+
+
+def test_what_is_printed_meanwhile_goes_aside(capsys: pytest.CaptureFixture[str]) -> None:
+    with envelope.answering("run"):
+        print("noise")
+        envelope.show(envelope.current(), {})
+    assert envelope.current() == ""
+    out, err = capsys.readouterr()
+    assert json.loads(out)["command"] == "run"
+    assert err == "noise\n"
+    assert sys.stdout is not sys.stderr

@@ -1,0 +1,130 @@
+"""The whole loop by one door alone, and no command without `--json` and a parity test."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.test_parity import ROUND, TRAIN
+from typer.main import get_command
+
+import tunewright as tw
+from tunewright.cli.main import app, main
+
+pytestmark = pytest.mark.beyond_core
+
+INLINE = ["--on", "inline"]
+TRAINS = ("run", "repeat", "launch")
+# commands whose two doors are compared elsewhere
+ELSEWHERE = {
+    "demo": "tests/cli/test_demo.py",  # `tune` on a project of its own, with torch
+    "probe batch-size": "tests/cli/test_probe_throughput.py",
+    "probe input": "tests/cli/test_probe_throughput.py",
+    "probe critical-batch": "tests/cli/test_probe_length.py",
+    "probe train-steps": "tests/cli/test_probe_length.py",
+    "probe stability": "tests/cli/test_probe_stability.py",
+    "probe warmup": "tests/cli/test_probe_stability.py",
+    "probe clip": "tests/cli/test_probe_stability.py",
+}
+
+
+def commands() -> dict[str, Any]:
+    """Every command of the app, those of families too."""
+    found: dict[str, Any] = {}
+    for name, lazy in get_command(app).commands.items():  # type: ignore[attr-defined]
+        if hasattr(lazy.real, "commands"):
+            found |= {f"{name} {inner}": own for inner, own in lazy.real.commands.items()}
+        else:
+            found[name] = lazy.real
+    return found
+
+
+def test_every_command_has_json_and_a_parity_case() -> None:
+    here = Path(__file__).parent
+    written = (here / "test_parity.py").read_text(encoding="utf-8")
+    known = commands()
+    assert len(known) > 30
+    for name, command in known.items():
+        options = [option for parameter in command.params for option in parameter.opts]
+        assert "--json" in options, f"{name} has no --json"
+        if name in ELSEWHERE:
+            assert "--json" in (here.parent / ELSEWHERE[name]).read_text(encoding="utf-8"), name
+        else:
+            assert f'shell("{name}"' in written or f'("{name}", ' in written, name
+    assert set(ELSEWHERE) <= set(known)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    (tmp_path / "train.py").write_text(TRAIN)
+    sys.modules.pop("train", None)
+    return tmp_path
+
+
+def fill_in(path: Path) -> None:
+    """What somebody writes into the file that `new` has made."""
+    assert path.is_file()
+    path.write_text(ROUND)
+
+
+def test_the_loop_by_python_alone(folder: Path) -> None:
+    project = tw.project.init("train.py:train", minimize="valid_error")
+    fill_in(tw.project.new("layers").path)
+    workload = project.workload(executor=tw.Inline())
+    results = tw.run(project.round("layers"), workload)
+    assert {finding.verdict for finding in tw.check(results)} & {"ok", "note", "warn"}
+    proposed = next(one for one in project.next_round(results) if one.round is not None)
+    assert proposed.round is not None
+    again = tw.run(proposed.round, workload)
+    assert again.counts["completed"] > 0
+    repeats = tw.repeat(results.best(), workload, times=3)
+    assert len(repeats.values) == 3
+    report = tw.launch(results, workload, terms=tw.LaunchTerms(plan=3))
+    assert report.decision is not None
+    history = tw.history(workload.store)
+    assert [one.verdict for one in history.launches] == [report.decision.verdict]
+    assert {row.name for row in tw.rounds(workload.store)} >= {"layers", proposed.round.name}
+
+
+def test_the_loop_by_json_alone(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def call(*argv: str) -> Any:
+        program, verb, *rest = argv
+        assert program == "tunewright"
+        capsys.readouterr()
+        sys.modules.pop("train", None)
+        code = main([verb, *rest, *(INLINE if verb in TRAINS else []), "--json"])
+        envelope = json.loads(capsys.readouterr().out)
+        assert envelope["command"] == verb and envelope["ok"] and code in (0, 1), envelope
+        return envelope["data"]
+
+    def step(data: Any, verb: str) -> list[str]:
+        """The words of the next command of this verb, as the answer before names them."""
+        found = [one["argv"] for one in data["next"] if one["argv"][1] == verb]
+        assert found, (verb, data["next"])
+        return list(found[0])
+
+    call("tunewright", "init", "train.py:train", "--minimize", "valid_error")
+    new = call("tunewright", "new", "layers")
+    fill_in(Path(new["path"]))
+    planned = step(new, "run")
+    assert planned[-1] == "--dry-run"
+    assert call(*planned)["left"] == 16
+    ran = call(*planned[:-1])
+    assert ran["why"] == "finished"
+    findings = call(*step(ran, "check"))["findings"]
+    assert findings
+    proposals = call(*step(ran, "next"))["proposals"]
+    take = next(n for n, one in enumerate(proposals, 1) if one["round"] is not None)
+    wrote = call(*step(ran, "next"), "--write", "--take", str(take))
+    later = call(*step(wrote, "run"))
+    assert later["why"] == "finished"
+    repeated = call(*step(call("tunewright", "show", "layers"), "repeat"))
+    assert len(repeated["values"]) == 5
+    launched = call(*step(repeated, "launch"), "--times", "3")
+    history = call("tunewright", "history")
+    assert [one["verdict"] for one in history["launches"]] == [launched["decision"]["verdict"]]
