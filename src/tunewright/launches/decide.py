@@ -65,7 +65,7 @@ def decide(
     >>> deep = Arm("deep", (0.74, 0.75, 0.73, 0.75, 0.74), maximize("accuracy"))
     >>> flat = Arm("flat", (0.70, 0.71, 0.69, 0.70, 0.72), maximize("accuracy"))
     >>> decide(deep, flat, LaunchTerms(complexity=0.01)).headline
-    'Launch: better with probability over 99.9 %'
+    'Launch: better with probability 99.9 %'
     """
     terms = terms or LaunchTerms()
     own, other = (arm if isinstance(arm, Arm) else Arm.of(arm) for arm in (candidate, baseline))
