@@ -28,7 +28,7 @@ GROUPS = {
     "What can be trusted": ("check", "Finding", "report", "plots"),
     "What to do about it": (
         *("launch", "LaunchTerms", "decide", "Launch", "history", "variance", "final_test"),
-        *("next_round", "Proposal", "extend", "tune", "Campaign"),
+        *("next_round", "extend", "tune", "Campaign"),
     ),
     "Short experiments": ("probes",),
     "Projects and stores": ("project", "stores"),

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from click import Context
 from typer.main import get_command
 
 import tunewright as tw
@@ -20,14 +21,20 @@ from tunewright.actions import (
     Advise,
     CheckRound,
     Declare,
+    Doctor,
     Export,
     Extend,
+    FirstRun,
+    JoinRound,
     Launch,
+    ListRounds,
+    MeasureVariance,
     NextRound,
     Note,
     Probe,
     Repeat,
     ReportRound,
+    Restore,
     RunRound,
     RunTrials,
     SearchRange,
@@ -62,7 +69,13 @@ def about(round: str) -> list[Action]:
         Extend(round, 2000),
         ReportRound(round),
         Export(round, "trials.csv"),
+        JoinRound(round),
+        MeasureVariance(round, times=5),
+        MeasureVariance(round, studies=3, splits=4),
     ]
+
+
+ABOUT_NO_ROUND: list[Action] = [ListRounds(), Doctor(), Restore(), Restore(rebuild=True)]
 
 
 RANGES = [log(1e-4, 0.1), linear(0, 0.3), log_from_one(0.8, 0.99), integers(1, 64, log=True)]
@@ -81,10 +94,11 @@ def parsed(words: list[str]) -> tuple[str, dict[str, Any]]:
     assert program == "tunewright"
     command: Any = get_command(app)
     names = []
-    while hasattr(command, "commands"):  # a group: its first word names the command
+    while hasattr(command, "get_command"):  # a group: its first word names the command
         name, *rest = rest
         names.append(name)
-        command = command.commands[name]
+        found = command.get_command(Context(command), name)
+        command = getattr(found, "real", found)  # loaded when it is used
     return " ".join(names), command.make_context(names[-1], rest).params
 
 
@@ -108,6 +122,14 @@ def test_options_mean_what_the_action_says() -> None:
         assert parsed(list(Note(round, "--help").argv))[1]["text"] == "--help"
         assert parsed(list(Extend(round, 2000).argv))[1]["max_train_steps"] == 2000
         assert parsed(list(Probe("warmup", round).argv))[0] == "probe warmup"
+
+
+def test_remedies_are_commands_too() -> None:
+    for action in ABOUT_NO_ROUND:
+        verb, _ = parsed(shlex.split(action.command))
+        assert verb == action.argv[1]
+    assert parsed(list(Restore(rebuild=True).argv))[1]["rebuilt"] is True
+    assert parsed(list(FirstRun().argv))[1]["round"] == "ROUND"  # stands for a name
 
 
 def test_a_probe_needs_no_round() -> None:
@@ -187,7 +209,7 @@ def test_a_declaration_changes_one_entry() -> None:
 
 
 def test_every_action_is_tested_has_words_and_is_plain_data() -> None:
-    made = [*about("my round; ls"), *WITHOUT_COMMAND]
+    made = [*about("my round; ls"), *WITHOUT_COMMAND, *ABOUT_NO_ROUND, FirstRun()]
     kinds = {
         cls.kind
         for cls in vars(actions).values()

@@ -9,7 +9,7 @@ import pytest
 
 import tunewright as tw
 from tunewright import errors
-from tunewright.actions import Action, FirstRun, ListRounds, ListTrials, Restore
+from tunewright.actions import Action, FirstRun, ListRounds, Restore, ShowRound
 from tunewright.errors import Busy, Damaged, NotFound, TunewrightError
 from tunewright.messages import Message, Text
 from tunewright.store.store import Store
@@ -56,7 +56,7 @@ def test_code_facts_and_remedy_are_kept_and_travel_between_processes() -> None:
 
 @pytest.mark.parametrize(
     "action",
-    [FirstRun(), ListRounds(), ListTrials("a; ls"), Restore(), Restore(rebuild=True)],
+    [FirstRun(), ListRounds(), ShowRound("a; ls"), Restore(), Restore(rebuild=True)],
     ids=lambda action: action.kind,
 )
 def test_a_remedy_has_a_quoted_command_and_says_what_it_does(action: Action) -> None:
@@ -76,7 +76,7 @@ def test_what_is_not_there_says_what_helps(store: Path, tmp_path: Path) -> None:
     assert unknown.value.facts == {"name": "a c", "near": "a b"}
     with pytest.raises(NotFound) as beyond:
         tw.load(store, "a b").trial(99)
-    assert (beyond.value.code, beyond.value.remedy) == ("trial.not_found", ListTrials("a b"))
+    assert (beyond.value.code, beyond.value.remedy) == ("trial.not_found", ShowRound("a b"))
     assert beyond.value.facts == {"round": "a b", "trial": 99}
 
 

@@ -173,11 +173,11 @@ class MeasureVariance(Action):
     splits: int | None = None  # data splits
 
     @property
-    def argv(self) -> tuple[str, ...]:
+    def argv(self) -> Argv:
         """`tunewright variance ROUND`, with what to train."""
         asked = (("times", self.times), ("studies", self.studies), ("splits", self.splits))
-        options = (word for name, n in asked if n is not None for word in (f"--{name}", str(n)))
-        return ("tunewright", "variance", self.round, *options)
+        options = [word for name, n in asked if n is not None for word in (f"--{name}", str(n))]
+        return _command("variance", round=self.round, options=options)
 
     @property
     def call(self) -> str:
@@ -441,24 +441,6 @@ class ListRounds(Action):
     def argv(self) -> Argv:
         """`tunewright ls`."""
         return ("tunewright", "ls")
-
-
-@dataclass(frozen=True)
-class ListTrials(Action):
-    """See the best trials of a round."""
-
-    kind: ClassVar[str] = "list_trials"
-    round: str
-
-    @property
-    def argv(self) -> Argv:
-        """`tunewright show ROUND`."""
-        return _command("show", round=self.round)
-
-    @property
-    def call(self) -> str:
-        """`results.top`."""
-        return "results.top(10)"
 
 
 @dataclass(frozen=True)

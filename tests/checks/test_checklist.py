@@ -24,7 +24,7 @@ def test_every_question_is_asked_once_in_order_and_answers() -> None:
     assert len(set(names)) == len(names)
     found = check(healthy(0, scientific=True))
     assert list(dict.fromkeys(f.check for f in found)) == names
-    assert all(f.says and f.section for f in found)
+    assert all(f.headline and f.section for f in found)
     assert all(f.advice for f in found if f.verdict == "warn")
 
 

@@ -94,7 +94,7 @@ def statuses(folder: Path) -> dict[str, int]:
         text=True,
         check=True,
     )
-    counts: dict[str, int] = json.loads(done.stdout)["counts"]
+    counts: dict[str, int] = json.loads(done.stdout)["data"]["counts"]
     return counts
 
 

@@ -106,17 +106,22 @@ def stored(project: Path) -> Any:
                 if (asked := store.stops(one.id)).everything or asked.numbers
             },
             "documents": {
-                kind: len(store.documents(kind))
-                for kind in ("probe", "finding", "launch", "baseline")
+                "probe": len(store.probes()),
+                # version 1 kept campaigns, their steps and evaluations in one table, `finding`
+                "finding": len(store.campaigns())
+                + sum(len(store.campaign_steps(one.id)) for one in store.campaigns())
+                + len(store.evaluations()),
+                "launch": len(store.launches()),
+                "baseline": len(store.baselines()),
             },
             "evaluations": [
                 [one.number, one.step, dict(one.metrics), one.objective, one.value, one.look]
                 for one in store.evaluations()
             ],
             "probes": [
-                [document.payload["probe"], document.payload["settings"]]
-                for document in store.documents("probe")
-                if "settings" in document.payload
+                [one.name, one.answer["settings"]]
+                for one in store.probes()
+                if "settings" in one.answer
             ],
         }
 

@@ -101,7 +101,8 @@ def _remedy(error: TunewrightError) -> str:
     remedy = error.remedy
     if not isinstance(remedy, Action):
         return remedy or ""
-    return f"{remedy.command}  ({remedy.text})" if remedy.command else remedy.text
+    said = remedy.shell_text
+    return f"{remedy.command}  ({said})" if remedy.command else said
 
 
 def _usage(error: BaseException) -> Problem:

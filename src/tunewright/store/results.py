@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from tunewright.actions import ListTrials
+from tunewright.actions import ShowRound
 from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective, Relation
 from tunewright.design.ranges import Value, same_value
@@ -125,7 +125,7 @@ class Results:
             raise NotFound(
                 f"{self.round.name} has studies 0 to {len(self.studies) - 1}.",
                 code="study.not_found",
-                remedy=ListTrials(self.round.name),
+                remedy=ShowRound(self.round.name),
                 round=self.round.name,
                 study=number,
             )
@@ -140,7 +140,7 @@ class Results:
             raise NotFound(
                 f"{self.round.name} has no trial {number}: {known}.",
                 code="trial.not_found",
-                remedy=ListTrials(self.round.name),
+                remedy=ShowRound(self.round.name),
                 round=self.round.name,
                 trial=number,
             )
@@ -230,7 +230,7 @@ class Results:
                 raise NotFound(
                     f"{self.round.name}: {name!r} is no scientific list of this round. {hint}",
                     code="study.not_found",
-                    remedy=ListTrials(self.round.name),
+                    remedy=ShowRound(self.round.name),
                     round=self.round.name,
                     name=name,
                 )
@@ -240,7 +240,7 @@ class Results:
             raise NotFound(
                 f"{self.round.name}: no study with {_words(scientific)}. It has: {settings}.",
                 code="study.not_found",
-                remedy=ListTrials(self.round.name),
+                remedy=ShowRound(self.round.name),
                 round=self.round.name,
                 setting=dict(scientific),
             )

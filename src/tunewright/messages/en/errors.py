@@ -7,7 +7,6 @@ from tunewright.messages import Template
 REMEDIES: dict[str, Template] = {
     "first_run": "run a round, or name another store with --store",
     "list_rounds": "see which rounds there are",
-    "list_trials": "see its best trials",
     "join_round": "join it, or end it with `tunewright stop`",
     "doctor": "check the machine and the store",
     "restore": lambda facts: (

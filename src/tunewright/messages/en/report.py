@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tunewright.messages import Facts, Template, words
 
-STATUSES = ("completed", "infeasible", "failed", "running", "pending")  # in the order shown
+STATUSES = ("completed", "infeasible", "failed", "pruned", "running", "pending")  # in this order
 
 
 def _counts(facts: Facts) -> str:

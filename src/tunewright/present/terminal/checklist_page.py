@@ -78,7 +78,7 @@ def _print_all_failed(results: Results, console: Console, reader: Reader) -> Non
     if not ended or any(trial.status != "failed" for trial in ended):
         return
     first = ended[0]
-    facts = {"failed": len(ended), "reason": words.printable(str(first.reason))}
+    facts = {"failed": len(ended), "reason": words.printable(str(first.reason or ""))}
     said = Message("checklist.all_failed", facts).text
     console.print(Text(said, style="bold red"), soft_wrap=True)
     for line in lines_of([ShowTrial(results.round.name, first.number or 0)], reader):
