@@ -1,9 +1,13 @@
-"""What helps after an error, in a few words; the command or the call stands beside it."""
+"""Errors of no folder in particular, and what helps after an error in a few words."""
 
 from __future__ import annotations
 
 from tunewright.messages import Template
 
+SENTENCES: dict[str, Template] = {
+    "error.text": "{text}",  # of another program, or of a caller
+    "extra.missing": "{purpose} needs {package}: pip install 'tunewright[{extra}]'",
+}
 REMEDIES: dict[str, Template] = {
     "first_run": "run a round, or name another store with --store",
     "list_rounds": "see which rounds there are",
