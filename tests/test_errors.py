@@ -48,6 +48,9 @@ def test_code_facts_and_remedy_are_kept_and_travel_between_processes() -> None:
             "code": "round.not_found",
             "message": "no round",
             "facts": {"name": "dept"},
+            "problems": [
+                {"code": "round.not_found", "message": "no round", "facts": {"name": "dept"}}
+            ],
             "remedy": {"kind": "list_rounds", "argv": ["tunewright", "ls"]},
         }
     said = TunewrightError("x", remedy=Text("mend it"))

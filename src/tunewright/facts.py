@@ -22,7 +22,7 @@ def plain(value: Any) -> Any:
     """Plain data of a value: what has `to_data` gives it, data classes and tuples are unfolded.
 
     >>> plain({"why": PurePath("a"), "runs": (3, 3)})
-    {"why": "a", "runs": [3, 3]}
+    {'why': 'a', 'runs': [3, 3]}
     """
     if hasattr(value, "to_data") and not isinstance(value, type):
         return plain(value.to_data())
