@@ -98,7 +98,7 @@ class TunewrightError(Exception):
     def to_data(self) -> dict[str, Any]:
         """Plain data: code, message and facts of the first problem, all problems, the remedy.
 
-        >>> StoreError("disk full").to_data()["remedy"]
+        >>> StoreError("error.text", text="disk full").to_data()["remedy"]
         {'kind': 'doctor', 'argv': ['tunewright', 'doctor']}
         """
         remedy = self.remedy
