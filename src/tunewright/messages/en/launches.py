@@ -370,9 +370,6 @@ SENTENCES: dict[str, Template] = {
     "evaluation.name_taken": (
         "{name} is one of its hyperparameters, and a field of the command as well"
     ),
-    "evaluation.no_snapshot": (
-        "it has no snapshot: let the training save, or use {{folder}} instead"
-    ),
     "evaluation.failed": "{cause}",
     "evaluation.best_kept": "best kept, for step {step}",
     "evaluation.recorded": _recorded,
