@@ -24,6 +24,7 @@ KEYS = (
     "test",
     "means",
     "off",
+    "deterministic",
 )
 
 
@@ -39,6 +40,7 @@ class WorkloadFile(TypedDict):
     test: str | None  # the same on the test set
     means: dict[str, Any]
     off: dict[str, Any]
+    deterministic: bool  # every seed gives the same value
 
 
 def read_workload(path: str | Path) -> WorkloadFile:
@@ -57,7 +59,7 @@ def read_workload(path: str | Path) -> WorkloadFile:
     problems += [
         f"{key}: {table[key]!r} is not text."
         for key in KEYS
-        if key not in ("at", "subject_to", "means", "off")
+        if key not in ("at", "subject_to", "means", "off", "deterministic")
         and key in table
         and not (isinstance(table[key], str) and table[key].strip())
     ]
@@ -69,7 +71,7 @@ def read_workload(path: str | Path) -> WorkloadFile:
     for part in ("means", "off"):
         table = {**table, part: _plain(table.get(part, {}))}
     try:
-        Meaning(table["means"], table["off"])
+        Meaning(table["means"], table["off"], table.get("deterministic", False))
     except DesignError as error:
         problems += str(error).split("\n")
     if problems or objective is None:
@@ -84,6 +86,7 @@ def read_workload(path: str | Path) -> WorkloadFile:
         test=table.get("test"),
         means=table["means"],
         off=table["off"],
+        deterministic=table.get("deterministic", False),
     )
 
 

@@ -304,6 +304,18 @@ def variance(verdict: str, facts: Facts) -> list[str]:
     """How much of the best value is noise?"""
     del verdict
     spread = facts["spread"]
+    if facts["seedless"]:
+        trials = ", ".join(map(str, facts["seedless"]))
+        return [
+            "All repeats gave the same value: the seed is not used",
+            f"repeats of trial {trials} agree to the last digit, under different seeds",
+            "without chance in the runs, no probability of a gain can be given",
+        ]
+    if facts["deterministic"] and (spread is None or not spread["sd"]):
+        return [
+            "The program is declared deterministic: seeds change nothing",
+            "differences are exact, and have no probability",
+        ]
     if spread is None:
         repeated = words.count(facts["most_repeats"], "repeat")
         return [
