@@ -196,7 +196,9 @@ def test_unequal_tuning_is_compared_again() -> None:
     made = ran(asked(scientific={"act": ["a", "b"]}), clean(effect=lambda s: 0.05 * s.number))
     gone = set(np.random.default_rng(1).permutation(24)[:14].tolist())
     lost = tuple(
-        replace(t, status="infeasible", reason=Message("metric.not_finite")) if t.study == 1 and t.index in gone else t
+        replace(t, status="infeasible", reason=Message("metric.not_finite"))
+        if t.study == 1 and t.index in gone
+        else t
         for t in made.recorded
     )
     found = next_round(replace(made, recorded=lost))

@@ -104,9 +104,7 @@ def decide(
     )
     forbidding, limiting = objections(findings, claim, own, other)
     forbidding += unlike(own, other, terms) + apart + infeasible_repeats(own, other)
-    verdict, deciding, needed = (
-        _exactly(case, forbidding) if exact else _verdict(case, forbidding)
-    )
+    verdict, deciding, needed = _exactly(case, forbidding) if exact else _verdict(case, forbidding)
     reasons = [*deciding, why_claim, *included(spreads)]
     if why_plan is not None:
         reasons.append(why_plan)

@@ -14,6 +14,7 @@ from tunewright.stats.spread import Spread
 
 SD_RATIO = 3.0  # between the arms: beyond it five skewed runs cannot tell a shift from a spread
 
+
 def without_probability(case: Case) -> Message:
     """The difference of two programs without chance."""
     own, other = case.candidate, case.baseline

@@ -12,7 +12,6 @@ from tunewright.stats.identical import identical
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 
-
 FEWEST_ALIKE = 3  # single values that are the same, where no curve tells more
 
 
