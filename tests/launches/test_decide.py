@@ -19,6 +19,7 @@ from tests.launches.arms import (
     round_results,
 )
 
+from tunewright.design.names import Meaning
 from tunewright.design.objective import maximize
 from tunewright.errors import DesignError
 from tunewright.launches.arm import Arm
@@ -309,3 +310,45 @@ def test_an_arm_by_hand_names_the_split_of_every_value():
     with pytest.raises(DesignError, match="2 splits"):
         Arm("mine", (0.1, 0.2, 0.3), maximize("accuracy"), splits=(1, 2))
     assert ROUND.seed == 0
+
+
+def test_arms_of_different_lengths_are_not_compared_unless_asked():
+    short, long = arm(HIGH, steps=50.0), arm(LOW, "baseline", steps=120.0)
+    found = decide(short, long)
+    assert (found.verdict, found.runs_needed) == ("undecided", 0)
+    assert found.reasons[0].code == "launch.different_lengths"
+    assert facts(found.reasons, "launch.different_lengths") == {"candidate": 50, "baseline": 120}
+    assert decide(short, long, LaunchTerms(any_length=True)).verdict == "launch"
+    assert decide(short, replace(long, steps=50.0)).verdict == "launch"
+    assert decide(short, replace(long, steps=None)).verdict == "launch"
+
+
+def test_the_length_of_an_arm_is_found_by_its_meaning():
+    results = round_results({7: HIGH, 6: LOW})
+    assert Arm.of(repeats_of(results, 7)).steps == 100
+    other = replace(results, meaning=Meaning({"max_train_steps": "layers"}))
+    assert Arm.of(repeats_of(other, 7)).steps == 2
+
+
+def test_caveats_name_only_what_both_arms_have():
+    fixed = replace(ROUND, fixed={"max_train_steps": 100, "learning_rate": 0.001}, nuisance={})
+    own = arm(HIGH, round=ROUND, configuration={"max_train_steps": 100, "learning_rate": 0.0054})
+    old = arm(
+        LOW,
+        "baseline",
+        round=fixed,
+        configuration={"max_train_steps": 100, "learning_rate": 0.001},
+    )
+    found = [c.facts["name"] for c in decide(own, old).caveats if c.code == "launch.holds_for"]
+    assert found == ["max_train_steps"]
+
+
+def test_an_estimate_lies_in_its_own_interval():
+    for gain in (0.001, 0.01, 0.05, 0.5):
+        candidate = tuple(value + gain for value in LOW)
+        found = of(candidate, LOW)
+        low, high = found.shrunk_interval
+        assert low < found.shrunk_gain < high
+        said = facts(found.reasons, "launch.difference")
+        assert said["interval"] == [low, high] and said["shrunk_gain"] == found.shrunk_gain
+    assert found.shrunk_gain > 0.99 * found.gain, "40 standard errors are hardly shrunk"
