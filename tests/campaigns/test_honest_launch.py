@@ -162,7 +162,7 @@ def test_a_look_at_another_configuration_is_not_the_winners():
 
 def test_the_winner_stays_once_it_was_compared():
     first = explored(NOISY, trials=12)
-    best, other = first.top(2)
+    _, other = first.top(2)
     place = Place("tune_1_explore", other.number, other.configuration)
     base = Place("tune_2_baseline", 0, {})
     launched = Launched(1, datetime.now(UTC), place, base, "launch", {}, "me", "", "", "")
