@@ -20,8 +20,8 @@ class Facts:
 def plain(value: Any) -> Any:
     """Plain data of a value: what has `to_data` gives it, data classes and tuples are unfolded.
 
-    >>> plain({"why": Message("launch.one_run"), "runs": (3, 3)})
-    {'why': {'code': 'launch.one_run'}, 'runs': [3, 3]}
+    >>> plain({"runs": (3, 3), "day": date(2026, 5, 1)})
+    {'runs': [3, 3], 'day': '2026-05-01'}
     """
     if hasattr(value, "to_data") and not isinstance(value, type):
         return plain(value.to_data())

@@ -29,6 +29,7 @@ from tunewright.campaigns.train_longer import ranks_alike
 from tunewright.campaigns.tune import tune, tuned
 from tunewright.errors import DesignError
 from tunewright.launches.lineage import baseline
+from tunewright.messages import Message
 from tunewright.present.campaign_report import found
 from tunewright.store.rebuild import rebuild
 from tunewright.store.store import Store
@@ -65,7 +66,8 @@ def test_an_unstable_world_is_repaired_by_warm_up(tmp_path):
     again = tuned(asked, own, confirm=until("exploit", "repeat"))
     assert again.campaign.spent == campaign.spent
     # and a remedy that would take all that is free is not looked for
-    proposed = Proposal("repair", "unstable", because=("instability",))
+    why = Message("proposal.no_trial_has_run")
+    proposed = Proposal("repair", why, because=("instability",))
     sick, most = replace(campaign, probes=()), most_runs(campaign)
     assert remedy_step(sick, proposed, most + 12).trials == most
     assert remedy_step(sick, proposed, most + 11) is None
@@ -79,7 +81,10 @@ def test_overfitting_brings_in_the_regulariser_that_the_space_lacks(tmp_path):
     campaign = tuned(asked, own, confirm=until("exploit", "repeat")).campaign
     (made,) = campaign.of_kind("regularise")
     assert str(made.round.nuisance["dropout"]) == "linear(0, 0.5)"
-    assert "tune dropout in linear(0, 0.5) beside the rest" in made.round.goal
+    (step,) = [one for one in campaign.log if one.kind == "regularise"]
+    assert step.reason.code == "proposal.regularise"
+    assert list(step.reason.facts["ranges"]) == ["dropout"]
+    assert step.reason.text in made.round.goal
 
 
 _long = {"trained": 0}

@@ -31,6 +31,7 @@ from tunewright.checks.trial_sd import trial_sd
 from tunewright.design.budget import budget
 from tunewright.design.ranges import Value
 from tunewright.design.round import Round
+from tunewright.facts import plain
 from tunewright.launches.decide import decide
 from tunewright.launches.launch import Launch
 from tunewright.launches.looks import exact_arm
@@ -293,7 +294,7 @@ def _launch(campaign: Campaign, own: Shares) -> Step | None:
             return _repeat(one, wanted + skip, Message("campaign.more_runs", facts))
         if runs < FEWEST_RUNS:
             return None  # too few runs, and no trials left: `done` says so
-    facts = {"verdict": verdict.verdict, "reason": str(verdict.reasons[0])}
+    facts = {"verdict": verdict.verdict, "reason": plain(verdict.reasons[0])}
     return Step("launch", Message("campaign.decide", facts), of=winner.place)
 
 

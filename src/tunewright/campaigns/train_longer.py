@@ -24,6 +24,7 @@ from tunewright.design.names import Meaning
 from tunewright.design.ranges import Value, is_number
 from tunewright.design.round import Round
 from tunewright.errors import TunewrightError
+from tunewright.facts import plain
 from tunewright.messages import Message
 from tunewright.store.trial import Trial
 
@@ -123,10 +124,11 @@ def _around_the_best(campaign: Campaign, trials: int, steps: int) -> Step | None
     if not made.nuisance:
         return None
     alike = ranks_alike(campaign)
-    facts = {"agreement": "" if alike is None else str(alike.says), "steps": steps}
+    agreement = None if alike is None else {"code": "agreement", **plain(alike)}
+    facts = {"agreement": agreement, "steps": steps}
     reason = Message("campaign.tune_longer", {**facts, "names": list(made.nuisance)})
-    plain = replace(made, continues="")
-    return Step("extend", reason, trials, named(campaign, plain, "extend", trials, reason))
+    alone = replace(made, continues="")
+    return Step("extend", reason, trials, named(campaign, alone, "extend", trials, reason))
 
 
 def _twin(campaign: Campaign, long: Trial) -> Contender | None:

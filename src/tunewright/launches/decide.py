@@ -26,7 +26,6 @@ from tunewright.launches.reasons import (
     included,
     infeasible_repeats,
     planning,
-    shrunk,
     sureness,
     too_few_runs,
     unbalanced,
@@ -35,6 +34,7 @@ from tunewright.launches.reasons import (
 from tunewright.launches.terms import LaunchTerms
 from tunewright.messages import Message
 from tunewright.stats.gain import NOTHING, History
+from tunewright.stats.shrinkage import shrunk
 from tunewright.stats.spread import Spread
 from tunewright.store.repeats import Repeats
 
@@ -66,7 +66,7 @@ def decide(
     >>> deep = Arm("deep", (0.74, 0.75, 0.73, 0.75, 0.74), maximize("accuracy"))
     >>> flat = Arm("flat", (0.70, 0.71, 0.69, 0.70, 0.72), maximize("accuracy"))
     >>> decide(deep, flat, LaunchTerms(complexity=0.01)).headline
-    'Launch: better with probability over 99.9 %'
+    'Launch: better with probability 99.9 %'
     """
     terms = terms or LaunchTerms()
     own, other = (arm if isinstance(arm, Arm) else Arm.of(arm) for arm in (candidate, baseline))

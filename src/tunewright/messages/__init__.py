@@ -57,12 +57,21 @@ class Message:
         return text(self.code, self.facts, reader)
 
     def to_data(self) -> dict[str, Any]:
-        """Plain data: the code beside the facts."""
-        return {"code": self.code, **self.facts}
+        """Plain data: the code beside the facts; a message among the facts becomes data too."""
+        return {"code": self.code, **{name: _data(fact) for name, fact in self.facts.items()}}
 
     def __str__(self) -> str:
         """The sentence."""
         return self.text
+
+
+def _data(fact: Any) -> Any:
+    """A fact with the messages in it as plain data."""
+    if isinstance(fact, Message):
+        return fact.to_data()
+    if isinstance(fact, Mapping):
+        return {name: _data(one) for name, one in fact.items()}
+    return [_data(one) for one in fact] if isinstance(fact, list | tuple) else fact
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tunewright.messages import Facts, Template, fill, sentence, words
+from tunewright.messages import Facts, Template, sentence, words
 
 SKIPPED = {
     "batch_size": "the batch size is not probed",
@@ -11,11 +11,6 @@ SKIPPED = {
     "clipping": "if training is unstable, clipping is not tried",
 }
 ARMS = {"winner": "the winner", "baseline": "the baseline"}
-
-
-def _because(then: str) -> Template:
-    """A sentence after the reason it follows from."""
-    return lambda facts: f"{sentence(facts['why'])}{fill(then, facts)}"
 
 
 def _trial(facts: Facts) -> str:
@@ -40,7 +35,7 @@ def _edge(facts: Facts) -> str:
 
 
 def _tune_longer(facts: Facts) -> str:
-    agreement = f"{facts['agreement']}; " if facts["agreement"] else ""
+    agreement = f"{sentence(facts['agreement'])}; " if facts["agreement"] else ""
     names = ", ".join(facts["names"])
     return f"{agreement}tune {names} again at {facts['steps']} steps, around the best"
 
@@ -63,7 +58,7 @@ def _skipped(facts: Facts) -> str:
 
 
 def _decide(facts: Facts) -> str:
-    return f"{facts['verdict']}: {facts['reason']}"
+    return f"{facts['verdict']}: {sentence(facts['reason'])}"
 
 
 SENTENCES: dict[str, Template] = {
@@ -132,6 +127,4 @@ SENTENCES: dict[str, Template] = {
     ),
     # a sentence that version 1 stored
     "campaign.legacy": "{text}",
-    # TEMPORARY: until proposals carry messages
-    "proposal.text": "{text}",
 }
