@@ -48,6 +48,7 @@ class Meaning:
 
     means: Mapping[str, Any] = field(default_factory=dict)
     off: Mapping[str, Value] = field(default_factory=dict)
+    deterministic: bool = False  # the same configuration gives the same value under every seed
 
     def __post_init__(self) -> None:
         for part in ("means", "off"):
@@ -56,6 +57,8 @@ class Meaning:
         object.__setattr__(self, "means", {n: as_plain(v) for n, v in self.means.items()})
         object.__setattr__(self, "off", {n: as_plain(v) for n, v in self.off.items()})
         problems = [p for entry in self.means.items() if (p := _problem(*entry))]
+        if not isinstance(self.deterministic, bool):
+            problems.append(f"deterministic: {self.deterministic!r} is neither true nor false.")
         problems += _shared(self.means)
         for name, value in self.off.items():
             try:

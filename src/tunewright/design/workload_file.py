@@ -25,6 +25,7 @@ KEYS = (
     "test",
     "means",
     "off",
+    "deterministic",
 )
 
 
@@ -40,6 +41,7 @@ class WorkloadFile(TypedDict):
     test: str | None  # the same on the test set
     means: dict[str, Any]
     off: dict[str, Any]
+    deterministic: bool  # every seed gives the same value
 
 
 def read_workload(path: str | Path) -> WorkloadFile:
@@ -55,7 +57,7 @@ def read_workload(path: str | Path) -> WorkloadFile:
     problems += [
         Message("workload.not_text", {"key": key, "value": table[key]})
         for key in KEYS
-        if key not in ("at", "subject_to", "means", "off")
+        if key not in ("at", "subject_to", "means", "off", "deterministic")
         and key in table
         and not (isinstance(table[key], str) and table[key].strip())
     ]
@@ -68,7 +70,7 @@ def read_workload(path: str | Path) -> WorkloadFile:
     for part in ("means", "off"):
         table = {**table, part: _plain(table.get(part, {}))}
     try:
-        Meaning(table["means"], table["off"])
+        Meaning(table["means"], table["off"], table.get("deterministic", False))
     except DesignError as error:
         problems += error.problems
     if problems or objective is None:
@@ -84,6 +86,7 @@ def read_workload(path: str | Path) -> WorkloadFile:
         test=table.get("test"),
         means=table["means"],
         off=table["off"],
+        deterministic=table.get("deterministic", False),
     )
 
 

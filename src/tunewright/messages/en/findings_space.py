@@ -194,6 +194,8 @@ def fairness(verdict: str, facts: Facts) -> list[str]:
 
 
 def _unfair(facts: Facts) -> str:
+    if facts["lengths"] is not None:
+        return "The settings train for different numbers of steps"
     if facts["budgets"] is not None:
         return "The settings had unequal numbers of trials"
     if facts["feasible"]:
@@ -205,6 +207,12 @@ def _unfair(facts: Facts) -> str:
 
 def _differences(facts: Facts) -> Iterator[str]:
     """The settings that are not alike, one sentence each."""
+    if facts["lengths"] is not None:
+        own = facts["lengths"]
+        yield (
+            f"{own['longest']} trains for {own['most']:g} steps, {own['shortest']} for "
+            f"{own['fewest']:g}: longer training is part of the difference"
+        )
     if facts["budgets"] is not None:
         most, least = facts["budgets"]["most"], facts["budgets"]["least"]
         yield (
@@ -304,6 +312,18 @@ def variance(verdict: str, facts: Facts) -> list[str]:
     """How much of the best value is noise?"""
     del verdict
     spread = facts["spread"]
+    if facts["seedless"]:
+        trials = ", ".join(map(str, facts["seedless"]))
+        return [
+            "All repeats gave the same value: the seed is not used",
+            f"repeats of trial {trials} agree to the last digit, under different seeds",
+            "without chance in the runs, no probability of a gain can be given",
+        ]
+    if facts["deterministic"] and (spread is None or not spread["sd"]):
+        return [
+            "The program is declared deterministic: seeds change nothing",
+            "differences are exact, and have no probability",
+        ]
     if spread is None:
         repeated = words.count(facts["most_repeats"], "repeat")
         return [
@@ -400,6 +420,8 @@ SENTENCES: dict[str, Template] = {
     "comparison.none_completed": "no trial has completed",
     "comparison.few_trials": "{setting} has {feasible:count feasible trial}; this check needs "
     "{needed}",
+    "comparison.different_lengths": "{longest} trains for {most:g} steps, {shortest} for "
+    "{fewest:g}: longer training is part of the difference",
     "comparison.many_infeasible": "too many trials are infeasible",
     "sensitivity.nothing_searched": "no hyperparameter was searched in all of its trials",
 }
