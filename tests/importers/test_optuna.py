@@ -186,6 +186,22 @@ def test_the_value_is_found_among_the_reported_ones(tmp_path: Path) -> None:
             assert found.objective.at == name and found.metrics == ("value",)
 
 
+def test_an_objective_without_a_name_takes_the_one_that_is_said(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/optuna.db"
+    study = made(url)
+    found = importers.optuna(url, objective=minimize("loss"))
+    assert (found.objective.metric, found.objective.at) == ("loss", "last")
+    assert found.best().number == study.best_trial.number
+    assert found.best().value == study.best_value
+    assert set(found.metrics) == {"loss", "parameters"}
+    attribute = importers.optuna(url, objective=minimize("parameters"))
+    assert set(attribute.metrics) == {"value", "parameters"}, "a user attribute stays one"
+    with pytest.raises(DesignError) as refused:
+        importers.optuna(url, objective=maximize("loss"))
+    assert refused.value.code == "import.direction"
+    assert refused.value.facts["study_direction"] == "minimize"
+
+
 @pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
 def test_several_objectives_constraints_and_names(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/optuna.db"

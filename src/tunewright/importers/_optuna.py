@@ -11,6 +11,7 @@ import sqlite3
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, Unpack
 
@@ -61,8 +62,12 @@ def optuna(
         metrics = loaded.metric_names or _value_names(len(loaded.directions))
         trials = loaded.get_trials(deepcopy=False)
         minimized = [d == optuna.study.StudyDirection.MINIMIZE for d in loaded.directions]
+        unnamed = not loaded.metric_names and len(metrics) == 1
     metrics = [plain_name(metric) for metric in metrics]
     ended = [t for t in trials if t.state.is_finished()]
+    if objective is not None and unnamed and _names_it(objective, ended):
+        _refuse_direction(objective, minimized[0], name)
+        metrics = [objective.metric]
     judged_at = _judged_at(ended) if len(metrics) == 1 else None
     taken = tuple(_trial(trial, metrics, judged_at) for trial in ended)
     grid = bool(ended) and all("grid_id" in trial.system_attrs for trial in ended)
@@ -76,7 +81,28 @@ def optuna(
     )
     if objective is None:
         objective = Objective(metrics[0], minimized[0], judged_at or "last")
+    elif unnamed and objective.metric == metrics[0]:  # a value of Optuna's is what its study has
+        objective = replace(objective, at=judged_at or "last")
     return take_over(source, objective, options)
+
+
+def _names_it(objective: Objective, trials: Sequence[Any]) -> bool:
+    """Whether the objective is a name for the study's only value, which has none of its own."""
+    others = {INTERMEDIATE} | {name for trial in trials for name in trial.user_attrs}
+    others |= {name for trial in trials for name in _constraints(trial.system_attrs)}
+    return objective.metric not in others
+
+
+def _refuse_direction(objective: Objective, minimized: bool, study: str) -> None:
+    if objective.minimize != minimized:
+        was, said = ("minimize", "maximize") if minimized else ("maximize", "minimize")
+        raise DesignError(
+            f"{said} {objective.metric}: the Optuna study {plain_name(study)!r} was made to {was} "
+            f"its value. Say --{was} {objective.metric}, or tw.{was}({objective.metric!r}).",
+            code="import.direction",
+            metric=objective.metric,
+            study_direction=was,
+        )
 
 
 def _optuna() -> Any:
