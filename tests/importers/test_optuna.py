@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +18,7 @@ from tunewright import importers
 from tunewright.design.conditions import Given
 from tunewright.design.objective import maximize, minimize
 from tunewright.design.ranges import Choice, Integers, Linear, Log
-from tunewright.errors import DesignError, NotFound, StoreError
+from tunewright.errors import DesignError, NotFound, Unreadable
 from tunewright.messages import Message
 from tunewright.present.terminal.round_page import counts_line, remarks
 from tunewright.present.trial_rows import trial_rows
@@ -247,9 +250,27 @@ def test_a_study_must_be_there(tmp_path: Path) -> None:
     assert not (tmp_path / "other.db").exists(), "nothing is created by reading"
 
 
-def test_other_files_are_left_alone(tmp_path: Path) -> None:
-    import sqlite3
+@pytest.mark.parametrize("damage", ["DELETE FROM version_info", "DROP TABLE alembic_version"])
+def test_a_storage_is_never_changed(tmp_path: Path, damage: str) -> None:
+    """Optuna adds what it misses to a file that it opens."""
+    path = tmp_path / "optuna.db"
+    made(f"sqlite:///{path}", trials=2)
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute(damage)
+    before = {p.name: p.read_bytes() for p in tmp_path.iterdir()}
+    with contextlib.suppress(Unreadable):
+        importers.optuna(str(path))
+    assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == before
 
+
+def test_a_server_that_cannot_be_reached_is_named_without_its_password() -> None:
+    with pytest.raises(Unreadable) as refused:
+        importers.optuna("postgresql://u:secret@127.0.0.1:1/db")
+    assert refused.value.facts["path"] == "127.0.0.1:1/db"
+    assert "secret" not in str(refused.value)
+
+
+def test_other_files_are_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "mine.db"
     with sqlite3.connect(path) as database:
         database.execute("CREATE TABLE mine (x)")
@@ -260,5 +281,5 @@ def test_other_files_are_left_alone(tmp_path: Path) -> None:
     assert path.read_bytes() == before
     text = tmp_path / "text.log"
     text.write_text("hello\nworld\n")
-    with pytest.raises(StoreError, match="Optuna cannot read"):
+    with pytest.raises(Unreadable, match="a storage of Optuna"):
         importers.optuna(str(text))

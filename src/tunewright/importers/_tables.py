@@ -12,7 +12,7 @@ from tunewright.errors import DesignError
 from tunewright.importers._frames import HEAD, POINT, TAIL, frames
 from tunewright.importers.build_round import Options, take_over
 from tunewright.importers.columns import Columns, plain_cell
-from tunewright.importers.files import existing, table_columns
+from tunewright.importers.files import existing, reading, table_columns
 from tunewright.importers.foreign import (
     ForeignTrial,
     PointsInOrder,
@@ -48,18 +48,20 @@ def tables(
     like one (`valid_loss`). Every other column is a hyperparameter, with a guessed role.
     """
     path = existing(trials, "table")
-    frame = table_columns(path)
-    points = table_columns(existing(curves, "table")) if curves is not None else None
+    with reading(path, "a table of trials"):
+        frame = table_columns(path)
+    points = None
+    if curves is not None:
+        with reading(curves, "a table of curves"):
+            points = table_columns(existing(curves, "table"))
     round = options.get("round")
     if round is not None and points is not None:
         frame.setdefault("status", ["completed"] * _rows(frame))
         return frames(round, objective, frame, points, options.get("means"))
     measured = _metrics(frame, points, objective, metrics)
-    source = Source(
-        origin=f"the table {path.name}",
-        name=path.stem,
-        trials=tuple(_trials(frame, points, measured)),
-    )
+    with reading(path, "a table of trials"):
+        made = tuple(_trials(frame, points, measured))
+    source = Source(origin=f"the table {plain_name(path.name)}", name=path.stem, trials=made)
     return take_over(source, objective, options)
 
 

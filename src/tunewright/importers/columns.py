@@ -8,6 +8,7 @@ from typing import Any
 
 from tunewright.design.ranges import as_plain
 from tunewright.errors import DesignError
+from tunewright.importers.files import doubled_in
 
 Columns = Mapping[str, Sequence[Any]]
 
@@ -42,7 +43,7 @@ def columns_in(frame: Any, what: str) -> dict[str, list[Any]]:
 
 
 def _refuse_doubled(names: Sequence[str], what: str) -> None:
-    doubled = sorted({name for name in names if names.count(name) > 1})
+    doubled = doubled_in(names)
     if doubled:
         raise DesignError(f"{what}: several columns are called {', '.join(doubled)}.")
 

@@ -8,6 +8,7 @@ aside by name: a parent run or an empty cell costs one trial, not the hyperparam
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
@@ -24,6 +25,8 @@ from tunewright.importers.scale import distinct, guessed_range, listed
 Role = Literal["scientific", "nuisance", "fixed", "left_out"]
 ROLES: tuple[Role, ...] = get_args(Role)
 FEW = 5  # at most one trial in so many is set aside for lacking a value, or a single one
+MOST_PASSES = 20  # over the trials, each without those that lack something
+MOST_PARENTS = 64  # choices that others may depend on; a table may have thousands of columns
 FEWEST = 3  # trials, in which a choice may differ each time and still say what depends on it
 MANY = 8  # text that differs in each of more trials than this is a label: a name, a path, a date
 
@@ -52,7 +55,7 @@ def guess_roles(
     _refuse(names, roles, ranges)
     chosen = {n: _range(n, r) for n, r in ranges.items()}
     remaining, incomplete = list(trials), _Incomplete()
-    while True:
+    for last in (*[False] * MOST_PASSES, True):
         guessing = _Guessing(roles, chosen, declared)
         known = _whole(remaining)
         left_out = [name for name in names if guessing.leaves_out(name, known)]
@@ -60,7 +63,7 @@ def guess_roles(
         scientific = guessing.all_scientific(kept, known)
         searched, fixed = guessing.declare(known, kept, frozenset(scientific))
         aside = guessing.few_lacking(len(remaining), len(trials))
-        if aside is None:
+        if aside is None or last:
             break
         incomplete.add(*aside)
         remaining = [t for t in remaining if id(t) not in incomplete.ids]
@@ -216,6 +219,7 @@ class _Guessing:
                 fixed[name] = values[0]
         choices = {n: distinct(_values(n, trials)) for n in everywhere if n in settled}
         choices |= {n: list(d.values) for n, d in searched.items() if isinstance(d, Choice)}
+        choices = dict(itertools.islice(choices.items(), MOST_PARENTS))
         families: dict[str, list[str]] = {}
         for name in names:
             if name in everywhere or name in settled:
