@@ -153,8 +153,9 @@ def _parquet_columns(path: Path, polars: Any) -> dict[str, list[Any]]:
         texts = [c for c in frame.get_columns() if c.dtype in (polars.String, polars.Binary)]
         # equal texts are stored once, and are many objects here
         size = sum(int(c.cast(polars.Binary).bin.size().sum()) for c in texts)
-    except (polars.exceptions.PolarsError, OSError) as error:
-        raise Unreadable(f"{path}: not a Parquet file ({error}).") from None
+    except (polars.exceptions.PolarsError, polars.exceptions.PanicException, OSError) as error:
+        # a panic is no Exception, so that no other handler would see it
+        raise Unreadable(f"{path}: not a Parquet file ({error}).", path=str(path)) from None
     if size > LARGEST:
         raise Unreadable(f"{path}: {size:,} bytes of text, more than the {LARGEST:,} allowed.")
     return {column.name: column.to_list() for column in frame.get_columns()}
