@@ -15,12 +15,16 @@ import numpy as np
 import pytest
 
 from tunewright import importers
+from tunewright.checks.checklist import check
 from tunewright.design.conditions import Given
 from tunewright.design.objective import maximize, minimize
 from tunewright.design.ranges import Choice, Integers, Linear, Log
 from tunewright.errors import DesignError, NotFound, Unreadable
+from tunewright.finding import NotJudged
 from tunewright.messages import Message
+from tunewright.present.next_step import next_steps
 from tunewright.present.terminal.round_page import counts_line, remarks
+from tunewright.present.terminal.trial_page import facts
 from tunewright.present.trial_rows import trial_rows
 from tunewright.search.bayesian.history import history
 from tunewright.search.search import told
@@ -155,6 +159,29 @@ def test_pruned_trials_are_shown_as_pruned_everywhere(tmp_path: Path) -> None:
         assert len(read.rows) == own.count("completed") + own.count("infeasible")
         assert len(read.waiting) == own.count("pruned") + own.count("failed")
         assert int(np.isnan(read.values).sum()) == own.count("infeasible")
+
+
+def test_an_adaptive_import_is_not_told_what_is_false(tmp_path: Path) -> None:
+    """All trials have ended and five hyperparameters were searched; nobody can run more here."""
+    made(f"sqlite:///{tmp_path}/optuna.db")
+    found = importers.optuna(str(tmp_path / "optuna.db"))
+    with Store.open(tmp_path / "kept.db") as store:
+        store.keep(found)
+        kept = store.results(found.round.name)
+    for results in (found, kept):
+        assert results.imported
+        findings = {finding.check: finding for finding in check(results)}
+        why = findings["infeasible"].evidence
+        assert isinstance(why, NotJudged) and why.why.facts["adaptive"] == 10
+        why = findings["sensitivity"].evidence
+        assert isinstance(why, NotJudged)
+        assert (why.why.code, why.why.facts["adaptive"]) == ("sensitivity.few_trials", 10)
+        actions = [action for finding in findings.values() for action in finding.actions]
+        assert actions and not any(action.trains for action in actions)
+        assert not any(step.action.trains for step in next_steps(results))
+        assert next_steps(results)[0].why.code == "next.failed_elsewhere"
+    shown = dict(facts(kept, kept.trial(5)))
+    assert "folder" not in shown and "seed" not in shown
 
 
 def test_an_unfinished_trial_is_left_out_and_a_grid_is_known(tmp_path: Path) -> None:

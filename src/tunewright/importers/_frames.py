@@ -187,7 +187,7 @@ def _points(frame: Columns, problems: Problems) -> dict[Any, PointsInOrder]:
         elif not isinstance(metric, str) or not metric:
             problems.add(f"curves: {metric!r} of trial {trial!r} names no metric.", "metric")
         else:
-            found.setdefault(identity, PointsInOrder()).add(metric, at, number)
+            found.setdefault(identity, PointsInOrder(stepped=True)).add(metric, at, number)
     return found
 
 

@@ -32,6 +32,7 @@ from tunewright.importers.foreign import (
     number_or_none,
     plain_name,
     plain_value,
+    whole_or_none,
 )
 from tunewright.importers.nearest import did_you_mean
 from tunewright.messages import Message
@@ -83,10 +84,12 @@ def optuna(
             search="grid" if grid else SEARCH,
             notes=tuple(_notes(trials, taken, metrics, grid or "search" in options)),
         )
-    if objective is None:
-        objective = Objective(metrics[0], minimized[0], judged_at or "last")
-    elif unnamed and objective.metric == metrics[0]:  # a value of Optuna's is what its study has
-        objective = replace(objective, at=judged_at or "last")
+        if objective is None:
+            objective = Objective(metrics[0], minimized[0], judged_at or "last")
+        elif (
+            unnamed and objective.metric == metrics[0]
+        ):  # a value of Optuna's is what its study has
+            objective = replace(objective, at=judged_at or "last")
     return take_over(source, objective, options)
 
 
@@ -147,7 +150,9 @@ def _storage(optuna: Any, url: str) -> Iterator[Any]:
                 database.backup(own)
         address = f"sqlite:///{copy}" if path is not None else _with_driver(str(url))
         with _quietly(optuna):
-            storage = optuna.storages.RDBStorage(address, engine_kwargs=_session(address))
+            storage = optuna.storages.RDBStorage(
+                address, engine_kwargs=_session(address), skip_table_creation=True
+            )
         try:
             yield storage
         finally:
@@ -238,9 +243,10 @@ def _trial(
     points = PointsInOrder()
     curve = metrics[0] if judged_at is not None else INTERMEDIATE
     for step, value in sorted(trial.intermediate_values.items()):
-        points.add(curve, step, value)
+        points.add(curve, int(step), float(value))  # a damaged database may hold anything
     complete = trial.state.name == "COMPLETE"
-    final = zip(metrics, trial.values or (), strict=False) if complete else ()
+    values = [float(value) for value in trial.values or ()] if complete else []
+    final = zip(metrics, values, strict=False)
     attributes = [
         (str(name), number)
         for name, value in trial.user_attrs.items()
@@ -258,7 +264,7 @@ def _trial(
         reason=reason,
         points=points.points(),
         seconds=duration.total_seconds() if duration is not None else 0.0,
-        number=trial.number,
+        number=whole_or_none(trial.number),
     )
 
 

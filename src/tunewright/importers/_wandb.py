@@ -15,6 +15,7 @@ from typing import Any, Unpack
 from tunewright.design.objective import Objective
 from tunewright.errors import DesignError, MissingExtra, NotFound, Unreadable
 from tunewright.importers.build_round import Options, take_over
+from tunewright.importers.columns import is_row_index
 from tunewright.importers.files import csv_columns, existing, files_below, reading, text_in
 from tunewright.importers.foreign import (
     ForeignTrial,
@@ -83,7 +84,8 @@ def _exported(
     for name in sorted(named - set(table)):
         raise DesignError(f"the export has no column {name!r}.{did_you_mean(name, table)}")
     measured = [n for n in table if n in named or (looks_like_metric(n) and n not in ABOUT)]
-    settings = [n for n in table if n not in ABOUT and n not in measured and not n.startswith("_")]
+    not_set = {*ABOUT, *measured, *(n for n in table if n.startswith("_"))}
+    settings = [n for n in table if n not in not_set and not is_row_index(n, table[n])]
     trials, unfinished = [], 0
     for row in range(len(next(iter(table.values())))):
         state = table["State"][row].lower() if "State" in table else "finished"

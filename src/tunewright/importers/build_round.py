@@ -75,7 +75,7 @@ def take_over(source: Source, objective: Objective, options: Options) -> Results
         )
     made = [_trial(t, study, search, left_out) for t, study in placed]
     results = Results.from_parts(round, objective, made, meaning=meaning)
-    return replace(results, search=search, notes=(*notes, *taken))
+    return replace(results, search=search, notes=(*notes, *taken), imported=True)
 
 
 def position(study: Study, configuration: Mapping[str, Value]) -> dict[str, float]:

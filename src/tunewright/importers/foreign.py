@@ -173,10 +173,19 @@ def whole_or_none(value: Any) -> int | None:
 
 
 class PointsInOrder:
-    """Collects single points into the curves of a trial."""
+    """Collects single points into the curves of a trial.
 
-    def __init__(self) -> None:
+    A tool that was given no step records all points of a metric at one; these are numbered from 1
+    in the order found. With `stepped`, every step is one that somebody wrote.
+
+    >>> points = PointsInOrder()
+    >>> points.add("loss", 0, 0.5), points.add("loss", 0, 0.4), points.points()
+    (None, None, {'loss': ([1, 2], [0.5, 0.4])})
+    """
+
+    def __init__(self, stepped: bool = False) -> None:
         """Begin without any."""
+        self._stepped = stepped
         self._found: dict[str, tuple[list[int], list[float]]] = {}
 
     def add(self, metric: str, step: int, value: float) -> None:
@@ -189,14 +198,21 @@ class PointsInOrder:
 
     def add_at_end(self, metrics: Iterable[tuple[str, float]]) -> None:
         """Add final values at the last step of all curves, for metrics without a curve."""
-        last = max((max(steps) for steps, _ in self._found.values()), default=1)
+        last = max((max(steps) for steps, _ in self.points().values()), default=1)
         for metric, value in metrics:
             if plain_name(metric) not in self._found:
                 self.add(metric, last, value)
 
     def points(self) -> Points:
         """What was collected."""
-        return self._found
+        if self._stepped:
+            return self._found
+        return {
+            metric: (list(range(1, len(steps) + 1)), values)
+            if len(steps) > 1 and len(set(steps)) == 1
+            else (steps, values)
+            for metric, (steps, values) in self._found.items()
+        }
 
 
 def no_reason(source: str, state: str) -> Message:
