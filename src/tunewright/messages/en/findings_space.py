@@ -361,9 +361,26 @@ def _few_positions(facts: Facts) -> str:
     said = fill(
         "{feasible:count feasible trial} with known positions; this check needs {needed}", facts
     )
-    if not facts["adaptive"]:
-        return said
-    return said + fill(
+    return said + _adaptive(facts)
+
+
+def _few_ended(facts: Facts) -> str:
+    if facts.get("adaptive"):
+        said = "{ended:count trial} that no result placed; this check needs {needed}"
+        return fill(said, facts) + _adaptive(facts)
+    return fill("{ended:count trial} ended; this check needs {needed}", facts)
+
+
+def _few_feasible(facts: Facts) -> str:
+    said = fill("{feasible:count feasible trial}; this check needs {needed}", facts)
+    return said + _adaptive(facts)
+
+
+def _adaptive(facts: Facts) -> str:
+    """Which trials do not count, where an adaptive search suggested some."""
+    if not facts.get("adaptive"):
+        return ""
+    return fill(
         " ({adaptive} of an adaptive search do not count: it crowds its trials by design)", facts
     )
 
@@ -390,7 +407,7 @@ CANNOT_JUDGE: dict[str, str] = {
     "same_code": "Which code the trials ran is not recorded",
     "boundary": "Too few trials to judge the ends of ranges",
     "density": "Too few trials to tell whether more would help",
-    "infeasible": "Too few trials have ended to judge divergence",
+    "infeasible": "Too few trials to judge divergence",
     "fairness": "Too few settings have completed trials to compare",
     "comparison": "Too few trials to compare the settings",
     "sensitivity": "Too few trials to tell which hyperparameters matter",
@@ -415,7 +432,7 @@ SENTENCES: dict[str, Template] = {
     "same_code.not_recorded": "the trials were imported or reported by hand, without their commit",
     "boundary.few_trials": _few_positions,
     "boundary.fastest": lambda facts: _edge(facts, best="fastest"),
-    "infeasible.few_trials": "{ended:count trial} ended; this check needs {needed}",
+    "infeasible.few_trials": _few_ended,
     "fairness.one_setting": "fewer than two settings have a completed trial",
     "comparison.none_completed": "no trial has completed",
     "comparison.few_trials": "{setting} has {feasible:count feasible trial}; this check needs "
@@ -423,6 +440,7 @@ SENTENCES: dict[str, Template] = {
     "comparison.different_lengths": "{longest} trains for {most:g} steps, {shortest} for "
     "{fewest:g}: longer training is part of the difference",
     "comparison.many_infeasible": "too many trials are infeasible",
+    "sensitivity.few_trials": _few_feasible,
     "sensitivity.nothing_searched": "no hyperparameter was searched in all of its trials",
 }
 ACTIONS: dict[str, Template] = {

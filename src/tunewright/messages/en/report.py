@@ -156,6 +156,7 @@ SENTENCES: dict[str, Template] = {
     "answer.trust": _trust,
     # why an action comes next
     "next.advised": "advised by: {check}",
+    "next.failed_elsewhere": "what is known of its failure ({failed:count trial} failed)",
     "next.failed": "why it failed, with the end of its log ({failed:count trial} failed)",
     "next.left": "{left:count trial} left; nothing that has ended runs again",
     "next.check": "what can and cannot be trusted",
