@@ -56,6 +56,8 @@ class Provenance:
     host: str = ""
     system: str = ""
     devices: tuple[str, ...] = ()
+    # the program's own files, tracked or not -> a hash; empty: not known
+    sources: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def payload(self) -> str:
@@ -69,7 +71,10 @@ class Provenance:
 
 
 def capture(
-    devices: Sequence[str] = (), packages: Sequence[str] = (), folder: Path | None = None
+    devices: Sequence[str] = (),
+    packages: Sequence[str] = (),
+    folder: Path | None = None,
+    sources: Mapping[str, str] | None = None,
 ) -> Provenance:
     """The provenance of what this process runs now; `packages` names more than the usual ones."""
     here = Path.cwd() if folder is None else folder
@@ -89,6 +94,7 @@ def capture(
         host=socket.gethostname(),
         system=platform.platform(),
         devices=tuple(devices),
+        sources=dict(sources or {}),
     )
 
 

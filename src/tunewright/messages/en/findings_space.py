@@ -29,6 +29,10 @@ def baseline(verdict: str, facts: Facts) -> list[str]:
         return ["The best trials are no better than chance", numbers]
     numbers = f"{facts['metric']} of the best trials went from {start:.4g} to {best:.4g}"
     unknown = "chance, the loss of a guess, is not declared"
+    if facts.get("unused_chance") is not None:
+        unknown = (
+            f"chance, {facts['unused_chance']:.4g}, is a loss, and no validation loss is logged"
+        )
     if verdict == "ok":
         return ["The best trials learned", numbers, unknown]
     return ["The best trials hardly learned", numbers, unknown]
