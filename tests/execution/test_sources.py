@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from tunewright.execution.command import command
-from tunewright.execution.sources import digest, sources
+from tunewright.execution.sources import sources
+from tunewright.store.provenance import digest
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import ast
 import hashlib
 import inspect
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 from tunewright.execution.command import Command
@@ -43,15 +43,6 @@ def sources(train: Train | Command, folder: Path | None = None) -> dict[str, str
     if not found and not isinstance(train, Command):
         found = _without_file(train)
     return dict(sorted(found.items()))
-
-
-def digest(found: Mapping[str, str]) -> str:
-    """One hash of a program's files; empty for none.
-
-    >>> digest({}), len(digest({"train.py": "ab"}))
-    ('', 64)
-    """
-    return _hash("\n".join(f"{n} {own}" for n, own in sorted(found.items()))) if found else ""
 
 
 def _module(train: Train, here: Path) -> Iterator[Path]:

@@ -209,7 +209,7 @@ class Supervisor:
                 raise
 
     def _origin(self) -> Provenance:
-        """The provenance of an attempt that starts now; a command reads its files anew each time."""
+        """The provenance of an attempt that starts now; a command's files are read each time."""
         own = self._own
         if not isinstance(own.workload.train, Command):
             return own.provenance

@@ -16,6 +16,7 @@ REFERENCES = {
     "trial_sd": "the seed-to-seed spread",
 }
 SHOWN = 3  # of several alike
+MOST_FILES = 5  # names of files in one line
 LONGEST_NAME = 40  # characters of a name in a headline
 
 
@@ -57,9 +58,12 @@ def same_code(verdict: str, facts: Facts) -> list[str]:
             f"{runs} had the same packages and devices, but no git repository",
         ]
     changes = " with the same uncommitted changes" if facts["uncommitted"] else ""
+    code = [f"commit {facts['commit']}{changes}"] if facts["commit"] else []
+    if facts.get("sources"):
+        code.append(f"{words.count(facts['sources'], 'source file')} alike")
     return [
         "All trials ran the same code",
-        f"{runs}: commit {facts['commit']}{changes}, the same packages and devices",
+        f"{runs}: {', '.join(code)}, the same packages and devices",
     ]
 
 
@@ -67,7 +71,14 @@ def _difference(one: Facts) -> str:
     groups = one["groups"]
     shown = [f"{words.count(g['runs'], 'trial')}: {g['value']}" for g in groups[:SHOWN]]
     more = f"; and {len(groups) - SHOWN} more" if len(groups) > SHOWN else ""
-    return f"{one['part']}: {'; '.join(shown)}{more}"
+    return f"{one['part']}: {'; '.join(shown)}{more}{_files(one.get('files') or [])}"
+
+
+def _files(files: Sequence[str]) -> str:
+    if not files:
+        return ""
+    more = f" and {len(files) - MOST_FILES} more" if len(files) > MOST_FILES else ""
+    return f" (differing: {', '.join(files[:MOST_FILES])}{more})"
 
 
 def boundary(verdict: str, facts: Facts) -> list[str]:
