@@ -297,12 +297,16 @@ def _trend(verdict: str, facts: Facts) -> list[str]:
 def sensitivity(verdict: str, facts: Facts) -> list[str]:
     """Which hyperparameters matter?"""
     del verdict
-    matter = [one for one in facts["importances"] if one["matters"]]
+    conditional = facts.get("conditional") or []
+    matter = [one for one in (*facts["importances"], *conditional) if one["matters"]]
+    left = facts.get("unweighed") or []
+    few = [f"too few trials have {', '.join(left[:SHOWN])} to weigh it"] if left else []
     pairs = facts["interactions"] or []
     together = [f"{' and '.join(pair['names'])} act together" for pair in pairs[:1]]
     if not matter:
-        numbers = f"{len(facts['importances'])} hyperparameters in {facts['feasible']} trials"
-        return ["No hyperparameter is seen to matter", numbers, *together]
+        many = words.count(len(facts["importances"]) + len(conditional), "hyperparameter")
+        numbers = f"{many} in {words.count(facts['feasible'], 'trial')}"
+        return ["No hyperparameter is seen to matter", numbers, *together, *few]
     names = [_short(one["name"]) for one in matter[:SHOWN]]
     shares = [
         f"{one['name']} explains {one['share']:.0%} "
@@ -312,7 +316,7 @@ def sensitivity(verdict: str, facts: Facts) -> list[str]:
     unseen = facts["unseen"][: SHOWN + 1]
     silent = [f"no sign of an effect of {', '.join(unseen)}"] if unseen else []
     verb = "decides" if len(names) == 1 else "decide"
-    return [f"{_listed(names)} {verb} most", *shares, *together, *silent]
+    return [f"{_listed(names)} {verb} most", *shares, *together, *silent, *few]
 
 
 def variance(verdict: str, facts: Facts) -> list[str]:
