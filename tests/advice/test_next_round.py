@@ -173,6 +173,18 @@ def test_settled_by_half_asks_for_shorter_training_and_allows_exploitation() -> 
     shorter = found[0].round
     assert shorter is not None
     assert shorter.fixed["max_train_steps"] < 1000
+    made = ran(asked(), clean(curve="fast", evaluations=100))
+    (settles,) = (f for f in check(made) if f.check == "saturated")
+    assert shorter.fixed["max_train_steps"] >= max(settles.evidence.best_steps)
+
+
+def test_longer_and_shorter_are_never_proposed_together() -> None:
+    made = ran(asked(), clean(curve="fast", evaluations=100))
+    findings = check(made)
+    (settles,) = (f for f in findings if f.check == "saturated")
+    other = replace(settles, check="still_improving", about="another study")  # of the same round
+    kinds = [one.kind for one in next_round(made, [*findings, other])]
+    assert "longer" in kinds and "shorter" not in kinds
 
 
 def test_too_few_trials_for_what_is_to_be_detected_continue_the_round() -> None:

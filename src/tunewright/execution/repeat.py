@@ -13,6 +13,7 @@ from tunewright.execution.heartbeat import lease_s, on_duty
 from tunewright.execution.interrupts import Wish
 from tunewright.execution.retry import from_server
 from tunewright.execution.run import carry_out, executor_of, heed, take_over
+from tunewright.execution.sources import sources
 from tunewright.execution.supervisor import Undertaking
 from tunewright.execution.watcher import Silent, Summary, Watcher
 from tunewright.execution.workload import Workload
@@ -64,7 +65,7 @@ def repeated(
                 root=root,
                 watch=watch,
                 claim=lambda count: store.claim_repeats(record.id, heartbeat.worker, number, count),
-                provenance=capture(),
+                provenance=capture(sources=sources(workload.train)),
                 leases=leases,
                 waits=False,
             )

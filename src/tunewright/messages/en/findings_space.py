@@ -16,6 +16,7 @@ REFERENCES = {
     "trial_sd": "the seed-to-seed spread",
 }
 SHOWN = 3  # of several alike
+MOST_FILES = 5  # names of files in one line
 LONGEST_NAME = 40  # characters of a name in a headline
 
 
@@ -29,6 +30,10 @@ def baseline(verdict: str, facts: Facts) -> list[str]:
         return ["The best trials are no better than chance", numbers]
     numbers = f"{facts['metric']} of the best trials went from {start:.4g} to {best:.4g}"
     unknown = "chance, the loss of a guess, is not declared"
+    if facts.get("unused_chance") is not None:
+        unknown = (
+            f"chance, {facts['unused_chance']:.4g}, is a loss, and no validation loss is logged"
+        )
     if verdict == "ok":
         return ["The best trials learned", numbers, unknown]
     return ["The best trials hardly learned", numbers, unknown]
@@ -53,9 +58,12 @@ def same_code(verdict: str, facts: Facts) -> list[str]:
             f"{runs} had the same packages and devices, but no git repository",
         ]
     changes = " with the same uncommitted changes" if facts["uncommitted"] else ""
+    code = [f"commit {facts['commit']}{changes}"] if facts["commit"] else []
+    if facts.get("sources"):
+        code.append(f"{words.count(facts['sources'], 'source file')} alike")
     return [
         "All trials ran the same code",
-        f"{runs}: commit {facts['commit']}{changes}, the same packages and devices",
+        f"{runs}: {', '.join(code)}, the same packages and devices",
     ]
 
 
@@ -63,7 +71,14 @@ def _difference(one: Facts) -> str:
     groups = one["groups"]
     shown = [f"{words.count(g['runs'], 'trial')}: {g['value']}" for g in groups[:SHOWN]]
     more = f"; and {len(groups) - SHOWN} more" if len(groups) > SHOWN else ""
-    return f"{one['part']}: {'; '.join(shown)}{more}"
+    return f"{one['part']}: {'; '.join(shown)}{more}{_files(one.get('files') or [])}"
+
+
+def _files(files: Sequence[str]) -> str:
+    if not files:
+        return ""
+    more = f" and {len(files) - MOST_FILES} more" if len(files) > MOST_FILES else ""
+    return f" (differing: {', '.join(files[:MOST_FILES])}{more})"
 
 
 def boundary(verdict: str, facts: Facts) -> list[str]:
@@ -290,12 +305,16 @@ def _trend(verdict: str, facts: Facts) -> list[str]:
 def sensitivity(verdict: str, facts: Facts) -> list[str]:
     """Which hyperparameters matter?"""
     del verdict
-    matter = [one for one in facts["importances"] if one["matters"]]
+    conditional = facts.get("conditional") or []
+    matter = [one for one in (*facts["importances"], *conditional) if one["matters"]]
+    left = facts.get("unweighed") or []
+    few = [f"too few trials have {', '.join(left[:SHOWN])} to weigh it"] if left else []
     pairs = facts["interactions"] or []
     together = [f"{' and '.join(pair['names'])} act together" for pair in pairs[:1]]
     if not matter:
-        numbers = f"{len(facts['importances'])} hyperparameters in {facts['feasible']} trials"
-        return ["No hyperparameter is seen to matter", numbers, *together]
+        many = words.count(len(facts["importances"]) + len(conditional), "hyperparameter")
+        numbers = f"{many} in {words.count(facts['feasible'], 'trial')}"
+        return ["No hyperparameter is seen to matter", numbers, *together, *few]
     names = [_short(one["name"]) for one in matter[:SHOWN]]
     shares = [
         f"{one['name']} explains {one['share']:.0%} "
@@ -305,7 +324,7 @@ def sensitivity(verdict: str, facts: Facts) -> list[str]:
     unseen = facts["unseen"][: SHOWN + 1]
     silent = [f"no sign of an effect of {', '.join(unseen)}"] if unseen else []
     verb = "decides" if len(names) == 1 else "decide"
-    return [f"{_listed(names)} {verb} most", *shares, *together, *silent]
+    return [f"{_listed(names)} {verb} most", *shares, *together, *silent, *few]
 
 
 def variance(verdict: str, facts: Facts) -> list[str]:
