@@ -17,6 +17,7 @@ from tunewright.errors import Damaged, NotFound, StoreError
 from tunewright.snapshot import flush
 from tunewright.store.database import Database, beside
 from tunewright.store.disk_reserve import RESERVE_MB
+from tunewright.store.integrity import curve_faults
 
 KEPT = 3
 EVERY_S = 600.0
@@ -167,7 +168,13 @@ def set_aside(path: Path) -> None:
 
 
 def check(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse a file that SQLite's check finds torn."""
+    """Refuse a file that SQLite's check finds torn, or with a curve whose checksum is wrong."""
     (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if found == "ok" and (fault := next(curve_faults(connection), None)):
+        found = f"{fault.where}: {fault.what}"
     if found != "ok":
-        raise Damaged(f"{path} is damaged ({found}); it is kept as it is.")
+        raise Damaged(
+            f"{path} is damaged ({found}); it is kept as it is, and so are the backups.",
+            code="store.damaged",
+            path=str(path),
+        )

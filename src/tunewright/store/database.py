@@ -197,7 +197,7 @@ def translated(error: exc.SQLAlchemyError, address: Address) -> StoreError:
     where = address.shown
     if address.path is None:
         return StoreError(f"the store {where} could not be used: {said}")
-    if "malformed" in said or "not a database" in said:
+    if "malformed" in said or "not a database" in said or "Could not decode" in said:
         return Damaged(
             f"the store {where} is damaged ({said}). `tunewright restore` puts back the newest "
             "backup."
