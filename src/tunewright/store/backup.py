@@ -169,7 +169,7 @@ def set_aside(path: Path) -> None:
 
 def check(connection: sqlite3.Connection, path: Path) -> None:
     """Refuse a file that SQLite's check finds torn, or with a curve whose checksum is wrong."""
-    (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
     if found == "ok" and (fault := next(curve_faults(connection), None)):
         found = f"{fault.where}: {fault.what}"
     if found != "ok":

@@ -120,7 +120,7 @@ def _check_whole(database: Database, address: Address) -> None:
     """Refuse a file that SQLite's own check finds torn or altered."""
     try:
         with database.reading() as connection:
-            found = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar()
+            found = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar()
     except (StoreError, exc.SQLAlchemyError) as error:
         cause = getattr(error.__cause__, "orig", None)
         if not isinstance(error, Damaged) and "disk I/O" not in str(cause):
