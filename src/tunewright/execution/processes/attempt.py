@@ -12,6 +12,7 @@ import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from tunewright.causes import causes
 from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
 from tunewright.errors import BadValue, Diverged, Infeasible, Stopped
@@ -152,16 +153,14 @@ def _is_out_of_memory(error: BaseException, text: str) -> bool:
     return isinstance(error, RuntimeError) and any(words in text for words in OUT_OF_MEMORY)
 
 
-def _is_full_disk(error: BaseException | None) -> bool:
+def _is_full_disk(error: BaseException) -> bool:
     """Whether a full disk, or a used-up quota, is behind an exception."""
-    while error is not None:
-        # libraries that write files themselves may say it in words alone
-        if isinstance(error, OSError) and (
-            error.errno in (errno.ENOSPC, errno.EDQUOT) or "No space left" in str(error)
-        ):
-            return True
-        error = error.__cause__ or error.__context__
-    return False
+    # libraries that write files themselves may say it in words alone
+    return any(
+        isinstance(cause, OSError)
+        and (cause.errno in (errno.ENOSPC, errno.EDQUOT) or "No space left" in str(cause))
+        for cause in causes(error)
+    )
 
 
 def _traceback(error: BaseException) -> str:
