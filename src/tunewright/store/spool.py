@@ -32,6 +32,7 @@ from tunewright.store.claims import Claim
 from tunewright.store.curves import unpack
 from tunewright.store.definition import meaning_data, meaning_from, objective_data, objective_from
 from tunewright.store.plain_json import read_object
+from tunewright.store.private import make_folder, opener
 from tunewright.store.reason import decode, encode
 from tunewright.store.rounds import RoundRecord
 from tunewright.store.trial import ENDED, Status
@@ -242,8 +243,8 @@ def write_checked(path: Path, data: Mapping[str, Any]) -> Path:
     text = f'{{"sha256": "{_sum(content)}", "content": {content}}}'
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with unfinished.open("w", encoding="ascii") as file:
+        make_folder(path.parent)
+        with open(unfinished, "w", encoding="ascii", opener=opener) as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
