@@ -284,6 +284,13 @@ def _manifest(path: Path) -> dict[str, Any]:
     files, name = manifest.get("files"), NAME.fullmatch(path.name)
     if not isinstance(files, dict) or set(files) != {TENSORS, TREE}:
         raise SnapshotError(f"{file} does not list {TENSORS} and {TREE}")
+    numbers = [manifest.get("step"), manifest.get("attempt")]
+    for known in files.values():
+        if not isinstance(known, dict) or not isinstance(known.get("sha256"), str):
+            raise SnapshotError(f"{file} has no checksum of {TENSORS} or {TREE}")
+        numbers.append(known.get("size"))
+    if not all(type(n) is int and 0 <= n < 2**63 for n in numbers):
+        raise SnapshotError(f"{file} has a number that no snapshot has")
     if name and (int(name[1]), int(name[2])) != (manifest.get("step"), manifest.get("attempt")):
         raise SnapshotError(f"{file} is of another step or attempt than its folder's name")
     return manifest

@@ -23,6 +23,7 @@ from tunewright.execution.retry import Patience
 from tunewright.store import backup
 from tunewright.store.claims import Claim
 from tunewright.store.disk_reserve import short_of_space
+from tunewright.store.rounds import inside
 from tunewright.store.spool import TRIAL_FILE, SpooledResult, write_result, write_trial
 from tunewright.store.store import Store
 
@@ -62,7 +63,7 @@ class Ledger:
 
     def open_folder(self, claim: Claim) -> Path:
         """The trial's folder, with what is being tried."""
-        folder = self._root / claim.folder
+        folder = inside(self._root, claim.folder)
         if claim.attempt > 1:
             self._forget_unrecorded(claim, folder)
         write_trial(folder, claim)
@@ -179,5 +180,5 @@ def spool(account: Account, root: Path) -> None:
         first=first,
         batches=batches,
     )
-    write_result(root / account.claim.folder, result)
+    write_result(inside(root, account.claim.folder), result)
     account.spooled = True

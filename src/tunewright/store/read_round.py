@@ -100,7 +100,7 @@ class Snapshot:
 def attempts(database: Database, key: int) -> list[Attempt]:
     """The attempts at a trial, in order."""
     own = select(attempt).where(attempt.c.trial == key).order_by(attempt.c.n)
-    with database.reading() as connection:
+    with database.reading() as connection, plain_json.as_written(f"an attempt at trial {key}"):
         return [
             Attempt(
                 row.n,
@@ -119,7 +119,7 @@ def attempts(database: Database, key: int) -> list[Attempt]:
 def snapshots(database: Database, key: int) -> list[Snapshot]:
     """The snapshots of a trial, oldest first."""
     own = select(snapshot).where(snapshot.c.trial == key).order_by(snapshot.c.id)
-    with database.reading() as connection:
+    with database.reading() as connection, plain_json.as_written(f"a snapshot of trial {key}"):
         return [
             Snapshot(
                 row.attempt,

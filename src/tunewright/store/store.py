@@ -188,7 +188,7 @@ class Store:
         )
         if self.path is not None or record.folder:
             root = self.trial_root(Path(record.folder) if record.folder else None)
-            spool.write_round(root / record.directory, record)
+            spool.write_round(rounds.inside(root, record.directory), record)
         if not record.continued:
             try:
                 self.back_up()
