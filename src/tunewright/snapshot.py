@@ -18,6 +18,7 @@ import contextlib
 import hashlib
 import importlib
 import logging
+import math
 import os
 import re
 import secrets
@@ -104,9 +105,11 @@ def save(
         path = _publish(partial, folder, step, attempt)
         flush(folder)
     except OSError as error:
+        needed = len(text) + sum(getattr(array, "nbytes", 0) for array in tree.arrays.values())
         raise SnapshotError(
             f"the snapshot of step {step} could not be written in {folder}: {error}. "
-            "Earlier snapshots are untouched; free space or check the permissions and save again"
+            "Earlier snapshots are untouched; free space or check the permissions and save again",
+            needed_mb=math.ceil(needed / 2**20),
         ) from error
     finally:
         shutil.rmtree(partial, ignore_errors=True)

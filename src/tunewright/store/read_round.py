@@ -157,7 +157,7 @@ def _trial(
     row: Any,
     numbers: Mapping[int, int | None],
     batches: list[Batch],
-    record: RoundRecord | Row[tuple[str, str]],
+    record: RoundRecord | Row[Any],
 ) -> Trial:
     parent = numbers.get(row.parent)
     where = named(record.name, row.number, parent)

@@ -347,8 +347,8 @@ def inside(root: Path, folder: str) -> Path:
     parts = PurePath(folder).parts
     if not parts or PurePath(folder).is_absolute() or ".." in parts or "\0" in folder:
         raise Damaged(
-            f"the store says that a trial's folder is {folder!r}, which lies outside {root}. It was "
-            "altered; nothing was written there."
+            f"the store says that a trial's folder is {folder!r}, which lies outside {root}. It "
+            "was altered; nothing was written there."
         )
     return root / folder
 

@@ -11,11 +11,12 @@ import time
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from tunewright.causes import causes
 from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
-from tunewright.errors import BadValue, Diverged, Infeasible, Stopped
+from tunewright.errors import BadValue, Diverged, Infeasible, SnapshotError, Stopped
 from tunewright.execution.command import Command
 from tunewright.execution.executors.executor import Assignment, Ended, Event, Outcome
 from tunewright.execution.handle import Run
@@ -123,7 +124,9 @@ def judge(error: BaseException) -> tuple[Outcome, Message, str]:
     if _is_out_of_memory(error, text):
         return "infeasible", Message("memory.exhausted", facts), _traceback(error)
     if _is_full_disk(error):  # not the trial's fault: tried again once there is space
-        return "died", Message("disk.full", facts), _traceback(error)
+        sizes = [c.facts["needed_mb"] for c in causes(error) if _is_unsaved(c)]
+        more = {"needed_mb": sizes[0]} if sizes else {}
+        return "died", Message("disk.full", {**facts, **more}), _traceback(error)
     return "failed", Message("trial.raised", facts), _traceback(error)
 
 
@@ -151,6 +154,10 @@ def _is_out_of_memory(error: BaseException, text: str) -> bool:
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
         return True
     return isinstance(error, RuntimeError) and any(words in text for words in OUT_OF_MEMORY)
+
+
+def _is_unsaved(error: BaseException) -> TypeGuard[SnapshotError]:
+    return isinstance(error, SnapshotError) and "needed_mb" in error.facts
 
 
 def _is_full_disk(error: BaseException) -> bool:
