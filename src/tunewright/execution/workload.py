@@ -30,6 +30,7 @@ class Accepts:
     takes_anything: bool  # **kwargs, {config} or {overrides}
     defaults: Mapping[str, Value] = field(default_factory=dict)  # plain ones, of the signature
     drops_inactive: bool = False  # a command leaves out the words of what is not active
+    handle: str = ""  # the name under which a function receives its run
 
     def needed(self, given: Collection[str]) -> frozenset[str]:
         """What every configuration of a round must have, when the round gives these names at all.
@@ -144,7 +145,10 @@ def _of_function(train: Train) -> Accepts:
                 required.add(parameter.name)
             elif _is_plain(parameter.default):
                 defaults[parameter.name] = parameter.default
-    return Accepts(frozenset(names), frozenset(required), anything, defaults)
+    own = frozenset(names)
+    # by position only it leaves its name to a hyperparameter
+    handle = "" if parameters[0].kind is inspect.Parameter.POSITIONAL_ONLY else parameters[0].name
+    return Accepts(own, frozenset(required), anything, defaults, handle=handle)
 
 
 def _is_plain(value: object) -> bool:
