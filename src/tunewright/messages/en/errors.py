@@ -105,6 +105,15 @@ SENTENCES: dict[str, Template] = {
     "throughput.unknown_argument": lambda facts: (
         f"{facts['subject']} takes no {facts['name']!r}. {_hint(facts, 'It takes: ')}"
     ),
+    "import.role_of_some_trials": (
+        "{argument} {name}: {said}, but {lacking} of {of} trials have no value of it ({trials}), "
+        "and no other hyperparameter says which. Add the values, or leave it out: "
+        'roles={{"{name}": "left_out"}}, --leave-out {name}.'
+    ),
+    "import.role_without_range": (
+        "{argument} {name}: {said}, but every trial has the same value of it. Say its range "
+        '(ranges=, --range "{name} = ..."), or make it fixed.'
+    ),
     "importers.no_study": "trial {trial}: no study of the round has {setting}.",
     "importers.trial": "trials: trial {trial}: {problem:message}",
     "listed.empty": "{source}: no configurations. List at least one.",
