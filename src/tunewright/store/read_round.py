@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, get_args
 
-from sqlalchemy import Row, bindparam, select
+from sqlalchemy import bindparam, select
 
 from tunewright.errors import Damaged
 from tunewright.messages import Message
@@ -157,7 +157,7 @@ def _trial(
     row: Any,
     numbers: Mapping[int, int | None],
     batches: list[Batch],
-    record: RoundRecord | Row[Any],
+    record: Any,  # its round, or a row with the name and the command of it
 ) -> Trial:
     parent = numbers.get(row.parent)
     where = named(record.name, row.number, parent)
