@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -77,7 +76,7 @@ def test_a_probe_may_begin_from_a_round(sharp: Tunewright, tmp_path: Path) -> No
     (tmp_path / "rounds").mkdir()
     (tmp_path / "rounds" / "rates.toml").write_text(ROUND)
     assert sharp("run", "rates", "--on", "inline").code == 0
-    shown = json.loads(sharp("trial", "rates", "2", "--json").out)
+    shown = sharp("trial", "rates", "2", "--json").data
     answer = sharp("probe", "stability", "rates", "--trial", "2", "--on", "inline", "--json")
     found = answer.data
     assert found["learning_rate"] == shown["trial"]["configuration"]["learning_rate"]

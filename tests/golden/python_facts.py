@@ -105,12 +105,10 @@ def stored(project: Path) -> Any:
                 for one in records
                 if (asked := store.stops(one.id)).everything or asked.numbers
             },
-            "documents": {
+            "documents": {  # as version 0.1 counted them
                 "probe": len(store.probes()),
-                # version 1 kept campaigns, their steps and evaluations in one table, `finding`
-                "finding": len(store.campaigns())
-                + sum(len(store.campaign_steps(one.id)) for one in store.campaigns())
-                + len(store.evaluations()),
+                "finding": len(store.evaluations())
+                + sum(1 + len(store.campaign_steps(one.id)) for one in store.campaigns()),
                 "launch": len(store.launches()),
                 "baseline": len(store.baselines()),
             },
@@ -119,9 +117,7 @@ def stored(project: Path) -> Any:
                 for one in store.evaluations()
             ],
             "probes": [
-                [one.name, one.answer["settings"]]
-                for one in store.probes()
-                if "settings" in one.answer
+                [one.name, dict(one.settings)] for one in store.probes() if "settings" in one.answer
             ],
         }
 

@@ -27,6 +27,7 @@ def test_a_message_is_read_back_from_its_data() -> None:
     inner = Message("probe.run.stable")
     made = Message("probe.clip.still_unstable", {"run": inner, "clip_norm": 1.0})
     assert message_of(plain(made)).facts == {"run": {"code": inner.code}, "clip_norm": 1.0}
+    assert made.to_data() == plain(made)
     facts = {"learning_rate": 0.1, **message_of(plain(made)).facts}
     assert Message(made.code, facts).text == Message(made.code, {**facts, "run": inner}).text
     old = message_of("the words of a store of version 1")
@@ -35,6 +36,7 @@ def test_a_message_is_read_back_from_its_data() -> None:
 
 def test_every_code_has_a_sentence() -> None:
     paths = [path for folder in FOLDERS for path in (SOURCE / folder).rglob("*.py")]
+    paths.remove(SOURCE / "cli" / "_verbs.py")  # homes of commands look like codes
     codes = {
         code
         for path in paths

@@ -54,7 +54,7 @@ def explain(error: BaseException) -> Problem:
     """The problem behind an exception.
 
     >>> from tunewright.errors import StoreError
-    >>> explain(StoreError("the disk is full")).remedy
+    >>> explain(StoreError("error.text", text="the disk is full")).remedy
     'tunewright doctor  (check the machine and the store)'
     """
     if hasattr(error, "format_message"):  # raised by typer for a wrong option or argument

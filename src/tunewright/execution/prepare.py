@@ -65,7 +65,7 @@ def with_defaults(round: Round, defaults: Mapping[str, Value]) -> Round:
 
 def advice(round: Round, workload: Workload) -> tuple[str, ...]:
     """What is unwise about the round, but not refused."""
-    return advise(round, workload.objective, workload.meaning)
+    return tuple(str(one) for one in advise(round, workload.objective, workload.meaning))
 
 
 def suggestions(search: Search) -> Suggestions | None:

@@ -13,11 +13,12 @@ import logging
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tunewright.errors import StoreError
 from tunewright.execution.account import Account, Ending
+from tunewright.execution.command import Command
 from tunewright.execution.executors.executor import Assignment, Ended, Event, Executor
 from tunewright.execution.executors.inline import Inline
 from tunewright.execution.heartbeat import Heartbeat
@@ -26,6 +27,7 @@ from tunewright.execution.ledger import Ledger
 from tunewright.execution.outcome import Verdict, conclude, needed_mb, watched_metrics
 from tunewright.execution.prepare import reproduce
 from tunewright.execution.progress import Progress
+from tunewright.execution.sources import sources
 from tunewright.execution.suggest import filled
 from tunewright.execution.watcher import Started, Watcher, Why
 from tunewright.execution.workload import Workload
@@ -198,12 +200,13 @@ class Supervisor:
         if not self._ledger.has_space():
             self._claim_at = now + LOOK_S
             return
+        origin = self._origin()
         with self._ledger.patiently(now):
             self._unsure, before = True, self._unsure
             with self._own.store.transaction():
                 claims = self._own.claim(free)
                 for claim in claims:
-                    self._own.store.add_provenance(claim, self._own.provenance)
+                    self._own.store.add_provenance(claim, origin)
             self._unsure = before
             self._drained = len(claims) < free
             self._claim_at = now + LOOK_S if self._drained else now
@@ -212,6 +215,18 @@ class Supervisor:
             except BaseException:
                 self._give_back(claims)
                 raise
+
+    def _origin(self) -> Provenance:
+        """The provenance of an attempt that starts now; a command's files are read each time."""
+        own = self._own
+        if not isinstance(own.workload.train, Command):
+            return own.provenance
+        now = sources(own.workload.train)
+        return (
+            own.provenance
+            if now == own.provenance.sources
+            else replace(own.provenance, sources=now)
+        )
 
     def _start(self, claims: Sequence[Claim]) -> None:
         own = self._own

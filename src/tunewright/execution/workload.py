@@ -66,6 +66,7 @@ class Workload:
     folder: str | Path | None = None  # where trial folders stand; None: beside the store
     eval_every: int | None = None  # steps between evaluations; None: a hundredth of training
     purpose: Purpose | None = None  # set by `tune`: the campaign that its rounds belong to
+    deterministic: bool = False  # it gives the same value under every seed, and is meant to
 
     def __post_init__(self) -> None:
         """Refuse what cannot be trained or judged, every problem at once."""
@@ -89,7 +90,7 @@ class Workload:
     @cached_property
     def meaning(self) -> Meaning:
         """How this workload spells the playbook's names."""
-        return Meaning(self.means or {}, self.off or {})
+        return Meaning(self.means or {}, self.off or {}, self.deterministic)
 
     @cached_property
     def accepts(self) -> Accepts:

@@ -15,6 +15,7 @@ at a shell. Whoever shows a text says who reads it (`Reader`); Python is the def
 from __future__ import annotations
 
 import importlib
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from string import Formatter
@@ -57,12 +58,21 @@ class Message:
         return text(self.code, self.facts, reader)
 
     def to_data(self) -> dict[str, Any]:
-        """Plain data: the code beside the facts."""
-        return {"code": self.code, **self.facts}
+        """Plain data: the code beside the facts; a message among the facts becomes data too."""
+        return {"code": self.code, **{name: _data(fact) for name, fact in self.facts.items()}}
 
     def __str__(self) -> str:
         """The sentence."""
         return self.text
+
+
+def _data(fact: Any) -> Any:
+    """A fact with the messages in it as plain data."""
+    if isinstance(fact, Message):
+        return fact.to_data()
+    if isinstance(fact, Mapping):
+        return {name: _data(one) for name, one in fact.items()}
+    return [_data(one) for one in fact] if isinstance(fact, list | tuple) else fact
 
 
 @dataclass(frozen=True)
@@ -81,6 +91,11 @@ def text(code: str, facts: Facts, reader: Reader = "python") -> Text:
     """The sentence that a code and its facts stand for."""
     catalogue: Mapping[str, Template] = _language().SENTENCES
     return Text(fill(catalogue[code], facts, reader))
+
+
+def is_code(code: str) -> bool:
+    """Whether the catalogue has a sentence of this code."""
+    return code in _language().SENTENCES
 
 
 def sentence(message: Message | Facts) -> Text:
@@ -145,6 +160,8 @@ class _Formatter(Formatter):
             return " and ".join(f"{name} in {words.range_of(one)}" for name, one in value.items())
         if kind == "message":  # a sentence inside a sentence
             return sentence(value)
+        if kind == "quoted":  # an argument of a command, as a shell takes it
+            return shlex.quote(str(value))
         if kind == "settings":
             return words.settings(value)
         return super().format_field(value, format_spec)

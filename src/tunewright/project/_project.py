@@ -14,7 +14,6 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tunewright.advice.next_round import next_round
 from tunewright.advice.proposal import Proposal, next_name, renamed
 from tunewright.design.round import Round
 from tunewright.design.round_file import read_round, write_round
@@ -75,6 +74,7 @@ class Project:
             executor=executor,
             means=own["means"],
             off=own["off"],
+            deterministic=own["deterministic"],
             folder=None if trials_in is None else self.folder / trials_in,
         )
 
@@ -166,6 +166,9 @@ def store_address(instead: str | None) -> str:
 
 def named_freely(results: Results, free: str) -> list[Proposal]:
     """The proposals after a round, with new rounds under a name that is free."""
+    # every check is imported with it, which commands that only look for the project do not need
+    from tunewright.advice.next_round import next_round
+
     return [
         renamed(one, free) if one.round and one.round.name != results.round.name else one
         for one in next_round(results)

@@ -61,6 +61,8 @@ class Provenance:
     host: str = ""
     system: str = ""
     devices: tuple[str, ...] = ()
+    # the program's own files, tracked or not -> a hash; empty: not known
+    sources: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def payload(self) -> str:
@@ -72,9 +74,41 @@ class Provenance:
         """The checksum by which the record knows an equal one."""
         return hashlib.sha256(self.payload.encode()).hexdigest()
 
+    @property
+    def program(self) -> str:
+        """One hash of the program's own files; empty when they are not known."""
+        return digest(self.sources)
+
+
+def digest(sources: Mapping[str, str]) -> str:
+    """One hash of a program's files; empty for none.
+
+    >>> digest({}), len(digest({"train.py": "ab"}))
+    ('', 64)
+    """
+    lines = "\n".join(f"{name} {own}" for name, own in sorted(sources.items()))
+    return hashlib.sha256(lines.encode("utf-8", "backslashreplace")).hexdigest() if lines else ""
+
+
+def committed_between(folder: str, first: str, second: str) -> tuple[str, ...] | None:
+    """The files that differ between two commits, from the root; None: git cannot tell."""
+    if not Path(folder).is_dir():
+        return None
+    names = _git(Path(folder), "diff", "--name-only", "--no-renames", "-z", first, second, "--")
+    return None if names is None else tuple(name for name in names.split("\0") if name)
+
+
+def prefix_of(folder: str) -> str:
+    """Where a folder lies in its git repository: "" at the root, "work/" below."""
+    found = _git(Path(folder), "rev-parse", "--show-prefix") if Path(folder).is_dir() else None
+    return (found or "").strip()
+
 
 def capture(
-    devices: Sequence[str] = (), packages: Sequence[str] = (), folder: Path | None = None
+    devices: Sequence[str] = (),
+    packages: Sequence[str] = (),
+    folder: Path | None = None,
+    sources: Mapping[str, str] | None = None,
 ) -> Provenance:
     """The provenance of what this process runs now; `packages` names more than the usual ones."""
     here = Path.cwd() if folder is None else folder
@@ -96,6 +130,7 @@ def capture(
         host=socket.gethostname(),
         system=platform.platform(),
         devices=tuple(devices),
+        sources=dict(sources or {}),
     )
 
 

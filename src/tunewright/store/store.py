@@ -349,8 +349,9 @@ class Store:
 
     def results(self, name: str) -> Results:
         """A round as recorded, judged by its objective."""
-        with self._database.reading():
+        with self._database.reading() as connection:
             record = self.round(name)
+            elsewhere = foreign.is_imported(connection, record.id)
             trials, repeats = reading.read_trials(self._database, record)
             written = tuple(note.text for note in self.notes(record))
             origins = read_origins(self._database, record.id)
@@ -366,6 +367,7 @@ class Store:
             root=record.folder or ("" if path is None else str(opening.default_root(path))),
             notes=written,
             origins=origins,
+            imported=elsewhere,
         )
 
     def trial(self, key: int) -> Trial:

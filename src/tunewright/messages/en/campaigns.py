@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tunewright.messages import Facts, Template, fill, sentence, words
+from tunewright.messages import Facts, Template, sentence, words
 
 SKIPPED = {
     "batch_size": "the batch size is not probed",
@@ -11,11 +11,6 @@ SKIPPED = {
     "clipping": "if training is unstable, clipping is not tried",
 }
 ARMS = {"winner": "the winner", "baseline": "the baseline"}
-
-
-def _because(then: str) -> Template:
-    """A sentence after the reason it follows from."""
-    return lambda facts: f"{sentence(facts['why'])}{fill(then, facts)}"
 
 
 def _trial(facts: Facts) -> str:
@@ -40,7 +35,7 @@ def _edge(facts: Facts) -> str:
 
 
 def _tune_longer(facts: Facts) -> str:
-    agreement = f"{facts['agreement']}; " if facts["agreement"] else ""
+    agreement = f"{sentence(facts['agreement'])}; " if facts["agreement"] else ""
     names = ", ".join(facts["names"])
     return f"{agreement}tune {names} again at {facts['steps']} steps, around the best"
 
@@ -63,7 +58,7 @@ def _skipped(facts: Facts) -> str:
 
 
 def _decide(facts: Facts) -> str:
-    return f"{facts['verdict']}: {facts['reason']}"
+    return f"{facts['verdict']}: {sentence(facts['reason'])}"
 
 
 SENTENCES: dict[str, Template] = {
@@ -75,6 +70,8 @@ SENTENCES: dict[str, Template] = {
     "campaign.unfinished_trials": "{left} of {total} trials have not run yet",
     "campaign.unfinished_repeats": "{left} repeats of trial {trial} of {round} have not run yet",
     "campaign.current_default": "the current default: {settings:settings}",
+    "campaign.retrained_baseline": "the baseline (trial {trial} of {round}) trained for another "
+    "length: train it as long as the search does, to compare with it",
     "campaign.repeat_best": lambda facts: (
         f"repeat the best of exploration ({_trial(facts)}): how much of it is noise?"
     ),
@@ -109,6 +106,11 @@ SENTENCES: dict[str, Template] = {
     "campaign.none_completed": "no trial completed: fix the workload or the ranges",
     "campaign.too_few_trials": "too few trials for a launch decision: raise the budget",
     "campaign.finished": "finished with {left} of {total} trials left",
+    "campaign.identical_repeats": "all repeats of trial {trial} of {round} gave the same value: "
+    "the program does not use its seed, so that no launch can be decided. Let it use run.seeds (a "
+    "command: {{run.seed}}) and tune under a new name, or declare it deterministic and call again",
+    "campaign.false_launches": "campaigns of this size launch a change that does nothing in about "
+    "{rate:percent} of cases, as measured",
     "campaign.used_up": "all {total} trials are used",
     "campaign.stuck": "the last step changed nothing: `tunewright show` says why",
     "campaign.not_confirmed": "not confirmed; the same call asks again",
@@ -125,6 +127,4 @@ SENTENCES: dict[str, Template] = {
     ),
     # a sentence that version 1 stored
     "campaign.legacy": "{text}",
-    # TEMPORARY: until proposals carry messages
-    "proposal.text": "{text}",
 }
