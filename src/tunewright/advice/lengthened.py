@@ -58,7 +58,7 @@ def lengthened(
     """
     made = _lengthened(configuration, meaning, old, new)
     shares = {
-        name: float(f"{float(value) * old / new:.6g}")  # type: ignore[arg-type]
+        name: float(f"{float(value) * old / new:.6g}")
         for name in WARMUP_SHARE
         if is_number(value := configuration.get(name)) and value
     }
