@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 from tunewright import messages
@@ -29,6 +29,7 @@ class Action:
     """
 
     kind: ClassVar[str] = ""
+    trains: ClassVar[bool] = False  # needs the training program
 
     @property
     def argv(self) -> Argv:
@@ -94,6 +95,7 @@ class RunTrials(Action):
     """Run the trials that are left, or more of them."""
 
     kind: ClassVar[str] = "run_trials"
+    trains: ClassVar[bool] = True
     round: str
     trials_per_study: int | None = None
     search: str | None = None  # the one it began with, when none is named
@@ -121,6 +123,7 @@ class RunRound(Action):
     """Run the round that a proposal makes."""
 
     kind: ClassVar[str] = "run_round"
+    trains: ClassVar[bool] = True
     round: str  # its name
     search: str | None = None
 
@@ -145,6 +148,7 @@ class Repeat(Action):
     """Train a configuration again under new seeds."""
 
     kind: ClassVar[str] = "repeat"
+    trains: ClassVar[bool] = True
     round: str
     times: int = 5
     trial: int | None = None  # the best one, when none is named
@@ -167,6 +171,7 @@ class MeasureVariance(Action):
     """Train what it takes to know study or data variance."""
 
     kind: ClassVar[str] = "variance"
+    trains: ClassVar[bool] = True
     round: str
     times: int | None = None  # repeats of the best trial
     studies: int | None = None  # whole searches
@@ -266,6 +271,7 @@ class Probe(Action):
     """Look closer by a probe (`stability`, `warmup`, `clip`) from the best trial of a round."""
 
     kind: ClassVar[str] = "probe"
+    trains: ClassVar[bool] = True
     name: str
     round: str | None = None  # the best trial of the store, when none is named
 
@@ -302,6 +308,7 @@ class Launch(Action):
     """Decide whether the best of a round becomes the baseline."""
 
     kind: ClassVar[str] = "launch"
+    trains: ClassVar[bool] = True
     round: str
 
     @property
@@ -315,6 +322,7 @@ class Extend(Action):
     """Train the neighbourhood of the best for more steps."""
 
     kind: ClassVar[str] = "extend"
+    trains: ClassVar[bool] = True
     round: str
     max_train_steps: int
 
@@ -372,6 +380,22 @@ class Advise(Action):
     def text_for(self, reader: Reader) -> Text:
         """The advice."""
         return messages.action(self.code, self.facts, reader)
+
+
+def for_imported(actions: Sequence[Action]) -> tuple[Action, ...]:
+    """The actions of a round that another tool trained: what needs its program is advice alone.
+
+    >>> for_imported([Repeat("mine"), NextRound("mine", write=True)])
+    (NextRound(round='mine', write=False), Advise(code='train_elsewhere', facts={}))
+    """
+    kept = [
+        replace(action, write=False) if isinstance(action, NextRound) else action
+        for action in actions
+        if not action.trains
+    ]
+    if len(kept) < len(actions):
+        kept.append(Advise("train_elsewhere"))
+    return tuple(kept)
 
 
 @dataclass(frozen=True)

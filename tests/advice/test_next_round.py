@@ -39,6 +39,9 @@ def kinds(results: Results) -> list[str]:
     return [one.kind for one in next_round(results, check(results))]
 
 
+NAN = Message("metric.not_finite", {"metric": "valid_error", "value": "nan", "step": 1})
+
+
 def first(results: Results) -> Proposal:
     return next_round(results, check(results))[0]
 
@@ -208,9 +211,7 @@ def test_unequal_tuning_is_compared_again() -> None:
     made = ran(asked(scientific={"act": ["a", "b"]}), clean(effect=lambda s: 0.05 * s.number))
     gone = set(np.random.default_rng(1).permutation(24)[:14].tolist())
     lost = tuple(
-        replace(t, status="infeasible", reason=Message("metric.not_finite"))
-        if t.study == 1 and t.index in gone
-        else t
+        replace(t, status="infeasible", reason=NAN) if t.study == 1 and t.index in gone else t
         for t in made.recorded
     )
     found = next_round(replace(made, recorded=lost))

@@ -102,6 +102,16 @@ def check_alike(found: Results) -> None:
     assert found.notes[0] == "1 runs had not ended and were left out."
 
 
+def test_metrics_logged_without_a_step_keep_every_point(tmp_path: Path) -> None:
+    path = folder_store(tmp_path)
+    for file in path.glob("*/*/metrics/val/loss"):
+        lines = [line.rsplit(" ", 1)[0] + " 0" for line in file.read_text().splitlines()]
+        file.write_text("\n".join(lines) + "\n")
+    found = importers.mlflow(path, objective=LOSS)
+    assert found.trial(0).curves["val/loss"].steps.tolist() == [1, 2]
+    assert found.trial(0).curves["val/loss"].values.tolist() == [0.9, 0.6]
+
+
 def test_the_folder(tmp_path: Path) -> None:
     path = folder_store(tmp_path)
     check_alike(importers.mlflow(path, objective=LOSS))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +15,16 @@ import numpy as np
 import pytest
 
 from tunewright import importers
+from tunewright.checks.checklist import check
 from tunewright.design.conditions import Given
 from tunewright.design.objective import maximize, minimize
 from tunewright.design.ranges import Choice, Integers, Linear, Log
-from tunewright.errors import DesignError, NotFound, StoreError
+from tunewright.errors import DesignError, NotFound, Unreadable
+from tunewright.finding import NotJudged
 from tunewright.messages import Message
+from tunewright.present.next_step import next_steps
 from tunewright.present.terminal.round_page import counts_line, remarks
+from tunewright.present.terminal.trial_page import facts
 from tunewright.present.trial_rows import trial_rows
 from tunewright.search.bayesian.history import history
 from tunewright.search.search import told
@@ -154,6 +161,29 @@ def test_pruned_trials_are_shown_as_pruned_everywhere(tmp_path: Path) -> None:
         assert int(np.isnan(read.values).sum()) == own.count("infeasible")
 
 
+def test_an_adaptive_import_is_not_told_what_is_false(tmp_path: Path) -> None:
+    """All trials have ended and five hyperparameters were searched; nobody can run more here."""
+    made(f"sqlite:///{tmp_path}/optuna.db")
+    found = importers.optuna(str(tmp_path / "optuna.db"))
+    with Store.open(tmp_path / "kept.db") as store:
+        store.keep(found)
+        kept = store.results(found.round.name)
+    for results in (found, kept):
+        assert results.imported
+        findings = {finding.check: finding for finding in check(results)}
+        why = findings["infeasible"].evidence
+        assert isinstance(why, NotJudged) and why.why.facts["adaptive"] == 10
+        why = findings["sensitivity"].evidence
+        assert isinstance(why, NotJudged)
+        assert (why.why.code, why.why.facts["adaptive"]) == ("sensitivity.few_trials", 10)
+        actions = [action for finding in findings.values() for action in finding.actions]
+        assert actions and not any(action.trains for action in actions)
+        assert not any(step.action.trains for step in next_steps(results))
+        assert next_steps(results)[0].why.code == "next.failed_elsewhere"
+    shown = dict(facts(kept, kept.trial(5)))
+    assert "folder" not in shown and "seed" not in shown
+
+
 def test_an_unfinished_trial_is_left_out_and_a_grid_is_known(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/optuna.db"
     sampler = optuna.samplers.GridSampler({"x": [1.0, 2.0]})
@@ -184,6 +214,22 @@ def test_the_value_is_found_among_the_reported_ones(tmp_path: Path) -> None:
             assert found.with_objective("intermediate_value").best().best_step == 2
         else:
             assert found.objective.at == name and found.metrics == ("value",)
+
+
+def test_an_objective_without_a_name_takes_the_one_that_is_said(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/optuna.db"
+    study = made(url)
+    found = importers.optuna(url, objective=minimize("loss"))
+    assert (found.objective.metric, found.objective.at) == ("loss", "last")
+    assert found.best().number == study.best_trial.number
+    assert found.best().value == study.best_value
+    assert set(found.metrics) == {"loss", "parameters"}
+    attribute = importers.optuna(url, objective=minimize("parameters"))
+    assert set(attribute.metrics) == {"value", "parameters"}, "a user attribute stays one"
+    with pytest.raises(DesignError) as refused:
+        importers.optuna(url, objective=maximize("loss"))
+    assert refused.value.code == "import.direction"
+    assert refused.value.facts["study_direction"] == "minimize"
 
 
 @pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
@@ -231,9 +277,27 @@ def test_a_study_must_be_there(tmp_path: Path) -> None:
     assert not (tmp_path / "other.db").exists(), "nothing is created by reading"
 
 
-def test_other_files_are_left_alone(tmp_path: Path) -> None:
-    import sqlite3
+@pytest.mark.parametrize("damage", ["DELETE FROM version_info", "DROP TABLE alembic_version"])
+def test_a_storage_is_never_changed(tmp_path: Path, damage: str) -> None:
+    """Optuna adds what it misses to a file that it opens."""
+    path = tmp_path / "optuna.db"
+    made(f"sqlite:///{path}", trials=2)
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute(damage)
+    before = {p.name: p.read_bytes() for p in tmp_path.iterdir()}
+    with contextlib.suppress(Unreadable):
+        importers.optuna(str(path))
+    assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == before
 
+
+def test_a_server_that_cannot_be_reached_is_named_without_its_password() -> None:
+    with pytest.raises(Unreadable) as refused:
+        importers.optuna("postgresql://u:secret@127.0.0.1:1/db")
+    assert refused.value.facts["path"] == "127.0.0.1:1/db"
+    assert "secret" not in str(refused.value)
+
+
+def test_other_files_are_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "mine.db"
     with sqlite3.connect(path) as database:
         database.execute("CREATE TABLE mine (x)")
@@ -244,5 +308,5 @@ def test_other_files_are_left_alone(tmp_path: Path) -> None:
     assert path.read_bytes() == before
     text = tmp_path / "text.log"
     text.write_text("hello\nworld\n")
-    with pytest.raises(StoreError, match="Optuna cannot read"):
+    with pytest.raises(Unreadable, match="a storage of Optuna"):
         importers.optuna(str(text))

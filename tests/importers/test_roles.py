@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tunewright.design.conditions import Given
 from tunewright.design.names import Meaning
 from tunewright.design.objective import minimize
 from tunewright.design.ranges import Choice, Log
+from tunewright.errors import DesignError
 from tunewright.importers.build_round import take_over
 from tunewright.importers.foreign import ForeignTrial, Source
 from tunewright.importers.roles import guess_roles
@@ -61,8 +64,8 @@ def test_a_scientific_parent_keeps_its_children() -> None:
 
 
 def test_what_nothing_explains_has_no_role() -> None:
-    found = guess(trials({"a": 1.0, "b": 1.0}, {"a": 2.0}, {"a": 3.0, "b": 2.0}))
-    assert "b" not in found.nuisance
+    found = guess(trials({"a": 1.0, "b": 1.0}, {"a": 2.0}, {"a": 3.0}, {"a": 4.0, "b": 2.0}))
+    assert "b" not in found.nuisance and found.incomplete == ()
     assert "b: only some trials have it" in " ".join(found.notes)
 
 
@@ -90,3 +93,66 @@ def test_a_trial_that_broke_early_makes_nothing_conditional() -> None:
     found = guess((*good, early, late))
     assert set(found.nuisance) == {"a", "b"}, "what failed trials tried varies too"
     assert found.fixed == {"c": 5.0}
+
+
+SWEEP: list[dict[str, Any]] = [
+    {"lr": 10.0**-n, "optimizer": "adam" if n % 2 else "sgd", "wd": 0.1} for n in range(8)
+]
+
+
+@pytest.mark.parametrize("has", [(), ("optimizer",), ("lr", "optimizer"), ("optimizer", "wd")])
+def test_a_trial_without_a_value_is_left_out_by_name(has: tuple[str, ...]) -> None:
+    """A parent run of MLflow has no parameters at all; a table has an empty cell."""
+    own = {name: SWEEP[0][name] for name in has}
+    odd = ForeignTrial("parent", own, "completed", points={"loss": ([1], [9])})
+    source = Source("a test", "r", (*trials(*SWEEP), odd))
+    chosen = {"roles": {"lr": "nuisance"}, "ranges": {"lr": Log(1e-9, 10)}}
+    results = take_over(source, minimize("loss"), chosen)  # type: ignore[arg-type]
+    assert results.round.nuisance == {"lr": Log(1e-9, 10), "optimizer": Choice(("sgd", "adam"))}
+    assert results.round.fixed == {"wd": 0.1}
+    assert [trial.number for trial in results.trials] == list(range(8))
+    assert any("trial 'parent'" in note for note in results.notes)
+    assert results.round.trials_per_study == 8
+
+
+def test_a_value_missing_below_a_condition_costs_its_trial_alone() -> None:
+    more = [{"optimizer": "adam", "lr": 0.5, "beta1": 0.1 * n} for n in range(1, 6)]
+    found = guess(
+        trials(*more, {"optimizer": "adam", "lr": 0.5}, *[t.configuration for t in CONDITIONAL[3:]])
+    )
+    assert [trial.name for trial in found.incomplete] == ["5"]
+    assert set(dict(found.nuisance["optimizer"].branches)["adam"]) == {"beta1"}
+
+
+def test_a_scientific_value_that_one_trial_lacks() -> None:
+    source = Source("a test", "r", trials(*SWEEP, {"lr": 0.3, "wd": 0.1}))
+    results = take_over(source, minimize("loss"), {"roles": {"optimizer": "scientific"}})
+    assert [s.label for s in results.studies] == ["optimizer=sgd", "optimizer=adam"]
+    assert len(results.trials) == 8 and any("trial '8'" in note for note in results.notes)
+
+
+@pytest.mark.parametrize(
+    ("roles", "ranges"),
+    [
+        ({"b": "nuisance"}, {}),
+        ({"b": "scientific"}, {}),
+        ({"b": "fixed"}, {}),
+        ({}, {"b": Log(1, 2)}),
+        ({"c": "nuisance"}, {}),
+        ({"c": "fixed"}, {"c": Log(1, 2)}),
+        ({"a": "left_out"}, {"a": Log(1, 2)}),
+    ],
+)
+def test_a_declared_role_is_refused_and_never_ignored(
+    roles: dict[str, Any], ranges: dict[str, Any]
+) -> None:
+    """b is of few trials, and nothing says which; c has one value."""
+    found = trials(
+        *({"a": float(n), "c": 1.0} for n in range(1, 7)),
+        {"a": 8.0, "b": 1.0, "c": 1.0},
+        {"a": 9.0, "b": 1.0, "c": 1.0},
+    )
+    with pytest.raises(DesignError) as refused:
+        guess_roles(found, roles, ranges, {}, Meaning())
+    assert refused.value.code == "import.role_ignored"
+    assert next(iter(roles or ranges)) in str(refused.value)

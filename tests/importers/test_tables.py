@@ -82,6 +82,21 @@ def test_what_cannot_be_meant_is_refused(tmp_path: Path) -> None:
         importers.tables(written(tmp_path, "x", "a.pkl"), objective=minimize("val_loss"))
 
 
+def test_one_empty_cell_drops_no_hyperparameter(tmp_path: Path) -> None:
+    path = written(tmp_path, WIDE.replace("wild-hill-2,0.01", "wild-hill-2,"))
+    found = importers.tables(path, objective=minimize("val_loss"), ranges={"lr": Log(1e-5, 10)})
+    assert found.round.nuisance["lr"] == Log(1e-5, 10)
+    assert [trial.number for trial in found.trials] == [0, 2, 3]
+    assert any("trial '1'" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("name", ["", "Unnamed: 0", "__index_level_0__", "index"])
+def test_the_index_of_a_frame_is_no_hyperparameter(tmp_path: Path, name: str) -> None:
+    path = written(tmp_path, f"{name},lr,loss\n0,0.1,3\n1,0.2,2\n2,0.4,1\n")
+    found = importers.tables(path, objective=minimize("loss"))
+    assert found.round.names == ("lr",)
+
+
 def test_curves_of_a_second_file(tmp_path: Path) -> None:
     trials = written(tmp_path, "trial,lr\n7,0.1\n9,0.2\n")
     curves = written(

@@ -11,7 +11,7 @@ from tests.importers.wandb_writer import config, ended, history, run, summary, w
 
 from tunewright import importers
 from tunewright.design.objective import minimize
-from tunewright.errors import DesignError, NotFound
+from tunewright.errors import DesignError, NotFound, Unreadable
 from tunewright.messages import Message
 from tunewright.store.judge import not_finite
 
@@ -113,13 +113,55 @@ def test_files_without_a_history(tmp_path: Path) -> None:
     assert "only their final values are known" in " ".join(found.notes)
 
 
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "lr: &a\n  b: *a\n",
+        "lr: &a\n  b: *a\n  c: 1\n",
+        "lr: &a [*a]\n",
+        "a: &a [1, 1, 1, 1, 1, 1, 1, 1, 1]\n"
+        + "".join(
+            f"{below}: &{below} [{', '.join([f'*{name}'] * 9)}]\n"
+            for name, below in zip("abcdefgh", "bcdefghi", strict=True)
+        ),
+        "a: 2020-99-99\n",
+        "a: !!timestamp x\n",
+        "a: " + "9" * 6000 + "\n",
+        "{" * 5000,
+        "a: !!binary x\n",
+        "? [a]\n: 1\n",
+        "\x00",
+    ],
+)
+def test_hostile_yaml_is_refused_with_its_file(tmp_path: Path, hostile: str) -> None:
+    pytest.importorskip("yaml")
+    files = tmp_path / "run-1" / "files"
+    files.mkdir(parents=True)
+    (files / "wandb-summary.json").write_text('{"val_loss": 1}')
+    (files / "config.yaml").write_text(hostile)
+    with pytest.raises(Unreadable) as refused:
+        importers.wandb(tmp_path, objective=LOSS)
+    assert refused.value.facts["path"].endswith("config.yaml")
+
+
+def test_shared_values_in_yaml_are_read(tmp_path: Path) -> None:
+    """PyYAML writes a list that two settings share as an alias."""
+    pytest.importorskip("yaml")
+    files = tmp_path / "run-1" / "files"
+    files.mkdir(parents=True)
+    (files / "wandb-summary.json").write_text('{"val_loss": 1}')
+    (files / "config.yaml").write_text("a:\n  value: &id001 [1, 2]\nb:\n  value: *id001\n")
+    found = importers.wandb(tmp_path, objective=LOSS)
+    assert dict(found.trial(0).configuration) == {"a": "[1, 2]", "b": "[1, 2]"}
+
+
 def test_hostile_yaml_is_not_obeyed(tmp_path: Path) -> None:
     pytest.importorskip("yaml")
     files = tmp_path / "run-1" / "files"
     files.mkdir(parents=True)
     (files / "wandb-summary.json").write_text('{"val_loss": 1}')
     (files / "config.yaml").write_text("lr: !!python/object/apply:os.system ['touch obeyed']\n")
-    with pytest.raises(DesignError, match="not YAML"):
+    with pytest.raises(Unreadable, match="not YAML"):
         importers.wandb(tmp_path, objective=LOSS)
     (tmp_path / "empty").mkdir()
     with pytest.raises(NotFound, match="holds no run of W&B"):

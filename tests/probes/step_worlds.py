@@ -80,11 +80,15 @@ class WorldRig:
         world = self.world
         assert not self.closed
         if world.most is not None and batch_size > world.most:
-            raise CannotStep(f"world failed at {batch_size}: only {world.most} examples.")
+            raise CannotStep(
+                "error.text", text=f"world failed at {batch_size}: only {world.most} examples."
+            )
         if batch_size in world.refused:
-            raise CannotStep(f"world failed at {batch_size}: ValueError: not this one.")
+            raise CannotStep(
+                "error.text", text=f"world failed at {batch_size}: ValueError: not this one."
+            )
         if world.builds_once and self.sizes:
-            raise CannotStep("world failed: it has been built before.")
+            raise CannotStep("error.text", text="world failed: it has been built before.")
         self.size = batch_size
         self.sizes.append(batch_size)
         world.built.append(batch_size)

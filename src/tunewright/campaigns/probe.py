@@ -19,6 +19,7 @@ from tunewright.execution.executors.local import Local
 from tunewright.execution.run import executor_of
 from tunewright.execution.watcher import Watcher
 from tunewright.execution.workload import Workload
+from tunewright.facts import plain
 from tunewright.messages import Message
 from tunewright.probes.by_meaning import ByMeaning
 from tunewright.probes.probe import add_answer, as_document
@@ -57,7 +58,7 @@ def abilities(workload: Workload, space: Round, given: Collection[str]) -> Able:
         plan, missing = plan_sweep(
             workload, _centre(workload, space), None, _fixed(workload, space)
         )
-        lacks = Message("campaign.probe_lacks", {"missing": list(missing)})
+        lacks = Message("campaign.probe_lacks", {"missing": plain(missing)})
         found[TRAIN_STEPS] = None if plan is not None and not missing else lacks
     for what, meant in ((WARMUP, "warmup_steps"), (CLIP, "clip_norm")):
         if meaning.name(meant) not in given:
@@ -67,7 +68,7 @@ def abilities(workload: Workload, space: Round, given: Collection[str]) -> Able:
                 facts = {"name": meaning.name(lacking), "meaning": lacking}
                 found[what] = Message("campaign.takes_no", facts)
             else:
-                gaps = list(middle.lacks(needs))
+                gaps = plain(middle.lacks(needs))
                 found[what] = Message("campaign.probe_lacks", {"missing": gaps}) if gaps else None
     return found
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from tunewright.actions import Advise
+from tunewright.actions import Advise, for_imported
 from tunewright.checks._study_rule import expected_flags
 from tunewright.checks.baseline import baseline
 from tunewright.checks.boundary import boundary
@@ -63,7 +63,10 @@ def check(results: Results) -> list[Finding]:
     """Ask every question of the checklist about a round, in the playbook's order."""
     best = results.top(1)
     label = results.studies[best[0].study].label if best else ""
-    return one_length([f for ask in QUESTIONS for f in by_chance(ask(results), label)])
+    found = one_length([f for ask in QUESTIONS for f in by_chance(ask(results), label)])
+    if not results.imported:
+        return found
+    return [replace(f, actions=for_imported(f.actions)) for f in found]
 
 
 def one_length(findings: Sequence[Finding]) -> list[Finding]:

@@ -119,7 +119,8 @@ def infeasible(results: Results) -> list[Finding]:
 def _ask(results: Results, study: Settled) -> Finding:
     about, count = study.study.label, len(study.trials)
     if count < FEWEST:
-        why = NotJudged(Message("infeasible.few_trials", {"ended": count, "needed": FEWEST}))
+        facts = {"ended": count, "needed": FEWEST, "adaptive": study.adaptive}
+        why = NotJudged(Message("infeasible.few_trials", facts))
         run = (RunTrials(results.round.name),)
         return Finding("infeasible", "study", about, "cannot_judge", why, run)
     found = find_infeasible(results, study)

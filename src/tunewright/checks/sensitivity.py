@@ -194,6 +194,15 @@ def sensitivity(results: Results) -> list[Finding]:
     return said_once(findings, results.round.name)
 
 
+def _why_no_axis(study: Settled) -> Message:
+    """Why there is nothing to weigh: too few trials, or nothing that all of them searched."""
+    feasible = sum(trial.value is not None for trial in study.trials)
+    if study.study.space and feasible < FEWEST:
+        facts = {"feasible": feasible, "needed": FEWEST, "adaptive": study.adaptive}
+        return Message("sensitivity.few_trials", facts)
+    return Message("sensitivity.nothing_searched")
+
+
 def _ask(results: Results, study: Settled) -> Finding:
     about, name = study.study.label, results.round.name
     # conditional ones are active in some trials only, and are weighed among these
@@ -204,7 +213,7 @@ def _ask(results: Results, study: Settled) -> Finding:
     weighed = [one for a in partial[:MOST_AXES] if (one := _conditional(a, every)) is not None]
     feasible = sum(t.status == "completed" for t in study.trials)
     if not lines and not weighed:
-        why = NotJudged(Message("sensitivity.nothing_searched"))
+        why = NotJudged(_why_no_axis(study))
         return Finding("sensitivity", "study", about, "cannot_judge", why)
     if feasible < FEWEST:
         facts = {"feasible": feasible, "needed": FEWEST}

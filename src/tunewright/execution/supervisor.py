@@ -8,7 +8,9 @@ only one that talks to the store; whatever ends it, the trials it held go back t
 from __future__ import annotations
 
 import contextlib
+import errno
 import logging
+import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,7 +24,7 @@ from tunewright.execution.executors.inline import Inline
 from tunewright.execution.heartbeat import Heartbeat
 from tunewright.execution.interrupts import Interrupts, Wish
 from tunewright.execution.ledger import Ledger
-from tunewright.execution.outcome import Verdict, conclude, watched_metrics
+from tunewright.execution.outcome import Verdict, conclude, needed_mb, watched_metrics
 from tunewright.execution.prepare import reproduce
 from tunewright.execution.progress import Progress
 from tunewright.execution.sources import sources
@@ -40,6 +42,12 @@ TURN_S = 0.5  # the longest wait for events: signals are heeded at least this of
 LOOK_S = 1.0  # how often the store is asked for requests, dead owners and new trials
 LAST_WORDS_S = 0.2  # for ends that are on their way when the supervisor itself must end
 GRACE_S = 30.0  # between the wish to save and the end
+SCARCE_S = 2.0  # before another try to start a worker, where the machine has no process left
+# why one folder cannot be used while those beside it can
+OWN_FOLDER = (
+    *(errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ELOOP),
+    *(errno.ENAMETOOLONG, errno.ENOTEMPTY),
+)
 FIRST_FAILURES = 5  # a round whose first trials all fail has a broken workload
 log = logging.getLogger(__name__)
 
@@ -225,11 +233,15 @@ class Supervisor:
         ready, enough = filled(own.store, own.record, own.search, claims)
         if not enough:
             self._end("no suggestion", f"{own.search.name} has nothing more to suggest")
-        assignments = [self._assignment(claim) for claim in ready]
+        blocked: list[Ended] = []
+        assignments = [a for claim in ready if (a := self._assignment(claim, blocked))]
         for claim in ready:
             command = reproduce(own.workload, claim.configuration or {}, claim.seed)
             self._accounts[claim.trial] = Account(claim, self._watched, time.monotonic(), command)
-        own.executor.start(own.workload, assignments)
+        if assignments:
+            own.executor.start(own.workload, assignments)
+        for end in blocked:
+            self._take(end)
         running = len(self._accounts) - len(ready)
         for claim in ready:
             running += 1
@@ -239,7 +251,19 @@ class Supervisor:
                 )
             )
 
-    def _assignment(self, claim: Claim) -> Assignment:
+    def _assignment(self, claim: Claim, blocked: list[Ended]) -> Assignment | None:
+        """What to train; nothing, and its end in `blocked`, if its folder alone cannot be used."""
+        try:
+            folder = self._ledger.open_folder(claim)
+        except StoreError as error:
+            cause = error.__cause__
+            if not (isinstance(cause, OSError) and cause.errno in OWN_FOLDER):
+                raise
+            if not os.access(self._own.root, os.W_OK | os.X_OK):
+                raise  # all of them are out of reach: that is waited for
+            reason = Message("trial.no_folder", {"folder": claim.folder, "text": str(cause)})
+            blocked.append(Ended(claim.trial, claim.attempt, "failed", reason))
+            return None
         return Assignment(
             trial=claim.trial,
             attempt=claim.attempt,
@@ -248,7 +272,7 @@ class Supervisor:
             configuration=claim.configuration or {},
             seed=claim.seed,
             split_seed=claim.split_seed,
-            folder=self._ledger.open_folder(claim),
+            folder=folder,
             eval_every=self._own.workload.eval_every,
         )
 
@@ -295,6 +319,11 @@ class Supervisor:
         del self._accounts[trial]
         self._stopped.discard(trial)
         self._claim_at = 0.0
+        if (needed := needed_mb(ending.told)) is not None:
+            self._ledger.reserve(needed)
+        reason = ending.verdict.reason
+        if reason is not None and reason.code == "trial.not_started":
+            self._claim_at = time.monotonic() + SCARCE_S
         self.progress.tell(account, ending, running=len(self._accounts))
         if self._why is None and self.progress.hopeless(FIRST_FAILURES):
             self._end(

@@ -24,7 +24,12 @@ from tunewright.errors import DesignError
 from tunewright.importers.build_round import position
 from tunewright.importers.cell import MISSING, as_value
 from tunewright.importers.columns import Columns, columns_in, plain_cell
-from tunewright.importers.foreign import PointsInOrder, number_or_none, whole_or_none
+from tunewright.importers.foreign import (
+    PointsInOrder,
+    duration_or_none,
+    number_or_none,
+    whole_or_none,
+)
 from tunewright.importers.nearest import did_you_mean
 from tunewright.importers.problems import Problems
 from tunewright.messages import Message
@@ -182,7 +187,7 @@ def _points(frame: Columns, problems: Problems) -> dict[Any, PointsInOrder]:
         elif not isinstance(metric, str) or not metric:
             problems.add(f"curves: {metric!r} of trial {trial!r} names no metric.", "metric")
         else:
-            found.setdefault(identity, PointsInOrder()).add(metric, at, number)
+            found.setdefault(identity, PointsInOrder(stepped=True)).add(metric, at, number)
     return found
 
 
@@ -223,7 +228,7 @@ def _trial(
         curves=Curves([Batch(1, 0, pack(points))] if points else []),
         seed=whole_or_none(layout.cell("seed", row)) or 0,
         attempts=whole_or_none(layout.cell("attempts", row)) or 0,
-        seconds=number_or_none(layout.cell("seconds", row)) or 0.0,
+        seconds=duration_or_none(layout.cell("seconds", row)) or 0.0,
         command=storable(str(layout.cell("command", row) or "")),
     )
 

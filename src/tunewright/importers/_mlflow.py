@@ -9,15 +9,14 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Unpack
 
 from tunewright.design.objective import Objective
-from tunewright.errors import NotFound, StoreError, Unreadable
+from tunewright.errors import NotFound, Unreadable
 from tunewright.importers.build_round import Options, take_over
-from tunewright.importers.files import existing, files_below, text_in
+from tunewright.importers.files import existing, files_below, read_only_database, reading, text_in
 from tunewright.importers.foreign import (
     ForeignTrial,
     PointsInOrder,
@@ -61,7 +60,8 @@ def mlflow(
     `experiment` is its name or id, and may be left out where only one has runs.
     """
     path = existing(str(address).removeprefix("sqlite:///").removeprefix("file:"), "MLflow store")
-    experiments = _in_folder(path) if path.is_dir() else _in_database(path)
+    with reading(path, "a folder or database of MLflow"):
+        experiments = _in_folder(path) if path.is_dir() else _in_database(path)
     name = _chosen(experiments, experiment, path)
     runs = experiments[name][1]
     ended = [run for run in runs if run.state in ("FINISHED", "FAILED", "KILLED")]
@@ -193,10 +193,10 @@ def _in_database(path: Path) -> dict[str, tuple[str, list[_Run]]]:
         if file.read(15) != b"SQLite format 3":
             raise Unreadable(f"{path}: neither a folder nor a SQLite file of MLflow.")
     try:
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as database:
+        with read_only_database(path) as database:
             return _read_database(database)
-    except sqlite3.DatabaseError as error:
-        raise StoreError(f"{path} could not be read as a database of MLflow: {error}") from error
+    except sqlite3.Error as error:
+        raise Unreadable(f"{path} could not be read as a database of MLflow: {error}") from error
 
 
 def _read_database(database: sqlite3.Connection) -> dict[str, tuple[str, list[_Run]]]:

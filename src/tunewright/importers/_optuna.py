@@ -7,17 +7,21 @@ was not finite, else failed; trials that run or wait are left out.
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
+import tempfile
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, Unpack
 
 from tunewright.design.objective import Objective
 from tunewright.design.ranges import Choice, Integers, Linear, Log, Range, Value
-from tunewright.errors import DesignError, MissingExtra, NotFound, StoreError
+from tunewright.errors import DesignError, MissingExtra, NotFound
 from tunewright.importers.build_round import Options, take_over
+from tunewright.importers.files import read_only_database, reading
 from tunewright.importers.foreign import (
     NO_REASON,
     ForeignTrial,
@@ -28,6 +32,7 @@ from tunewright.importers.foreign import (
     number_or_none,
     plain_name,
     plain_value,
+    whole_or_none,
 )
 from tunewright.importers.nearest import did_you_mean
 from tunewright.messages import Message
@@ -54,29 +59,57 @@ def optuna(
     objective is the study's own unless another is given; `study` may be left out if it is alone.
     """
     optuna = _optuna()
-    with _storage(optuna, url) as storage:
-        name = _chosen(storage, study, url)
-        with _quietly(optuna):
-            loaded = optuna.load_study(study_name=name, storage=storage)
-        metrics = loaded.metric_names or _value_names(len(loaded.directions))
-        trials = loaded.get_trials(deepcopy=False)
-        minimized = [d == optuna.study.StudyDirection.MINIMIZE for d in loaded.directions]
-    metrics = [plain_name(metric) for metric in metrics]
-    ended = [t for t in trials if t.state.is_finished()]
-    judged_at = _judged_at(ended) if len(metrics) == 1 else None
-    taken = tuple(_trial(trial, metrics, judged_at) for trial in ended)
-    grid = bool(ended) and all("grid_id" in trial.system_attrs for trial in ended)
-    source = Source(
-        origin=f"the Optuna study {plain_name(name)!r}",
-        name=plain_name(name),
-        trials=taken,
-        ranges=_ranges(ended),
-        search="grid" if grid else SEARCH,
-        notes=tuple(_notes(trials, taken, metrics, grid or "search" in options)),
-    )
-    if objective is None:
-        objective = Objective(metrics[0], minimized[0], judged_at or "last")
+    with reading(_shown(url), "a storage of Optuna"):
+        with _storage(optuna, url) as storage:
+            name = _chosen(storage, study, url)
+            with _quietly(optuna):
+                loaded = optuna.load_study(study_name=name, storage=storage)
+            metrics = loaded.metric_names or _value_names(len(loaded.directions))
+            trials = loaded.get_trials(deepcopy=False)
+            minimized = [d == optuna.study.StudyDirection.MINIMIZE for d in loaded.directions]
+            unnamed = not loaded.metric_names and len(metrics) == 1
+        metrics = [plain_name(metric) for metric in metrics]
+        ended = [t for t in trials if t.state.is_finished()]
+        if objective is not None and unnamed and _names_it(objective, ended):
+            _refuse_direction(objective, minimized[0], name)
+            metrics = [objective.metric]
+        judged_at = _judged_at(ended) if len(metrics) == 1 else None
+        taken = tuple(_trial(trial, metrics, judged_at) for trial in ended)
+        grid = bool(ended) and all("grid_id" in trial.system_attrs for trial in ended)
+        source = Source(
+            origin=f"the Optuna study {plain_name(name)!r}",
+            name=plain_name(name),
+            trials=taken,
+            ranges=_ranges(ended),
+            search="grid" if grid else SEARCH,
+            notes=tuple(_notes(trials, taken, metrics, grid or "search" in options)),
+        )
+        if objective is None:
+            objective = Objective(metrics[0], minimized[0], judged_at or "last")
+        elif (
+            unnamed and objective.metric == metrics[0]
+        ):  # a value of Optuna's is what its study has
+            objective = replace(objective, at=judged_at or "last")
     return take_over(source, objective, options)
+
+
+def _names_it(objective: Objective, trials: Sequence[Any]) -> bool:
+    """Whether the objective is a name for the study's only value, which has none of its own."""
+    others = {INTERMEDIATE} | {name for trial in trials for name in trial.user_attrs}
+    others |= {name for trial in trials for name in _constraints(trial.system_attrs)}
+    return objective.metric not in others
+
+
+def _refuse_direction(objective: Objective, minimized: bool, study: str) -> None:
+    if objective.minimize != minimized:
+        was, said = ("minimize", "maximize") if minimized else ("maximize", "minimize")
+        raise DesignError(
+            f"{said} {objective.metric}: the Optuna study {plain_name(study)!r} was made to {was} "
+            f"its value. Say --{was} {objective.metric}, or tw.{was}({objective.metric!r}).",
+            code="import.direction",
+            metric=objective.metric,
+            study_direction=was,
+        )
 
 
 def _optuna() -> Any:
@@ -98,21 +131,44 @@ def _quietly(optuna: Any) -> Iterator[None]:
 
 @contextmanager
 def _storage(optuna: Any, url: str) -> Iterator[Any]:
-    """An Optuna storage of something that exists; nothing is created in its place."""
+    """An Optuna storage of something that exists; nothing is created in its place.
+
+    A file is read as a copy, since Optuna adds what it misses in one to the file itself; the
+    session with a server may not write.
+    """
     path, is_journal = _file(str(url))
-    if is_journal:
-        journal = optuna.storages.journal
-        with _quietly(optuna), _in_our_words(url):
-            yield optuna.storages.JournalStorage(journal.JournalFileBackend(str(path)))
-        return
-    address = f"sqlite:///{path}" if path is not None else _with_driver(str(url))
-    with _quietly(optuna), _in_our_words(url):
-        storage = optuna.storages.RDBStorage(address)
-    try:
-        yield storage
-    finally:
-        storage.remove_session()
-        storage.engine.dispose()
+    with tempfile.TemporaryDirectory(prefix="tunewright-") as folder:
+        copy = Path(folder, "copy")
+        if path is not None and is_journal:
+            shutil.copyfile(path, copy)
+            backend = optuna.storages.journal.JournalFileBackend(str(copy))
+            with _quietly(optuna):
+                yield optuna.storages.JournalStorage(backend)
+            return
+        if path is not None:
+            with read_only_database(path) as database, closing(sqlite3.connect(copy)) as own:
+                database.backup(own)
+        address = f"sqlite:///{copy}" if path is not None else _with_driver(str(url))
+        with _quietly(optuna):
+            storage = optuna.storages.RDBStorage(
+                address, engine_kwargs=_session(address), skip_table_creation=True
+            )
+        try:
+            yield storage
+        finally:
+            storage.remove_session()
+            storage.engine.dispose()
+
+
+def _session(address: str) -> dict[str, Any]:
+    """What keeps a session with a database server from writing to it."""
+    if not address.startswith("postgresql"):
+        return {}
+    return {"connect_args": {"options": "-c default_transaction_read_only=on"}}
+
+
+def _shown(url: str) -> str:
+    return str(url).split("@")[-1]  # never a password
 
 
 def _file(url: str) -> tuple[Path | None, bool]:
@@ -128,7 +184,7 @@ def _file(url: str) -> tuple[Path | None, bool]:
     with path.open("rb") as file:
         if file.read(15) != b"SQLite format 3":
             return path, True
-    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as database:
+    with read_only_database(path) as database:
         tables = {row[0] for row in database.execute("SELECT name FROM sqlite_master")}
     if not {"studies", "trials", "trial_params"} <= tables:  # Optuna would add its own to it
         raise NotFound(f"{path} is a database, but not one of Optuna's.")
@@ -141,18 +197,9 @@ def _with_driver(url: str) -> str:
     return f"postgresql+psycopg{divider}{rest}" if scheme in ("postgresql", "postgres") else url
 
 
-@contextmanager
-def _in_our_words(url: str) -> Iterator[None]:
-    try:
-        yield
-    except (RuntimeError, ValueError, KeyError, ImportError, OSError) as error:
-        shown = url.split("@")[-1]  # never a password
-        raise StoreError(f"Optuna cannot read {shown}: {error}") from error
-
-
 def _chosen(storage: Any, study: str | None, url: str) -> str:
     names = [str(found.study_name) for found in storage.get_all_studies()]
-    shown = url.split("@")[-1]
+    shown = _shown(url)
     if study is None:
         if len(names) == 1:
             return names[0]
@@ -196,9 +243,10 @@ def _trial(
     points = PointsInOrder()
     curve = metrics[0] if judged_at is not None else INTERMEDIATE
     for step, value in sorted(trial.intermediate_values.items()):
-        points.add(curve, step, value)
+        points.add(curve, int(step), float(value))  # a damaged database may hold anything
     complete = trial.state.name == "COMPLETE"
-    final = zip(metrics, trial.values or (), strict=False) if complete else ()
+    values = [float(value) for value in trial.values or ()] if complete else []
+    final = zip(metrics, values, strict=False)
     attributes = [
         (str(name), number)
         for name, value in trial.user_attrs.items()
@@ -216,7 +264,7 @@ def _trial(
         reason=reason,
         points=points.points(),
         seconds=duration.total_seconds() if duration is not None else 0.0,
-        number=trial.number,
+        number=whole_or_none(trial.number),
     )
 
 

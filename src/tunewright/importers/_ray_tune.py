@@ -15,7 +15,14 @@ from typing import Any, Unpack
 from tunewright.design.objective import Objective
 from tunewright.errors import DesignError, NotFound
 from tunewright.importers.build_round import Options, take_over
-from tunewright.importers.files import csv_columns, existing, files_below, json_lines, text_in
+from tunewright.importers.files import (
+    csv_columns,
+    existing,
+    files_below,
+    json_lines,
+    reading,
+    text_in,
+)
 from tunewright.importers.foreign import (
     ForeignTrial,
     PointsInOrder,
@@ -63,10 +70,12 @@ def ray_tune(
     )
     if not folders:
         raise NotFound(f"{root} holds no trials: no result.json or progress.csv below it.")
-    states = dict(_states(path for path in files if path.name.startswith("experiment_state")))
+    with reading(root, "the folder of a Ray Tune experiment"):
+        states = dict(_states(path for path in files if path.name.startswith("experiment_state")))
     trials, unfinished = [], 0
     for own in folders:
-        trial, status = _trial(own, states, objective.metric, step)
+        with reading(own, "the folder of a trial of Ray Tune"):
+            trial, status = _trial(own, states, objective.metric, step)
         if status in ("RUNNING", "PENDING", "PAUSED"):
             unfinished += 1
         else:

@@ -11,8 +11,8 @@ from tunewright.design.ranges import as_plain
 from tunewright.errors import DesignError
 from tunewright.importers._frames import HEAD, POINT, TAIL, frames
 from tunewright.importers.build_round import Options, take_over
-from tunewright.importers.columns import Columns, plain_cell
-from tunewright.importers.files import existing, table_columns
+from tunewright.importers.columns import Columns, is_row_index, plain_cell
+from tunewright.importers.files import existing, reading, table_columns
 from tunewright.importers.foreign import (
     ForeignTrial,
     PointsInOrder,
@@ -48,18 +48,20 @@ def tables(
     like one (`valid_loss`). Every other column is a hyperparameter, with a guessed role.
     """
     path = existing(trials, "table")
-    frame = table_columns(path)
-    points = table_columns(existing(curves, "table")) if curves is not None else None
+    with reading(path, "a table of trials"):
+        frame = table_columns(path)
+    points = None
+    if curves is not None:
+        with reading(curves, "a table of curves"):
+            points = table_columns(existing(curves, "table"))
     round = options.get("round")
     if round is not None and points is not None:
         frame.setdefault("status", ["completed"] * _rows(frame))
         return frames(round, objective, frame, points, options.get("means"))
     measured = _metrics(frame, points, objective, metrics)
-    source = Source(
-        origin=f"the table {path.name}",
-        name=path.stem,
-        trials=tuple(_trials(frame, points, measured)),
-    )
+    with reading(path, "a table of trials"):
+        made = tuple(_trials(frame, points, measured))
+    source = Source(origin=f"the table {plain_name(path.name)}", name=path.stem, trials=made)
     return take_over(source, objective, options)
 
 
@@ -83,7 +85,8 @@ def _trials(frame: Columns, points: Columns | None, metrics: Sequence[str]) -> l
     identity = next((name for name in ("trial", "number", "id") if name in frame), None)
     always = {"status", "reason", "reason_code"}
     of_ours = {*HEAD, *TAIL} if "status" in frame and "number" in frame else always
-    settings = [n for n in frame if n not in of_ours | {identity} | set(metrics)]
+    not_set = of_ours | {identity, *metrics}
+    settings = [n for n in frame if n not in not_set and not is_row_index(n, frame[n])]
     logged = {} if points is None else _logged(points)
     found = []
     for row in range(_rows(frame)):
@@ -138,7 +141,7 @@ def _logged(points: Columns) -> dict[str, PointsInOrder]:
             number = float("nan")
         if at is None or number is None:
             raise DesignError(f"curves: step {step!r}, value {value!r} of trial {trial!r}.")
-        found.setdefault(str(trial), PointsInOrder()).add(str(metric), at, number)
+        found.setdefault(str(trial), PointsInOrder(stepped=True)).add(str(metric), at, number)
     return found
 
 

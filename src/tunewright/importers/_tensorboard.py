@@ -20,7 +20,7 @@ from tunewright.design.ranges import Value
 from tunewright.errors import DesignError, NotFound
 from tunewright.importers.build_round import Options, take_over
 from tunewright.importers.event_file import Events, read_events
-from tunewright.importers.files import existing, files_below
+from tunewright.importers.files import existing, files_below, reading
 from tunewright.importers.foreign import (
     ForeignTrial,
     PointsInOrder,
@@ -48,7 +48,8 @@ def tensorboard(
     `configurations` gives hyperparameters by folder ("run_1"), where none were logged.
     """
     root = existing(folder, "folder")
-    read = _read(root)
+    with reading(root, "a folder of TensorBoard's event files"):
+        read = _read(root)
     if not read:
         raise NotFound(f"{root} holds no event files (their names contain {EVENTS!r}).")
     torn = [name for name, found in read.items() if any(e.torn for _, e in found.events)]

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from tunewright.design.objective import Objective
-from tunewright.errors import DesignError, MissingExtra, NotFound
+from tunewright.errors import DesignError, MissingExtra, NotFound, Unreadable
 from tunewright.importers.build_round import Options, take_over
-from tunewright.importers.files import csv_columns, existing, files_below, text_in
+from tunewright.importers.columns import is_row_index
+from tunewright.importers.files import csv_columns, existing, files_below, reading, text_in
 from tunewright.importers.foreign import (
     ForeignTrial,
     PointsInOrder,
@@ -42,6 +43,9 @@ ABOUT = {
     *("Job Type", "Hostname", "Host", "Description", "Commit", "GitHub", "GPU Count", "GPU Type"),
     *("Updated", "End Time", "Start Time", "Sweep Name", "Project", "Entity", "Agent"),
 }
+LARGEST_YAML = 2**24  # bytes of a config.yaml
+MOST_NODES = 100_000  # of a YAML document, every alias followed
+DEEPEST_YAML = 100
 ENDED = {"finished": "completed", "crashed": "failed", "failed": "failed", "killed": "failed"}
 
 
@@ -58,10 +62,11 @@ def wandb(
     read like one.
     """
     found = existing(path, "W&B export")
-    if found.is_dir():
-        trials, notes = _offline(found, objective.metric)
-    else:
-        trials, notes = _exported(found, objective, metrics)
+    with reading(found, "an export or a folder of offline runs of W&B"):
+        if found.is_dir():
+            trials, notes = _offline(found, objective.metric)
+        else:
+            trials, notes = _exported(found, objective, metrics)
     name = plain_name(found.resolve().stem)
     origin = f"the W&B {'folder' if found.is_dir() else 'export'} {plain_name(found.name)}"
     source = Source(origin, name, tuple(trials), notes=tuple(notes))
@@ -79,7 +84,8 @@ def _exported(
     for name in sorted(named - set(table)):
         raise DesignError(f"the export has no column {name!r}.{did_you_mean(name, table)}")
     measured = [n for n in table if n in named or (looks_like_metric(n) and n not in ABOUT)]
-    settings = [n for n in table if n not in ABOUT and n not in measured and not n.startswith("_")]
+    not_set = {*ABOUT, *measured, *(n for n in table if n.startswith("_"))}
+    settings = [n for n in table if n not in not_set and not is_row_index(n, table[n])]
     trials, unfinished = [], 0
     for row in range(len(next(iter(table.values())))):
         state = table["State"][row].lower() if "State" in table else "finished"
@@ -182,10 +188,38 @@ def _yaml(path: Path) -> dict[str, Any]:
     except ImportError as error:
         raise MissingExtra(f"{path} is a YAML file: pip install pyyaml") from error
     try:
-        found = yaml.safe_load(text_in(path, 2**24))
-    except (yaml.YAMLError, RecursionError) as error:
-        raise DesignError(f"{path}: not YAML ({error}).") from None
+        loader = yaml.SafeLoader(text_in(path, LARGEST_YAML))
+        root = loader.get_single_node()
+        _refuse_aliases(root, path)
+        found = loader.construct_document(root) if root is not None else {}
+    except (yaml.YAMLError, ArithmeticError, LookupError, RecursionError, TypeError) as error:
+        raise Unreadable(f"{path}: not YAML ({_line(error)}).", path=str(path)) from None
+    except (AttributeError, ValueError) as error:  # dates and numbers that are none
+        raise Unreadable(f"{path}: not YAML ({_line(error)}).", path=str(path)) from None
     return found if isinstance(found, dict) else {}
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())[:300]
+
+
+def _refuse_aliases(root: Any, path: Path) -> None:
+    """Refuse a document that aliases make endless, or far larger than its text."""
+    waiting = [(root, 0)]
+    for _ in range(MOST_NODES):
+        if not waiting:
+            return
+        node, depth = waiting.pop()
+        if depth > DEEPEST_YAML:
+            break
+        for part in node.value if isinstance(getattr(node, "value", None), list) else ():
+            own = part if isinstance(part, tuple) else (part,)
+            waiting += [(inner, depth + 1) for inner in own]
+    raise Unreadable(
+        f"{path}: over {MOST_NODES:,} values or {DEEPEST_YAML} levels once its aliases (*name) are "
+        "followed. The settings of a run are far fewer.",
+        path=str(path),
+    )
 
 
 def _notes(torn: int, bare: int) -> Iterator[str]:

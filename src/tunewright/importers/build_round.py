@@ -53,7 +53,7 @@ def take_over(source: Source, objective: Objective, options: Options) -> Results
         round, notes = given_round, source.notes
         left_out = frozenset(n for t in trials for n in t.configuration) - set(round.names)
     else:
-        round, notes, left_out = _guessed(source, trials, meaning, options)
+        round, notes, left_out, trials = _guessed(source, trials, meaning, options)
     placed, problems = [], []
     for trial in trials:
         study = _study_of(round, trial.configuration)
@@ -65,11 +65,17 @@ def take_over(source: Source, objective: Objective, options: Options) -> Results
         more = [f"and {len(problems) - 10} more"] if len(problems) > 10 else []
         raise DesignError("\n".join([*problems[:10], *more]))
     if len(placed) < len(trials):
-        count = len(trials) - len(placed)
-        notes = (*notes, f"{count} failed or pruned trials belong to no study and were left out.")
+        numbers = {trial.number for trial, _ in placed}
+        called = [repr(trial.name) for trial in trials if trial.number not in numbers]
+        others = f" and {len(called) - 8} more" if len(called) > 8 else ""
+        notes = (
+            *notes,
+            f"{len(called)} failed or pruned trials belong to no study and were left out: "
+            f"{', '.join(called[:8])}{others}.",
+        )
     made = [_trial(t, study, search, left_out) for t, study in placed]
     results = Results.from_parts(round, objective, made, meaning=meaning)
-    return replace(results, search=search, notes=(*notes, *taken))
+    return replace(results, search=search, notes=(*notes, *taken), imported=True)
 
 
 def position(study: Study, configuration: Mapping[str, Value]) -> dict[str, float]:
@@ -123,7 +129,8 @@ def _check_logged(source: Source, objective: Objective, trials: Sequence[Foreign
 
 def _guessed(
     source: Source, trials: Sequence[ForeignTrial], meaning: Meaning, options: Options
-) -> tuple[Round, tuple[str, ...], frozenset[str]]:
+) -> tuple[Round, tuple[str, ...], frozenset[str], list[ForeignTrial]]:
+    """A round of guessed roles, its notes, what has no role, and the trials that are whole."""
     roles = guess_roles(
         trials,
         options.get("roles") or {},
@@ -140,12 +147,14 @@ def _guessed(
         trials_per_study=1,
     )
     counts = [0] * len(round.studies)
-    for trial in trials:
+    aside = {trial.number for trial in roles.incomplete}
+    whole = [trial for trial in trials if trial.number not in aside]
+    for trial in whole:
         study = _study_of(round, trial.configuration)
         if study is not None:
             counts[study.number] += 1
     round = replace(round, trials_per_study=max(*counts, 1))
-    return round, (*source.notes, *roles.notes), frozenset(roles.left_out)
+    return round, (*source.notes, *roles.notes), frozenset(roles.left_out), whole
 
 
 def _study_of(round: Round, configuration: Mapping[str, Value]) -> Study | None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from tunewright.design.ranges import as_plain
 from tunewright.errors import DesignError
+from tunewright.importers.files import doubled_in
 
 Columns = Mapping[str, Sequence[Any]]
 
@@ -42,9 +43,21 @@ def columns_in(frame: Any, what: str) -> dict[str, list[Any]]:
 
 
 def _refuse_doubled(names: Sequence[str], what: str) -> None:
-    doubled = sorted({name for name in names if names.count(name) > 1})
+    doubled = doubled_in(names)
     if doubled:
         raise DesignError(f"{what}: several columns are called {', '.join(doubled)}.")
+
+
+INDEX_NAMES = ("", "Unnamed: 0", "__index_level_0__", "index")  # what pandas writes over its index
+
+
+def is_row_index(name: str, cells: Sequence[Any]) -> bool:
+    """Whether a column is the index of a frame that was written with it: 0, 1, 2 and so on.
+
+    >>> is_row_index("", ["0", "1"]), is_row_index("", ["8", "1"]), is_row_index("lr", [0, 1])
+    (True, False, False)
+    """
+    return name in INDEX_NAMES and [str(cell) for cell in cells] == [*map(str, range(len(cells)))]
 
 
 def plain_cell(cell: Any) -> Any:

@@ -1,19 +1,59 @@
-"""Opening other people's files: within limits, and never outside the folder that was named."""
+"""Opening other people's files: within limits, read-only, never outside the folder that was named.
+
+Whatever goes wrong in them ends in `Unreadable`, with the file and what was expected of it.
+"""
 
 from __future__ import annotations
 
 import csv
 import json
 import os
-from collections.abc import Iterator
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from tunewright.errors import NotFound, Unreadable, need
+from tunewright.errors import Damaged, NotFound, TunewrightError, Unreadable, need
 from tunewright.store import plain_json
+from tunewright.store.storable import storable
 
 LARGEST = plain_json.LARGEST_FILE
 MOST_FILES = 200_000  # looked at below one folder
+MOST_COLUMNS = 5_000  # of a table
+MOST_CELLS = 20_000_000  # of a table: rows times columns
+
+
+@contextmanager
+def reading(path: object, expected: str) -> Iterator[None]:
+    """Turn whatever a foreign file makes its reader raise into `Unreadable`."""
+    try:
+        yield
+    except Unreadable:
+        raise
+    except Damaged as error:  # of a foreign file: nothing of ours is to be restored
+        raise Unreadable(str(error), path=str(path), expected=expected) from error
+    except TunewrightError:
+        raise
+    except Exception as error:  # a hostile file may raise anything in any library
+        cause = storable(f"{type(error).__name__}: {error}".splitlines()[0], longest=300)
+        raise Unreadable(
+            f"{path}: cannot be read as {expected} ({cause}).",
+            path=str(path),
+            expected=expected,
+            cause=type(error).__name__,
+        ) from error
+
+
+@contextmanager
+def read_only_database(path: Path) -> Iterator[sqlite3.Connection]:
+    """A SQLite file that is not written to, nor anything beside it where that can be helped."""
+    log = Path(f"{path}-wal")
+    # a log that was not merged is part of the data; without one nothing else is looked at
+    mode = "mode=ro" if log.exists() and log.stat().st_size else "mode=ro&immutable=1"
+    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?{mode}", uri=True)) as database:
+        yield database
 
 
 def existing(path: str | os.PathLike[str], what: str) -> Path:
@@ -70,8 +110,9 @@ def csv_columns(path: Path) -> dict[str, list[str]]:
         raise Unreadable(f"{path}: not a CSV file ({error}).") from None
     if not rows:
         raise Unreadable(f"{path}: an empty file.")
+    _refuse_size(path, len(rows) - 1, len(rows[0]))
     head = [_unquoted(name) for name in rows[0]]
-    doubled = sorted({name for name in head if head.count(name) > 1})
+    doubled = doubled_in(head)
     if doubled:
         raise Unreadable(f"{path}: several columns are called {', '.join(map(repr, doubled))}.")
     for line, row in enumerate(rows[1:], start=2):
@@ -88,11 +129,7 @@ def table_columns(path: Path) -> dict[str, list[Any]]:
         return dict(csv_columns(path))
     if ending == ".parquet":
         polars = need("polars", extra="frames", purpose="reading a Parquet file")
-        try:
-            frame = polars.read_parquet(path)
-        except (polars.exceptions.PolarsError, OSError) as error:
-            raise Unreadable(f"{path}: not a Parquet file ({error}).") from None
-        return {column.name: column.to_list() for column in frame.get_columns()}
+        return _parquet_columns(path, polars)
     if ending == ".jsonl":
         rows: Any = list(json_lines(path))
     elif ending == ".json":
@@ -102,7 +139,49 @@ def table_columns(path: Path) -> dict[str, list[Any]]:
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise Unreadable(f"{path}: not a list of rows, one JSON object each.")
     names = list(dict.fromkeys(str(name) for row in rows for name in row))
+    _refuse_size(path, len(rows), len(names))
     return {name: [row.get(name) for row in rows] for name in names}
+
+
+def _parquet_columns(path: Path, polars: Any) -> dict[str, list[Any]]:
+    """The columns of a Parquet file, whose size is known before it is read."""
+    try:
+        lazy = polars.scan_parquet(path)
+        rows = lazy.select(polars.len()).collect().item()  # of the metadata alone
+        _refuse_size(path, rows, len(lazy.collect_schema()))
+        frame = lazy.collect()
+        texts = [c for c in frame.get_columns() if c.dtype in (polars.String, polars.Binary)]
+        # equal texts are stored once, and are many objects here
+        size = sum(int(c.cast(polars.Binary).bin.size().sum()) for c in texts)
+    except (polars.exceptions.PolarsError, polars.exceptions.PanicException, OSError) as error:
+        # a panic is no Exception, so that no other handler would see it
+        raise Unreadable(f"{path}: not a Parquet file ({error}).", path=str(path)) from None
+    if size > LARGEST:
+        raise Unreadable(f"{path}: {size:,} bytes of text, more than the {LARGEST:,} allowed.")
+    return {column.name: column.to_list() for column in frame.get_columns()}
+
+
+def _refuse_size(path: Path, rows: int, columns: int) -> None:
+    if columns > MOST_COLUMNS:
+        raise Unreadable(
+            f"{path}: {columns:,} columns, more than the {MOST_COLUMNS:,} allowed. A table has one "
+            "row for each trial and one column for each hyperparameter.",
+            path=str(path),
+            columns=columns,
+        )
+    if rows * columns > MOST_CELLS:
+        raise Unreadable(
+            f"{path}: {rows:,} rows of {columns:,} columns, more than the {MOST_CELLS:,} cells "
+            "allowed. Export fewer columns, or every tenth step of the curves.",
+            path=str(path),
+            rows=rows,
+            columns=columns,
+        )
+
+
+def doubled_in(names: Sequence[str]) -> list[str]:
+    """The names that stand there more than once."""
+    return sorted(name for name, times in Counter(names).items() if times > 1)
 
 
 def _unquoted(cell: str) -> str:

@@ -6,6 +6,7 @@ a bounded size, nested settings become dotted names, and nothing is ever execute
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,6 +21,7 @@ from tunewright.store.storable import storable
 from tunewright.store.trial import Status
 
 LONGEST_VALUE = 500  # characters of a hyperparameter's text
+DEEPEST = 20  # of nested settings; what lies deeper is text
 MOST_SETTINGS = 5_000  # hyperparameters of one trial; more is a file of something else
 NO_REASON = "foreign.no_reason"
 Points = Mapping[str, tuple[Sequence[int], Sequence[float]]]  # metric -> steps and values
@@ -38,6 +40,10 @@ class ForeignTrial:
     number: int | None = None  # None: numbered in the order found
     seed: int | None = None
     detail: str = ""  # a traceback
+
+    def __post_init__(self) -> None:
+        # a duration that is NaN, infinite or negative is not known
+        object.__setattr__(self, "seconds", duration_or_none(self.seconds) or 0.0)
 
 
 @dataclass(frozen=True)
@@ -91,12 +97,15 @@ def flattened(settings: Mapping[Any, Any]) -> dict[str, Value]:
     {'optimizer.lr': 0.1, 'optimizer.betas': '[0.9, 0.99]', 'seed': 1}
     """
     found: dict[str, Value] = {}
-    waiting: list[tuple[str, Any]] = [("", settings)]
+    waiting: list[tuple[str, Any, int]] = [("", settings, 0)]  # the next one last
     while waiting and len(found) < MOST_SETTINGS:
-        prefix, value = waiting.pop(0)
-        if isinstance(value, Mapping) and (value or not prefix):
-            inner = [(f"{prefix}.{key}" if prefix else str(key), own) for key, own in value.items()]
-            waiting = [*inner[:MOST_SETTINGS], *waiting]
+        prefix, value, depth = waiting.pop()
+        if isinstance(value, Mapping) and (value or not prefix) and depth < DEEPEST:
+            inner = itertools.islice(value.items(), MOST_SETTINGS)
+            below = [
+                (f"{prefix}.{key}" if prefix else str(key), own, depth + 1) for key, own in inner
+            ]
+            waiting += reversed(below)
         else:
             found[_free(found, plain_name(prefix))] = plain_value(value)
     return found
@@ -145,6 +154,16 @@ def number_or_none(value: Any) -> float | None:
         return None
 
 
+def duration_or_none(value: Any) -> float | None:
+    """Seconds that something can have lasted; None for anything else.
+
+    >>> duration_or_none(1.5), duration_or_none("inf"), duration_or_none(-1)
+    (1.5, None, None)
+    """
+    number = number_or_none(value)
+    return number if number is not None and math.isfinite(number) and number >= 0 else None
+
+
 def whole_or_none(value: Any) -> int | None:
     """A whole number that a step or a seed can be; None for anything else."""
     number = number_or_none(value)
@@ -154,28 +173,46 @@ def whole_or_none(value: Any) -> int | None:
 
 
 class PointsInOrder:
-    """Collects single points into the curves of a trial."""
+    """Collects single points into the curves of a trial.
 
-    def __init__(self) -> None:
+    A tool that was given no step records all points of a metric at one; these are numbered from 1
+    in the order found. With `stepped`, every step is one that somebody wrote.
+
+    >>> points = PointsInOrder()
+    >>> points.add("loss", 0, 0.5), points.add("loss", 0, 0.4), points.points()
+    (None, None, {'loss': ([1, 2], [0.5, 0.4])})
+    """
+
+    def __init__(self, stepped: bool = False) -> None:
         """Begin without any."""
+        self._stepped = stepped
         self._found: dict[str, tuple[list[int], list[float]]] = {}
 
     def add(self, metric: str, step: int, value: float) -> None:
-        """Add one point; of several at one step the last counts."""
+        """Add one point; of several at one step the last counts. No step is beyond 2**53."""
+        if abs(step) > LARGEST_INTEGER:
+            return
         steps, values = self._found.setdefault(plain_name(metric), ([], []))
         steps.append(step)
         values.append(value)
 
     def add_at_end(self, metrics: Iterable[tuple[str, float]]) -> None:
         """Add final values at the last step of all curves, for metrics without a curve."""
-        last = max((max(steps) for steps, _ in self._found.values()), default=1)
+        last = max((max(steps) for steps, _ in self.points().values()), default=1)
         for metric, value in metrics:
             if plain_name(metric) not in self._found:
                 self.add(metric, last, value)
 
     def points(self) -> Points:
         """What was collected."""
-        return self._found
+        if self._stepped:
+            return self._found
+        return {
+            metric: (list(range(1, len(steps) + 1)), values)
+            if len(steps) > 1 and len(set(steps)) == 1
+            else (steps, values)
+            for metric, (steps, values) in self._found.items()
+        }
 
 
 def no_reason(source: str, state: str) -> Message:

@@ -2,11 +2,13 @@
 
 A guess that the user can overrule: what varies is a nuisance hyperparameter, what does not is
 fixed, a seed is neither. One that only some trials have is taken to depend on the choice that says
-which trials these are.
+which trials these are. Where nothing says it and few trials lack a value, these trials are set
+aside by name: a parent run or an empty cell costs one trial, not the hyperparameter.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
@@ -22,6 +24,10 @@ from tunewright.importers.scale import distinct, guessed_range, listed
 
 Role = Literal["scientific", "nuisance", "fixed", "left_out"]
 ROLES: tuple[Role, ...] = get_args(Role)
+FEW = 5  # at most one trial in so many is set aside for lacking a value, or a single one
+MOST_PASSES = 20  # over the trials, each without those that lack something
+MOST_PARENTS = 64  # choices that others may depend on; a table may have thousands of columns
+FEWEST = 3  # trials, in which a choice may differ each time and still say what depends on it
 MANY = 8  # text that differs in each of more trials than this is a label: a name, a path, a date
 
 
@@ -34,6 +40,7 @@ class Roles:
     fixed: Mapping[str, Any]
     left_out: tuple[str, ...]  # seeds, labels, and what the user left out
     notes: tuple[str, ...]  # what was guessed and may be wrong
+    incomplete: tuple[ForeignTrial, ...] = ()  # without a value that all comparable ones have
 
 
 def guess_roles(
@@ -46,16 +53,54 @@ def guess_roles(
     """Roles for the hyperparameters of these trials; `roles` and `ranges` are the user's word."""
     names = list(dict.fromkeys(name for trial in trials for name in trial.configuration))
     _refuse(names, roles, ranges)
-    guessing = _Guessing(roles, {n: _range(n, r) for n, r in ranges.items()}, declared)
-    known = _whole(trials)
-    left_out = [name for name in names if guessing.leaves_out(name, known)]
-    kept = [name for name in names if name not in left_out]
-    scientific = {}
-    for name in kept:
-        if roles.get(name) == "scientific":
-            scientific[name] = guessing.scientific(name, known)
-    searched, fixed = guessing.declare(known, kept, frozenset(scientific))
-    return Roles(scientific, searched, fixed, tuple(left_out), guessing.notes(meaning, left_out))
+    chosen = {n: _range(n, r) for n, r in ranges.items()}
+    remaining, incomplete = list(trials), _Incomplete()
+    for last in (*[False] * MOST_PASSES, True):
+        guessing = _Guessing(roles, chosen, declared)
+        known = _whole(remaining)
+        left_out = [name for name in names if guessing.leaves_out(name, known)]
+        kept = [name for name in names if name not in left_out]
+        scientific = guessing.all_scientific(kept, known)
+        searched, fixed = guessing.declare(known, kept, frozenset(scientific))
+        aside = guessing.few_lacking(len(remaining), len(trials))
+        if aside is None or last:
+            break
+        incomplete.add(*aside)
+        remaining = [t for t in remaining if id(t) not in incomplete.ids]
+    guessing.refuse_ignored()
+    notes = (*incomplete.notes(), *guessing.notes(meaning, left_out))
+    return Roles(
+        scientific, searched, fixed, tuple(left_out), notes, incomplete=tuple(incomplete.trials)
+    )
+
+
+class _Incomplete:
+    """The trials set aside, and the hyperparameters they have no value of."""
+
+    def __init__(self) -> None:
+        self.trials: list[ForeignTrial] = []
+        self.ids: set[int] = set()
+        self._lacking: dict[int, list[str]] = {}
+
+    def add(self, names: Sequence[str], trials: Iterable[ForeignTrial]) -> None:
+        for trial in trials:
+            if id(trial) not in self.ids:
+                self.ids.add(id(trial))
+                self.trials.append(trial)
+            lacks = (name for name in names if name not in trial.configuration)
+            self._lacking.setdefault(id(trial), []).extend(lacks)
+
+    def notes(self) -> Iterable[str]:
+        """A sentence for each set of hyperparameters, with the trials that lack it."""
+        alike: dict[tuple[str, ...], list[str]] = {}
+        for trial in self.trials:
+            lacks = tuple(dict.fromkeys(self._lacking[id(trial)]))
+            alike.setdefault(lacks, []).append(_called(trial))
+        for lacks, called in alike.items():
+            yield (
+                f"{_listing(called)}: left out, without a value of {_listing(lacks)} that the "
+                "other trials have."
+            )
 
 
 @dataclass
@@ -64,7 +109,8 @@ class _Guessing:
     chosen: Mapping[str, Range]  # the user's ranges
     declared: Mapping[str, Range]  # the source's
     seen: list[str] = field(default_factory=list)  # whose range was guessed from the values
-    unexplained: list[str] = field(default_factory=list)  # of some trials, nothing says which
+    # of some trials, and nothing says which: those without it, and how many are looked at
+    unexplained: dict[str, tuple[list[ForeignTrial], int]] = field(default_factory=dict)
     varied: list[str] = field(default_factory=list)
 
     def leaves_out(self, name: str, trials: Sequence[ForeignTrial]) -> bool:
@@ -78,6 +124,73 @@ class _Guessing:
         values = _values(name, trials)
         texts = all(isinstance(value, str) for value in values)
         return texts and len(values) > MANY and len(distinct(values)) == len(values)
+
+    def all_scientific(
+        self, names: Sequence[str], trials: Sequence[ForeignTrial]
+    ) -> dict[str, Range]:
+        """The scientific hyperparameters with their values; every trial must have one."""
+        found = {}
+        for name in names:
+            if self.roles.get(name) == "scientific":
+                self._note_lacking(name, trials)
+                found[name] = self.scientific(name, trials)
+        return found
+
+    def few_lacking(
+        self, remaining: int, count: int
+    ) -> tuple[list[str], list[ForeignTrial]] | None:
+        """The unexplained names that fewest trials lack, and these trials, if they are few."""
+        found: tuple[list[str], list[ForeignTrial]] | None = None
+        for name, (lacking, of) in self.unexplained.items():
+            said = name in self.roles or name in self.chosen
+            most = of // 2 if said else max(1, of // FEW)
+            left = remaining - len(lacking)
+            if len(lacking) > most or 2 * len(lacking) >= of or 2 * left < count:
+                continue
+            if found is None or len(lacking) < len(found[1]):
+                found = [name], lacking
+            elif {id(t) for t in lacking} == {id(t) for t in found[1]}:
+                found[0].append(name)
+        return found
+
+    def refuse_ignored(self) -> None:
+        """Refuse every role and range that the user declared and the round would not have."""
+        problems = [self._ignored(name, "roles", str(role)) for name, role in self.roles.items()]
+        problems += [self._ignored(name, "ranges", str(r)) for name, r in self.chosen.items()]
+        for name in self.chosen:
+            if self.roles.get(name) in ("fixed", "left_out"):
+                problems.append(
+                    f"ranges {name}: {self.chosen[name]}, but roles {name}: {self.roles[name]}, "
+                    "which has no range. Say one of the two."
+                )
+        said = [problem for problem in problems if problem]
+        if said:
+            raise DesignError("\n".join(dict.fromkeys(said)), code="import.role_ignored")
+
+    def _ignored(self, name: str, what: str, said: str) -> str:
+        """Why the round would not have what the user declared; empty if it has."""
+        if self.roles.get(name) == "left_out":
+            return ""
+        if name in self.unexplained:
+            lacking, of = self.unexplained[name]
+            return (
+                f"{what} {name}: {said}, but {len(lacking)} of {of} trials have no value of it "
+                f"({_listing([_called(t) for t in lacking])}), and no other hyperparameter says "
+                f'which. Add the values, or leave it out: roles={{"{name}": "left_out"}}, '
+                f"--leave-out {name}."
+            )
+        role = self.roles.get(name)
+        if role == "nuisance" and name not in self.varied:
+            return (
+                f"{what} {name}: {said}, but every trial has the same value of it. Say its range "
+                f'(ranges=, --range "{name} = ..."), or make it fixed.'
+            )
+        return ""
+
+    def _note_lacking(self, name: str, trials: Sequence[ForeignTrial]) -> None:
+        lacking = [t for t in trials if name not in t.configuration]
+        if lacking and name not in self.unexplained:
+            self.unexplained[name] = lacking, len(trials)
 
     def scientific(self, name: str, trials: Sequence[ForeignTrial]) -> Range:
         """A list of the values tried, unless a range was asked for."""
@@ -106,13 +219,14 @@ class _Guessing:
                 fixed[name] = values[0]
         choices = {n: distinct(_values(n, trials)) for n in everywhere if n in settled}
         choices |= {n: list(d.values) for n, d in searched.items() if isinstance(d, Choice)}
+        choices = dict(itertools.islice(choices.items(), MOST_PARENTS))
         families: dict[str, list[str]] = {}
         for name in names:
-            if name in everywhere:
+            if name in everywhere or name in settled:
                 continue
             parent = _parent(name, choices, trials)
             if parent is None:
-                self.unexplained += [name] if name not in self.unexplained else []
+                self._note_lacking(name, trials)
             else:
                 families.setdefault(parent, []).append(name)
         for parent, children in families.items():
@@ -175,7 +289,7 @@ class _Guessing:
             )
         if self.unexplained:
             said.append(
-                f"{_listing(self.unexplained)}: only some trials have it, and no other "
+                f"{_listing(list(self.unexplained))}: only some trials have it, and no other "
                 "hyperparameter says which; it has no role in this round."
             )
         labels = [name for name in left_out if name not in self.roles]
@@ -244,6 +358,8 @@ def _parent(child: str, choices: Iterable[str], trials: Sequence[ForeignTrial]) 
     """
     partial = None
     for parent in choices:
+        if len(trials) > FEWEST and len(distinct(_values(parent, trials))) == len(trials):
+            continue  # a name of its own for each trial explains anything
         having: set[Any] = set()
         lacking: set[Any] = set()
         for trial in trials:
@@ -258,6 +374,10 @@ def _parent(child: str, choices: Iterable[str], trials: Sequence[ForeignTrial]) 
 
 def _key(value: Value) -> tuple[bool, Value]:
     return isinstance(value, bool), value
+
+
+def _called(trial: ForeignTrial) -> str:
+    return f"trial {trial.name!r}"
 
 
 def _listing(names: Sequence[str]) -> str:

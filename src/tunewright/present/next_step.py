@@ -38,14 +38,18 @@ class Step:
 
 def next_steps(results: Results, reported: bool = False) -> tuple[Step, ...]:
     """The actions that help most from here, best first; `reported`: next to a report."""
-    return tuple(_steps(results, results.round.name, reported))
+    steps = tuple(_steps(results, results.round.name, reported))
+    if results.imported:  # there is no program to train with, and no log
+        return tuple(step for step in steps if not step.action.trains)
+    return steps
 
 
 def _steps(results: Results, name: str, reported: bool) -> Iterator[Step]:
     left = results.counts.get("pending", 0) + results.counts.get("running", 0)
     failed = [trial.number for trial in results.trials if trial.status == "failed"]
     if failed:
-        why = Message("next.failed", {"failed": len(failed)})
+        code = "next.failed_elsewhere" if results.imported else "next.failed"
+        why = Message(code, {"failed": len(failed)})
         yield Step(ShowTrial(name, failed[0] or 0), why)
     if left:
         yield Step(RunTrials(name), Message("next.left", {"left": left}))

@@ -18,12 +18,28 @@ from tunewright.store.database import Database
 from tunewright.store.leases import add_retired
 from tunewright.store.reason import encode
 from tunewright.store.rounds import create_round, trial_folder
-from tunewright.store.schema import attempt, curve, note, round_table, trial as table
+from tunewright.store.schema import attempt, curve, note, round_table, trial as table, worker
 from tunewright.store.storable import LONGEST_TEXT, storable
 from tunewright.store.trial import Trial
 
 if TYPE_CHECKING:
     from tunewright.store.results import Results
+
+
+ELSEWHERE = "elsewhere"  # the host of another tool's trials
+KEPT = "kept"  # the host of trials that a program of the user's made, which can train more
+
+
+def is_imported(connection: Connection, round_id: int) -> bool:
+    """Whether every attempt of a round was made by another tool."""
+    hosts = (
+        select(worker.c.host)
+        .join(attempt, attempt.c.worker == worker.c.id)
+        .join(table, attempt.c.trial == table.c.id)
+        .where(table.c.round == round_id)
+        .distinct()
+    )
+    return connection.execute(hosts).scalars().all() == [ELSEWHERE]
 
 
 def keep(database: Database, results: Results, command: str) -> str:
@@ -49,7 +65,7 @@ def keep(database: Database, results: Results, command: str) -> str:
             command,
             folder="",
         )
-        keeper = add_retired(connection, "elsewhere")
+        keeper = add_retired(connection, ELSEWHERE if results.imported else KEPT)
         writing = _Writing(record.id, record.directory, keeper)
         numbers = writing.write(connection, trials, {})
         writing.write(connection, repeats, numbers)

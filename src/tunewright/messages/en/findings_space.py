@@ -209,6 +209,8 @@ def fairness(verdict: str, facts: Facts) -> list[str]:
 
 
 def _unfair(facts: Facts) -> str:
+    if facts["lengths"] is not None:
+        return "The settings train for different numbers of steps"
     if facts["budgets"] is not None:
         return "The settings had unequal numbers of trials"
     if facts["feasible"]:
@@ -220,6 +222,12 @@ def _unfair(facts: Facts) -> str:
 
 def _differences(facts: Facts) -> Iterator[str]:
     """The settings that are not alike, one sentence each."""
+    if facts["lengths"] is not None:
+        own = facts["lengths"]
+        yield (
+            f"{own['longest']} trains for {own['most']:g} steps, {own['shortest']} for "
+            f"{own['fewest']:g}: longer training is part of the difference"
+        )
     if facts["budgets"] is not None:
         most, least = facts["budgets"]["most"], facts["budgets"]["least"]
         yield (
@@ -323,6 +331,18 @@ def variance(verdict: str, facts: Facts) -> list[str]:
     """How much of the best value is noise?"""
     del verdict
     spread = facts["spread"]
+    if facts["seedless"]:
+        trials = ", ".join(map(str, facts["seedless"]))
+        return [
+            "All repeats gave the same value: the seed is not used",
+            f"repeats of trial {trials} agree to the last digit, under different seeds",
+            "without chance in the runs, no probability of a gain can be given",
+        ]
+    if facts["deterministic"] and (spread is None or not spread["sd"]):
+        return [
+            "The program is declared deterministic: seeds change nothing",
+            "differences are exact, and have no probability",
+        ]
     if spread is None:
         repeated = words.count(facts["most_repeats"], "repeat")
         return [
@@ -360,9 +380,26 @@ def _few_positions(facts: Facts) -> str:
     said = fill(
         "{feasible:count feasible trial} with known positions; this check needs {needed}", facts
     )
-    if not facts["adaptive"]:
-        return said
-    return said + fill(
+    return said + _adaptive(facts)
+
+
+def _few_ended(facts: Facts) -> str:
+    if facts.get("adaptive"):
+        said = "{ended:count trial} that no result placed; this check needs {needed}"
+        return fill(said, facts) + _adaptive(facts)
+    return fill("{ended:count trial} ended; this check needs {needed}", facts)
+
+
+def _few_feasible(facts: Facts) -> str:
+    said = fill("{feasible:count feasible trial}; this check needs {needed}", facts)
+    return said + _adaptive(facts)
+
+
+def _adaptive(facts: Facts) -> str:
+    """Which trials do not count, where an adaptive search suggested some."""
+    if not facts.get("adaptive"):
+        return ""
+    return fill(
         " ({adaptive} of an adaptive search do not count: it crowds its trials by design)", facts
     )
 
@@ -389,7 +426,7 @@ CANNOT_JUDGE: dict[str, str] = {
     "same_code": "Which code the trials ran is not recorded",
     "boundary": "Too few trials to judge the ends of ranges",
     "density": "Too few trials to tell whether more would help",
-    "infeasible": "Too few trials have ended to judge divergence",
+    "infeasible": "Too few trials to judge divergence",
     "fairness": "Too few settings have completed trials to compare",
     "comparison": "Too few trials to compare the settings",
     "sensitivity": "Too few trials to tell which hyperparameters matter",
@@ -414,12 +451,15 @@ SENTENCES: dict[str, Template] = {
     "same_code.not_recorded": "the trials were imported or reported by hand, without their commit",
     "boundary.few_trials": _few_positions,
     "boundary.fastest": lambda facts: _edge(facts, best="fastest"),
-    "infeasible.few_trials": "{ended:count trial} ended; this check needs {needed}",
+    "infeasible.few_trials": _few_ended,
     "fairness.one_setting": "fewer than two settings have a completed trial",
     "comparison.none_completed": "no trial has completed",
     "comparison.few_trials": "{setting} has {feasible:count feasible trial}; this check needs "
     "{needed}",
+    "comparison.different_lengths": "{longest} trains for {most:g} steps, {shortest} for "
+    "{fewest:g}: longer training is part of the difference",
     "comparison.many_infeasible": "too many trials are infeasible",
+    "sensitivity.few_trials": _few_feasible,
     "sensitivity.nothing_searched": "no hyperparameter was searched in all of its trials",
 }
 ACTIONS: dict[str, Template] = {

@@ -46,7 +46,7 @@ def print_trial(results: Results, trial: Trial, history: History, console: Conso
         console.print()
         for label, text in origins(history.provenance):
             _print_pair(console, label, text)
-    if trial.status == "failed" and trial.origin is None:
+    if trial.status == "failed" and trial.origin is None and not results.imported:
         console.print()
         again = f"tunewright run {words.printable(results.round.name)} --retry-failed"
         _print_pair(console, "next", f"{again}  (once the program is mended)")
@@ -77,12 +77,13 @@ def facts(results: Results, trial: Trial) -> Iterator[tuple[str, str]]:
         yield "time", f"{words.duration(trial.seconds)} in {words.count(trial.attempts, 'attempt')}"
     if trial.peak_memory_mb is not None:
         yield "memory", f"{words.megabytes(trial.peak_memory_mb)} at most"
-    yield "seed", str(trial.seed)
+    if trial.seed or not results.imported:  # another tool's seed is 0 where it is not recorded
+        yield "seed", str(trial.seed)
     repeats = results.repeats(trial)
     if repeats:
         values = [words.number(r.value) if r.value is not None else r.status for r in repeats]
         yield "repeats", ", ".join(values)
-    if results.root and trial.folder:
+    if results.root and trial.folder and not results.imported:
         yield "folder", words.printable(f"{results.root}/{trial.folder}")
     if trial.command:
         yield "again", words.printable(trial.command)
