@@ -1,11 +1,13 @@
 """How often is a launch wrong, and how large a gain does it find? On simulated and recorded seeds.
 
-    python bench/calibration.py [--decisions 20000] [--seed 2026]
+    python bench/calibration.py [--decisions 20000] [--seed 2026] [--campaigns 60]
 
 Every table goes through the formulas that `tw.decide` uses, many decisions at a time. The simulated
 worlds are those of tests/launches/launch_worlds.py; the recorded seeds are read from beside the
 repository and left out when they are not there. Prints markdown and writes it to
-bench/results/calibration.md; exits with 1 when an error rate breaks its bound.
+bench/results/calibration.md; exits with 1 when an error rate breaks its bound. With --campaigns,
+whole flat campaigns of `tune` are run instead (bench/flat_campaigns.py; about 10 s each), and their
+section alone is written anew.
 """
 
 from __future__ import annotations
@@ -20,8 +22,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "decision"))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
+import flat_campaigns
 import numpy as np
 import scipy
 from tests.launches import real_seeds
@@ -29,6 +32,7 @@ from tests.launches.launch_worlds import (
     HISTORIES,
     NOISES,
     any_of,
+    arms,
     fixed_rates,
     halves_of,
     launched_gains,
@@ -44,6 +48,7 @@ from tunewright.stats.gain import History, gain
 OUT = Path(__file__).parent / "results" / "calibration.md"
 EFFECTS = (-1.0, -0.5, 0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
 LEVELS = (0.10, 0.25)
+FLAT = "## Whole campaigns where nothing matters"
 SLACK = 0.03  # beyond the level, for a history wrong by 2 and for small recorded groups
 
 
@@ -221,12 +226,61 @@ def _looks_recorded(draws: int, seed: int) -> str:
     return f"{both(np.mean(shares, axis=0))} ({len(found)} groups)"
 
 
+def cut_short(looks: int, count: int, seed: int) -> str:
+    """False launches of the five-look rule when the budget ends it after so many looks."""
+    shown = []
+    for kind in NOISES:
+        b, a = arms(kind, count, FIVE_LOOKS.looks[looks - 1], 0.0, seed)
+        going, launched = np.ones(count, dtype=bool), np.zeros(count, dtype=bool)
+        threshold = FIVE_LOOKS.threshold("hyperparameters", not_worse=False)
+        for place, look in enumerate(FIVE_LOOKS.looks[:looks]):
+            found = gain(b[:, :look], a[:, :look])
+            over = going & (found.probability() >= threshold)
+            futile = going & ~over & (found.probability(found.sd) <= FUTILE) & (place > 0)
+            launched |= over
+            going &= ~(over | futile)
+        shown.append(float(launched.mean()))
+    return f"{min(shown):.2f} to {max(shown):.2f}"
+
+
+def flat_section(count: int, seed: int) -> str:
+    """Whole campaigns where nothing matters."""
+    head = ("trials", "campaigns", "launched (90 %)", "undecided", "choosing runs", "fresh runs")
+    return "\n\n".join(
+        [
+            FLAT,
+            "`python bench/calibration.py --campaigns N`: `tune` on a program whose value is noise "
+            "of seed and configuration alone, so that every launch is false. The winner is chosen "
+            "by some repeats and decided on by others; by how much each flatter it, in standard "
+            "deviations of a run. The budget allows one to three of the five looks; the rule "
+            f"itself, cut short there, launches {cut_short(1, count, seed)}, "
+            f"{cut_short(2, count, seed)} and {cut_short(3, count, seed)} (four kinds of noise).",
+            table((*head, "most trials used"), flat_campaigns.rows()),
+        ]
+    )
+
+
+def whole_campaigns(campaigns: int, count: int, seed: int) -> int:
+    """Run flat campaigns and put their section into the file."""
+    flat_campaigns.run(campaigns)
+    text = OUT.read_text(encoding="utf-8")
+    before, _, after = text.partition(f"\n{FLAT}\n")
+    rest = after[after.index("\n## ") :] if "\n## " in after else ""
+    section = flat_section(count, seed)
+    print(section)
+    OUT.write_text(f"{before.rstrip()}\n\n{section}\n{rest}", encoding="utf-8")
+    return 0
+
+
 def main() -> int:
     """Print every table, write them, and say whether a bound is broken."""
     reader = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     reader.add_argument("--decisions", type=int, default=20_000)
     reader.add_argument("--seed", type=int, default=2026)
+    reader.add_argument("--campaigns", type=int, default=0)
     given = reader.parse_args()
+    if given.campaigns:
+        return whole_campaigns(given.campaigns, given.decisions, given.seed)
     count, seed = given.decisions, given.seed
     broken: list[str] = []
     parts = [
@@ -250,6 +304,7 @@ def main() -> int:
         special(count, seed),
         "## Too good to be true",
         curse(count, seed),
+        *([flat_section(count, seed)] if flat_campaigns.known() else []),
     ]
     if real_seeds.there():
         parts += [

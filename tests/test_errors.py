@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import json
 import pickle
 from pathlib import Path
 
@@ -10,8 +12,8 @@ import pytest
 import tunewright as tw
 from tunewright import errors
 from tunewright.actions import Action, FirstRun, ListRounds, Restore, ShowRound
-from tunewright.errors import Busy, Damaged, NotFound, TunewrightError
-from tunewright.messages import Message, Text
+from tunewright.errors import Busy, Damaged, DesignError, Misuse, NotFound, TunewrightError
+from tunewright.messages import Message
 from tunewright.store.store import Store
 
 KINDS = [
@@ -33,25 +35,57 @@ def store(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
-def test_every_class_has_a_code_of_its_own(kind: type[TunewrightError]) -> None:
-    error = kind("what happened")
-    assert str(error) == "what happened" and error.facts == {}
-    assert [k.usual_code for k in KINDS].count(error.code) == 1
-    assert error.to_data()["message"] == "what happened"
+def test_every_class_takes_a_code_with_its_facts(kind: type[TunewrightError]) -> None:
+    error = kind("name.empty", name="")
+    assert (error.code, error.facts) == ("name.empty", {"name": ""})
+    assert str(error) == error.to_data()["message"] == Message("name.empty", {"name": ""}).text
 
 
-def test_code_facts_and_remedy_are_kept_and_travel_between_processes() -> None:
-    error = NotFound("no round", code="round.not_found", remedy=ListRounds(), name="dept")
+@pytest.mark.parametrize(
+    "copied", [copy.copy, copy.deepcopy, lambda e: pickle.loads(pickle.dumps(e))]
+)
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_an_error_travels_between_processes(kind: type[TunewrightError], copied) -> None:
+    error = kind("name.too_long", start="xx", most=2, remedy=ListRounds())
+    error.add_note("seen")
+    again = copied(error)
+    assert type(again) is kind and str(again) == str(error)
+    assert again.to_data() == error.to_data()
+    assert again.__notes__ == ["seen"]
+    found = {"code": "name.too_long", "message": str(error), "facts": {"start": "xx", "most": 2}}
+    assert again.to_data() == {
+        **found,
+        "problems": [found],
+        "remedy": {"kind": "list_rounds", "argv": ["tunewright", "ls"]},
+    }
+
+
+def test_a_remedy_may_be_text_and_place_and_cause_are_kept() -> None:
+    error = Misuse("name.empty", name="", where="a.py:3", cause="a typo", remedy="say it")
     again = pickle.loads(pickle.dumps(error))
-    for one in (error, again):
-        assert one.to_data() == {
-            "code": "round.not_found",
-            "message": "no round",
-            "facts": {"name": "dept"},
-            "remedy": {"kind": "list_rounds", "argv": ["tunewright", "ls"]},
-        }
-    said = TunewrightError("x", remedy=Text("mend it"))
-    assert said.to_data()["remedy"] == "mend it"
+    assert (again.where, again.cause, again.remedy) == ("a.py:3", "a typo", "say it")
+    assert again.to_data()["remedy"] == "say it"
+
+
+def test_several_problems_are_one_error_with_a_line_each() -> None:
+    found = [Message("range.no_choices"), Message("name.empty", {"name": print})]
+    error = pickle.loads(pickle.dumps(DesignError.several(found)))
+    assert [one.code for one in error.problems] == ["range.no_choices", "name.empty"]
+    assert error.code == "range.no_choices" and len(str(error).splitlines()) == 2
+    assert "<built-in function print>" in str(error)
+    json.dumps(error.to_data())
+    (inside, _) = error.inside("file.problem", path="a.toml")
+    assert inside.facts == {"path": "a.toml", "problem": {"code": "range.no_choices"}}
+    assert inside.text == f"a.toml: {found[0].text}"
+
+
+def test_facts_are_plain_data_and_read_as_the_objects_did() -> None:
+    error = DesignError(
+        "value.not_plain", place=Path("a"), value={"f": (print, 1)}, type="dict", cause=KeyError(3)
+    )
+    assert repr(error.facts["value"]) == "{'f': (<built-in function print>, 1)}"
+    assert error.facts["place"] == "a" and error.facts["cause"] == "3"
+    json.dumps(error.to_data())
 
 
 @pytest.mark.parametrize(

@@ -21,51 +21,84 @@
     |-- BadValue                something that is no number was logged, or a step that went back
     `-- Stopped                 a stop was asked for, and the trial has saved its state
 
-Every error of ours has the text that says what happened, a `code` and `facts` for programs, and
-often a `remedy`: what to do next, as an action.
+Every error of ours is a `code` with `facts`; its sentence is made in `messages` when it is read.
+Several problems found at once are one error with several `problems`. Often there is a `remedy`:
+what to do next, as an action.
 """
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from tunewright.actions import Action, Doctor, Restore
-from tunewright.messages import Message, Text
+from tunewright.facts import as_fact
+from tunewright.messages import Message, Reader, Text, is_code
 
 
 class TunewrightError(Exception):
     """Anything this package refuses or cannot do.
 
-    >>> error = NotFound("no round 'dept'", code="round.not_found", name="dept")
-    >>> str(error), error.code, error.facts
-    ("no round 'dept'", 'round.not_found', {'name': 'dept'})
+    >>> error = DesignError("range.low_above_high", kind="log", low="0.1", high="0.01")
+    >>> error.code, error.facts
+    ('range.low_above_high', {'kind': 'log', 'low': '0.1', 'high': '0.01'})
+    >>> str(error)
+    'log(0.1, 0.01): low is above high; did you mean log(0.01, 0.1)?'
     """
 
     usual_code: ClassVar[str] = "error"
     usual_remedy: ClassVar[Action | None] = None
+    problems: tuple[Message, ...]
+    remedy: Action | Text | None
 
-    def __init__(
-        self,
-        message: str = "",
-        /,
-        *,
-        code: str = "",
-        remedy: Action | Text | None = None,
-        **facts: Any,
-    ) -> None:
-        """`message` is the text; the class has a code and a remedy where none is given."""
-        super().__init__(message)
-        self.code: str = code or self.usual_code
-        self.facts: Mapping[str, Any] = facts
-        self.remedy: Action | Text | None = self.usual_remedy if remedy is None else remedy
+    def __init__(self, code: str, /, *, remedy: Action | Text | None = None, **facts: Any) -> None:
+        """`code` is one of the catalogue's and `facts` are what its sentence states."""
+        super().__init__(code)
+        self.problems = (_as_problem(code, facts, self.usual_code),)
+        self.remedy = self.usual_remedy if remedy is None else remedy
+
+    @classmethod
+    def several(cls, problems: Sequence[Message], remedy: Action | Text | None = None) -> Self:
+        """One error for everything that is wrong; at least one problem.
+
+        >>> found = [Message("range.no_choices"), Message("given.no_values")]
+        >>> [one.code for one in DesignError.several(found).problems]
+        ['range.no_choices', 'given.no_values']
+        """
+        first = problems[0]
+        error = cls(first.code, remedy=remedy, **first.facts)
+        error.problems = tuple(replace(one, facts=as_fact(one.facts)) for one in problems)
+        return error
+
+    @property
+    def code(self) -> str:
+        """The code of the first problem."""
+        return self.problems[0].code
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """The facts of the first problem."""
+        return self.problems[0].facts
+
+    def inside(self, code: str, /, **facts: Any) -> list[Message]:
+        """The problems, each as the `problem` of a message that says where it is."""
+        return [Message(code, {**facts, "problem": one.to_data()}) for one in self.problems]
+
+    def __str__(self) -> str:
+        """The sentences, one per line."""
+        return "\n".join(one.text for one in self.problems)
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        """How copies are made: errors cross the pipes between processes."""
+        return _remake, (type(self), self.args, self.__dict__.copy())
 
     def to_data(self) -> dict[str, Any]:
-        """Plain data: code, message, facts and remedy.
+        """Plain data: code, message and facts of the first problem, all problems, the remedy.
 
-        >>> StoreError("disk full").to_data()["remedy"]
+        >>> StoreError("error.text", text="disk full").to_data()["remedy"]
         {'kind': 'doctor', 'argv': ['tunewright', 'doctor']}
         """
         remedy = self.remedy
@@ -73,8 +106,48 @@ class TunewrightError(Exception):
             "code": self.code,
             "message": str(self),
             "facts": dict(self.facts),
+            "problems": [
+                {"code": one.code, "message": one.text, "facts": dict(one.facts)}
+                for one in self.problems
+            ],
             "remedy": remedy.to_data() if isinstance(remedy, Action) else remedy,
         }
+
+
+def _remake(kind: type[TunewrightError], args: tuple[Any, ...], state: Any) -> TunewrightError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(state)
+    return error
+
+
+# --- transition: begin (until every raise names a code) --------------------------------------
+
+
+@dataclass(frozen=True)
+class _Plain(Message):
+    """A problem whose sentence has not moved into the catalogue yet."""
+
+    sentence: str = ""
+
+    def text_for(self, reader: Reader) -> Text:
+        """The sentence itself."""
+        return Text(self.sentence)
+
+    @property
+    def text(self) -> Text:
+        """The sentence itself."""
+        return Text(self.sentence)
+
+
+def _as_problem(code: str, facts: dict[str, Any], usual_code: str) -> Message:
+    """The problem that the arguments of an error mean; text with a space is no code."""
+    plain = {name: as_fact(one) for name, one in facts.items() if name != "code"}
+    if not is_code(code):
+        return _Plain(facts.get("code") or usual_code, plain, code)
+    return Message(code, plain)
+
+
+# --- transition: end -------------------------------------------------------------------------
 
 
 class DesignError(TunewrightError, ValueError):
@@ -158,9 +231,19 @@ class Misuse(TunewrightError):
 
     usual_code = "misuse"
 
-    def __init__(self, what: str, *, where: str = "", cause: str = "", remedy: str = "") -> None:
-        """Only `what` is needed; the rest is given where it is known."""
-        super().__init__(what, remedy=Text(remedy) if remedy else None)
+    def __init__(
+        self,
+        code: str,
+        /,
+        *,
+        where: str = "",
+        cause: str = "",
+        remedy: Action | Text | str | None = None,
+        **facts: Any,
+    ) -> None:
+        """Only the code and its facts are needed; the rest is given where it is known."""
+        shown = Text(remedy) if isinstance(remedy, str) and remedy else None
+        super().__init__(code, remedy=remedy if isinstance(remedy, Action) else shown, **facts)
         self.where, self.cause = where, cause
 
 
@@ -217,5 +300,5 @@ def need(module: str, extra: str, purpose: str) -> ModuleType:
     except ImportError as error:
         package = module.split(".")[0]
         raise MissingExtra(
-            f"{purpose} needs {package}: pip install 'tunewright[{extra}]'"
+            "extra.missing", purpose=purpose, package=package, extra=extra
         ) from error

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from datetime import date
+from numbers import Integral, Real
 from pathlib import PurePath
 from typing import Any
 
@@ -36,3 +37,38 @@ def plain(value: Any) -> Any:
     if isinstance(value, PurePath):
         return str(value)
     return value.tolist() if hasattr(value, "tolist") else value
+
+
+class Shown(str):
+    """An object as an error shows it: its text, with the object's own repr."""
+
+    shown: str = ""
+
+    def __repr__(self) -> str:
+        """The repr that the object had."""
+        return self.shown
+
+
+def as_fact(value: Any) -> Any:
+    """A value as a fact of an error: plain data stays, anything else becomes the text it shows.
+
+    An error outlives what it is about, crosses pipes and is printed as JSON, so it holds no object.
+
+    >>> as_fact(("adam", 1e-3, None)), as_fact({1: PurePath("a")}), as_fact(complex)
+    (('adam', 0.001, None), {1: 'a'}, <class 'complex'>)
+    """
+    if value is None or isinstance(value, bool | Shown):
+        return value
+    if isinstance(value, str | PurePath | BaseException):
+        return str(value)
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Real):
+        return float(value)
+    if type(value) in (list, tuple):
+        return type(value)(as_fact(one) for one in value)
+    if isinstance(value, Mapping):
+        return {as_fact(key): as_fact(one) for key, one in value.items()}
+    shown = Shown(value)
+    shown.shown = repr(value)
+    return shown

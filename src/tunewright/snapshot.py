@@ -18,6 +18,7 @@ import contextlib
 import hashlib
 import importlib
 import logging
+import math
 import os
 import re
 import secrets
@@ -104,9 +105,11 @@ def save(
         path = _publish(partial, folder, step, attempt)
         flush(folder)
     except OSError as error:
+        needed = len(text) + sum(getattr(array, "nbytes", 0) for array in tree.arrays.values())
         raise SnapshotError(
             f"the snapshot of step {step} could not be written in {folder}: {error}. "
-            "Earlier snapshots are untouched; free space or check the permissions and save again"
+            "Earlier snapshots are untouched; free space or check the permissions and save again",
+            needed_mb=math.ceil(needed / 2**20),
         ) from error
     finally:
         shutil.rmtree(partial, ignore_errors=True)
@@ -284,6 +287,13 @@ def _manifest(path: Path) -> dict[str, Any]:
     files, name = manifest.get("files"), NAME.fullmatch(path.name)
     if not isinstance(files, dict) or set(files) != {TENSORS, TREE}:
         raise SnapshotError(f"{file} does not list {TENSORS} and {TREE}")
+    numbers = [manifest.get("step"), manifest.get("attempt")]
+    for known in files.values():
+        if not isinstance(known, dict) or not isinstance(known.get("sha256"), str):
+            raise SnapshotError(f"{file} has no checksum of {TENSORS} or {TREE}")
+        numbers.append(known.get("size"))
+    if not all(type(n) is int and 0 <= n < 2**63 for n in numbers):
+        raise SnapshotError(f"{file} has a number that no snapshot has")
     if name and (int(name[1]), int(name[2])) != (manifest.get("step"), manifest.get("attempt")):
         raise SnapshotError(f"{file} is of another step or attempt than its folder's name")
     return manifest

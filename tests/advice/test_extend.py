@@ -120,3 +120,36 @@ def test_refusals() -> None:
 def test_the_length_is_read_by_its_meaning() -> None:
     assert trained_steps(short()) == 1000
     assert tw.extend is extend
+
+
+def test_a_warmup_ratio_keeps_its_steps() -> None:
+    fixed = {"max_train_steps": 1000, "warmup_ratio": 0.05, "schedule": "cosine"}
+    longer = extension(short(fixed=fixed), 10_000)
+    assert longer.round.fixed["warmup_ratio"] == pytest.approx(0.005)  # 50 steps, as before
+    (own,) = (e for e in longer.hyperparameters if e.name == "warmup_ratio")
+    assert own.why == Message("extend.warmup_share", {"before": 0.05}) and own.why.text
+
+
+def test_a_warmup_ratio_that_was_searched_is_searched_around_the_same_steps() -> None:
+    round = tw.Round(
+        "first",
+        goal="?",
+        nuisance={"warmup_ratio": tw.linear(0.01, 0.2)},
+        fixed={"max_train_steps": 1000},
+        trials_per_study=8,
+    )
+    made = results(round, Bowl({"warmup_ratio": 0.5}))
+    searched = extend(made, 10_000).nuisance["warmup_ratio"]
+    before = made.best().configuration["warmup_ratio"]
+    assert searched.low < before / 10 < searched.high <= before / 4
+
+
+@pytest.mark.parametrize("declared", [False, True])
+def test_a_length_in_epochs_leaves_decay_steps_alone(declared: bool) -> None:
+    means = {"max_train_steps": "epochs", **({"steps_per_epoch": 100} if declared else {})}
+    fixed = {"epochs": 10, "schedule": "linear", "decay_steps": 400}
+    made = short(Meaning(means), fixed=fixed)
+    longer = extend(made, 100)
+    assert (longer.fixed["epochs"], longer.fixed["decay_steps"]) == (100, 400)
+    if declared:  # the rule is told in steps
+        assert extension(made, 100).rule.code == "schedule.stretched"

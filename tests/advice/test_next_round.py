@@ -39,6 +39,9 @@ def kinds(results: Results) -> list[str]:
     return [one.kind for one in next_round(results, check(results))]
 
 
+NAN = Message("metric.not_finite", {"metric": "valid_error", "value": "nan", "step": 1})
+
+
 def first(results: Results) -> Proposal:
     return next_round(results, check(results))[0]
 
@@ -170,6 +173,18 @@ def test_settled_by_half_asks_for_shorter_training_and_allows_exploitation() -> 
     shorter = found[0].round
     assert shorter is not None
     assert shorter.fixed["max_train_steps"] < 1000
+    made = ran(asked(), clean(curve="fast", evaluations=100))
+    (settles,) = (f for f in check(made) if f.check == "saturated")
+    assert shorter.fixed["max_train_steps"] >= max(settles.evidence.best_steps)
+
+
+def test_longer_and_shorter_are_never_proposed_together() -> None:
+    made = ran(asked(), clean(curve="fast", evaluations=100))
+    findings = check(made)
+    (settles,) = (f for f in findings if f.check == "saturated")
+    other = replace(settles, check="still_improving", about="another study")  # of the same round
+    kinds = [one.kind for one in next_round(made, [*findings, other])]
+    assert "longer" in kinds and "shorter" not in kinds
 
 
 def test_too_few_trials_for_what_is_to_be_detected_continue_the_round() -> None:
@@ -196,7 +211,7 @@ def test_unequal_tuning_is_compared_again() -> None:
     made = ran(asked(scientific={"act": ["a", "b"]}), clean(effect=lambda s: 0.05 * s.number))
     gone = set(np.random.default_rng(1).permutation(24)[:14].tolist())
     lost = tuple(
-        replace(t, status="infeasible", reason=Message("metric.not_finite")) if t.study == 1 and t.index in gone else t
+        replace(t, status="infeasible", reason=NAN) if t.study == 1 and t.index in gone else t
         for t in made.recorded
     )
     found = next_round(replace(made, recorded=lost))

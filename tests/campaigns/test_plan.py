@@ -114,7 +114,9 @@ def test_the_test_set_comes_last_and_once() -> None:
     own = replace(campaign(first, trials=6, tests=True), launched=launched)
     step = next_step(own)
     assert step.kind == "test" and step.of == place
-    look = Evaluation(1, 0, 10, {"test_error": 0.1}, "t", "w", "valid_error", 0.1, 1)
+    look = Evaluation(
+        first.best().identity, 0, 10, {"test_error": 0.1}, "t", "w", "valid_error", 0.1, 1
+    )
     assert next_step(replace(own, looks=(look,))).kind == "done"
 
 

@@ -27,10 +27,11 @@ from tunewright.campaigns.repair import most_runs, remedy_step
 from tunewright.campaigns.request import defined
 from tunewright.campaigns.train_longer import ranks_alike
 from tunewright.campaigns.tune import tune, tuned
-from tunewright.errors import DesignError
+from tunewright.errors import DesignError, WorkloadError
 from tunewright.launches.lineage import baseline
 from tunewright.messages import Message
 from tunewright.present.campaign_report import found
+from tunewright.probes.stability import Stability
 from tunewright.store.rebuild import rebuild
 from tunewright.store.store import Store
 from tunewright.testing import Bowl, World, results
@@ -72,6 +73,30 @@ def test_an_unstable_world_is_repaired_by_warm_up(tmp_path):
     assert remedy_step(sick, proposed, most + 12).trials == most
     assert remedy_step(sick, proposed, most + 11) is None
     assert remedy_step(campaign, proposed, 1000) is None, "once"
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_remedy_that_cannot_be_judged_or_fails_does_not_end_the_campaign(
+    tmp_path, monkeypatch, fails
+):
+    def unjudged(workload, **asked):
+        if fails:
+            raise WorkloadError("trial 3 of probe_stability failed")
+        return Stability(0.1, missing=(Message("probe.too_few_steps", {"steps": 9, "needed": 60}),))
+
+    monkeypatch.setattr("tunewright.campaigns.repair.stability", unjudged)
+    own = workload(tmp_path, train_unstable)
+    asked = replace(defined(own, SPACE, 80, None, name="tune", baseline=None), default=None)
+    campaign = tuned(asked, own, confirm=until("exploit", "repeat")).campaign
+    assert [step.kind for step in campaign.log if step.kind in ("probe", "repair")] == ["probe"]
+    (answer,) = (one for one in campaign.probes if one["probe"] == "repair")
+    assert answer["settings"] == {}
+    code = "probe.failed" if fails else "probe.stability.unknown"
+    assert answer["message"]["code"] == code
+    assert bool(answer["missing"]) is not fails
+    why = Message("proposal.no_trial_has_run")
+    proposed = Proposal("repair", why, because=("instability",))
+    assert remedy_step(campaign, proposed, 1000) is None, "it is not asked for again"
 
 
 def test_overfitting_brings_in_the_regulariser_that_the_space_lacks(tmp_path):

@@ -85,6 +85,7 @@ def results_of(
     configurations: Sequence[Mapping[str, Any]] | None = None,
     objective: Objective | None = None,
     means: Mapping[str, Any] | None = None,
+    off: Mapping[str, Any] | None = None,
     scientific: Mapping[str, Any] | None = None,
     detect: float | None = None,
     repeats: Sequence[float] = (),
@@ -131,4 +132,4 @@ def results_of(
         )
         for value in repeats
     ]
-    return Results.from_parts(round, objective, trials, again, Meaning(means or {}))
+    return Results.from_parts(round, objective, trials, again, Meaning(means or {}, off or {}))

@@ -2,12 +2,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.checks.curve_worlds import noise, results_of
 from tests.checks.rates import at_most
 from tests.checks.space_worlds import healthy, warnings
 
+from tunewright.advice.next_round import next_round
 from tunewright.checks.boundary import BoundaryEvidence
 from tunewright.checks.checklist import QUESTIONS, by_chance, check
+from tunewright.checks.saturated import saturated
 from tunewright.checks.sensitivity import SensitivityEvidence
+from tunewright.checks.still_improving import still_improving
 from tunewright.design.conditions import given
 from tunewright.design.objective import maximize, minimize
 from tunewright.design.ranges import choice, integers, linear, log, log_from_one
@@ -115,3 +119,23 @@ def test_among_many_studies_a_few_warnings_are_chance_and_many_are_not() -> None
     assert [f.verdict for f in by_chance(findings(2), "seed=1")[:2]] == ["note", "warn"]
     assert sum(f.verdict == "warn" for f in by_chance(findings(8), "seed=30")) == 8
     assert by_chance(findings(1)[:5], "seed=30") == findings(1)[:5]
+
+
+@pytest.mark.parametrize("detect", [None, 0.05])
+def test_one_warning_about_the_length_of_training(detect: float | None) -> None:
+    """Curves that settle within a margin and still gain: what was declared to matter decides."""
+    t = np.arange(1, 101) / 100
+    level = 0.02 * np.arange(8)[:, None]
+    curves = 0.2 + 0.8 * np.exp(-t / 0.03) - 0.006 * t + level
+    curves = curves + 1e-4 * noise(np.random.default_rng(0), 8, 100, 0.0)
+    made = results_of({"valid_error": curves}, detect=detect)
+    apart = {f.check: f.verdict for ask in (still_improving, saturated) for f in ask(made)}
+    assert apart == {"still_improving": "warn", "saturated": "warn"}
+    found = {f.check: f for f in check(made) if f.check in apart}
+    stays, yields = ("still_improving", "saturated")[:: 1 if detect is None else -1]
+    assert (found[stays].verdict, found[yields].verdict) == ("warn", "note")
+    assert found["saturated"].evidence.still_improving is (detect is None)
+    assert found["still_improving"].evidence.immaterial is (detect is not None)
+    assert len(found[yields].headline.split()) <= 12
+    kinds = [one.kind for one in next_round(made, list(found.values()))]
+    assert len({"longer", "shorter"} & set(kinds)) <= 1

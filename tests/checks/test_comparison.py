@@ -113,3 +113,10 @@ def test_points_that_are_not_known_are_not_taken_for_shared() -> None:
     (pair,) = pairs(replace(found, recorded=tuple(elsewhere)))
     assert pair.halves is not None
     assert not pair.halves.shared
+
+
+def test_settings_of_different_lengths_have_no_winner() -> None:
+    (finding,) = comparison(made(0.1, scientific={"max_train_steps": [50, 200]}))
+    assert finding.verdict == "cannot_judge"
+    assert finding.evidence.why.code == "comparison.different_lengths"
+    assert finding.actions == (Advise("train_as_long"),)

@@ -8,6 +8,7 @@ from tests.checks.space_worlds import speaks
 
 from tunewright.actions import RunTrials
 from tunewright.checks.density import Reference, density, sampling
+from tunewright.design.objective import maximize
 from tunewright.design.ranges import linear, log
 from tunewright.design.round import Round
 from tunewright.finding import Finding
@@ -83,3 +84,15 @@ def test_a_rate_searched_on_a_log_scale_alone() -> None:
     )
     assert finding.verdict == "ok"
     assert np.isfinite(finding.evidence.expected_gain)
+
+
+def test_an_objective_to_maximise_is_told_in_its_own_units() -> None:
+    own = World(BOWL, objective=maximize("accuracy"))
+    made = results(Round("r", goal="?", nuisance=WIDE, trials_per_study=16), own)
+    (finding,) = density(made)
+    best = finding.evidence.best_of_k[-1]
+    assert best.mean == pytest.approx(made.best().value)
+    assert list(best.quantiles) == sorted(best.quantiles)
+    means = [one.mean for one in finding.evidence.best_of_k]
+    assert means == sorted(means)  # the best of more is higher
+    assert finding.evidence.last_gain >= 0

@@ -12,6 +12,7 @@ from tunewright.checks.edge_of_divergence import EdgeEvidence, edge_of_divergenc
 from tunewright.checks.instability import remedies
 from tunewright.design.ranges import linear, log
 from tunewright.design.round import Round
+from tunewright.messages import Message
 from tunewright.store.results import Results
 from tunewright.testing import Bowl, Walled, results
 
@@ -70,3 +71,9 @@ def test_recorded_sweeps(problem: str, optimizer: str) -> None:
     # plain gradient descent on a quadratic is best where it is about to diverge, as theory has it
     at_edge = (problem, optimizer) == ("quadratic_deep", "GradientDescent")
     assert finding.verdict == ("warn" if at_edge else "ok")
+
+
+def test_where_every_trial_diverged_nothing_can_be_told() -> None:
+    (finding,) = edge_of_divergence(made(0.5, above=-1.0))
+    assert finding.verdict == "cannot_judge"
+    assert finding.evidence.why == Message("judge.feasible_beside_diverged", {"needed": 6})

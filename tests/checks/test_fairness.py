@@ -7,6 +7,7 @@ from typing import Any
 from tunewright.actions import Advise, NextRound, RunTrials
 from tunewright.checks.fairness import AtEnd, SettingTuned, fairness
 from tunewright.design.conditions import given
+from tunewright.design.names import Meaning
 from tunewright.design.ranges import linear, log
 from tunewright.design.round import Round
 from tunewright.finding import Finding
@@ -100,3 +101,20 @@ def test_nothing_completed() -> None:
     assert finding.verdict == "cannot_judge"
     assert finding.evidence.why.code == "fairness.one_setting"
     assert finding.actions == (RunTrials("r"),)
+
+
+def test_settings_that_train_longer_are_not_compared_as_equals() -> None:
+    lengths = {"scientific": {"act": ["a", "b"], "max_train_steps": [50, 200]}}
+    finding = only(made(**lengths))
+    assert finding.verdict == "warn"
+    seen = finding.evidence.lengths
+    assert (seen.name, seen.most, seen.fewest) == ("max_train_steps", 200, 50)
+    assert finding.actions[0] == Advise("train_as_long")
+    assert only(made(fixed={"max_train_steps": 50})).verdict == "ok"
+
+
+def test_a_length_under_another_name_is_one_too() -> None:
+    found = made(scientific={"epochs": [5, 20]})
+    assert only(found).evidence.lengths is None
+    meant = replace(found, meaning=Meaning({"max_train_steps": "epochs"}))
+    assert only(meant).evidence.lengths.name == "epochs"

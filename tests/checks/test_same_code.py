@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 from tunewright.actions import Advise, Note, ShowTrial
 from tunewright.checks.same_code import SameOrigin, same_code
@@ -85,3 +87,67 @@ def test_imported_trials_cannot_be_judged() -> None:
     assert finding.verdict == "cannot_judge"
     assert finding.evidence.why.code == "same_code.not_recorded"
     assert finding.actions == (Note("r"),)
+
+
+def committed(folder: Path, **files: str) -> str:
+    """Commit these files; its hash."""
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-C", str(folder)]
+    if not (folder / ".git").exists():
+        subprocess.run([*git, "init", "-q"], check=True)
+    for name, text in files.items():
+        path = folder / name.replace("__", "/").replace("_py", ".py").replace("_toml", ".toml")
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    subprocess.run([*git, "add", "-A"], check=True)
+    subprocess.run([*git, "commit", "-qm", "x"], check=True)
+    made = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True)
+    return made.stdout.strip()
+
+
+def test_a_committed_round_file_is_no_change_and_the_program_is_named(tmp_path: Path) -> None:
+    first = committed(tmp_path, train_py="a", rounds__one_toml="x")
+    second = committed(tmp_path, rounds__two_toml="x", rounds__one_toml="y")
+    third = committed(tmp_path, train_py="b", rounds__three_toml="x")
+
+    def after(commit: str) -> Finding:
+        own = replace(ORIGIN, folder=str(tmp_path), commit=first)
+        return asked(lambda t: own if (t.number or 0) < 8 else replace(own, commit=commit))
+
+    assert after(second).verdict == "ok"
+    changed = after(third)
+    assert changed.verdict == "warn"
+    (difference,) = changed.evidence.differences
+    assert (difference.part, difference.files) == ("commit", ("train.py",))
+    assert "train.py" in " ".join(changed.words.evidence)
+
+
+def test_a_committed_file_that_the_program_does_not_import_is_no_change(tmp_path: Path) -> None:
+    first = committed(tmp_path, train_py="a")
+    second = committed(tmp_path, evaluate_py="a")
+    third = committed(tmp_path, config_yaml="a")
+    own = replace(ORIGIN, folder=str(tmp_path), commit=first, sources={"train.py": "1"})
+    later = asked(lambda t: own if t.study else replace(own, commit=second))
+    assert (later.verdict, later.evidence.sources) == ("ok", 1)
+    settings = asked(lambda t: own if t.study else replace(own, commit=third))
+    assert [one.files for one in settings.evidence.differences] == [("config_yaml",)]
+
+
+def test_an_untracked_program_that_changed_is_noticed() -> None:
+    own = replace(ORIGIN, commit="", sources={"train.py": "1", "net.py": "1"})
+    edited = replace(own, sources={"train.py": "1", "net.py": "2"})
+    finding = asked(lambda t: own if (t.number or 0) < 8 else edited)
+    assert finding.verdict == "warn"
+    (difference,) = finding.evidence.differences
+    assert (difference.part, difference.files) == ("source files", ("net.py",))
+    assert [group.runs for group in difference.groups] == [8, 4]
+    assert asked(lambda t: own).verdict == "ok"
+
+
+def test_uncommitted_changes_are_compared_file_by_file() -> None:
+    shown = "diff --git a/{0} b/{0}\n+x\n"
+    plain = replace(ORIGIN, diff=shown.format("train.py"), diff_sha256="a")
+    noted = replace(plain, diff=plain.diff + shown.format("notes.md"), diff_sha256="b")
+    other = replace(plain, diff=plain.diff + shown.format("data.json"), diff_sha256="c")
+    assert asked(lambda t: noted if t.study else plain).verdict == "ok"
+    finding = asked(lambda t: other if t.study else plain)
+    assert [one.files for one in finding.evidence.differences] == [("data.json",)]

@@ -11,7 +11,7 @@ from tests.checks.space_worlds import halton
 from tunewright.actions import Advise, RunTrials
 from tunewright.checks.positions import Axis
 from tunewright.checks.sensitivity import discoveries, importances, interactions, sensitivity
-from tunewright.design.conditions import Hyperparameter
+from tunewright.design.conditions import Hyperparameter, given
 from tunewright.design.ranges import Choice, choice, linear, log
 from tunewright.design.round import Round
 from tunewright.finding import Finding
@@ -115,3 +115,25 @@ def test_the_learning_rate_decides_in_the_recorded_search_of_alexnet() -> None:
     first = finding.evidence.importances[0]
     assert first.name == "lr"
     assert first.share > 0.8
+
+
+@pytest.mark.parametrize(("count", "weighed"), [(60, True), (14, False)])
+def test_conditional_hyperparameters_are_weighed_where_they_are_active(
+    count: int, weighed: bool
+) -> None:
+    branches = {"adam": {"beta1": linear(0, 1)}, "sgd": {"momentum": linear(0, 1)}}
+    space = {"optimizer": given(branches)}
+    round = Round("r", goal="?", nuisance=space, trials_per_study=count)
+
+    def surface(unit: Any) -> float:
+        return float(sum((v - 0.4) ** 2 for n, v in unit.items() if n.endswith("momentum")))
+
+    (finding,) = sensitivity(results(round, World(surface, noise_sd=0.001)))
+    names = {one.name: one.matters for one in finding.evidence.conditional}
+    (momentum,) = (n for n in (*names, *finding.evidence.unweighed) if n.endswith("momentum"))
+    if weighed:
+        assert names[momentum] and len(names) == 2
+        assert momentum in finding.evidence.matter and not finding.evidence.unweighed
+    else:
+        assert not names and len(finding.evidence.unweighed) == 2
+    assert finding.words.evidence

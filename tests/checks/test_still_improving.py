@@ -148,3 +148,32 @@ def test_weaker_trials_alone_make_a_note_and_bad_ones_nothing() -> None:
     mixed = np.concatenate([world("fast")[:5], world("linear")[:5] + 0.1, world("linear") + 2])
     found = ask({"valid_error": mixed})
     assert (found.verdict, found.evidence.because) == ("note", "many")
+
+
+@pytest.mark.parametrize("curves", [{"learning_rate": rates(0.01)}, {}])
+def test_a_flat_end_under_a_rate_near_zero_says_nothing_about_longer_training(
+    curves: dict[str, Any],
+) -> None:
+    steps: dict[str, Any] = {"max_train_steps": 600}
+    if not curves:
+        steps["schedule"] = "cosine"
+    found = ask({"valid_error": world("fast"), **curves}, configurations=[steps] * 10)
+    assert found.verdict == "cannot_judge"
+    assert set(found.evidence.schedules) == {"decaying"} and found.evidence.shown is None
+    assert found.actions == (Extend("depth", 1200),)
+    assert found.words.evidence
+
+
+@pytest.mark.parametrize(("value", "verdict"), [("True", "cannot_judge"), ("False", "ok")])
+def test_a_declared_schedule_that_is_on_leaves_a_flat_end_open(value: str, verdict: str) -> None:
+    found = ask(
+        {"valid_error": world("fast")},
+        configurations=[{"decay_lr": value}] * 10,
+        means={"schedule": "decay_lr"},
+        off={"decay_lr": "False"},
+    )
+    assert found.verdict == verdict
+    if verdict == "cannot_judge":
+        assert found.actions == (Advise("log_learning_rate"), NextRound("depth"))
+    steady = ask({"valid_error": world("fast"), "learning_rate": rates(1.0)})
+    assert steady.verdict == "ok"

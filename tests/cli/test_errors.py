@@ -18,6 +18,7 @@ from tunewright.errors import (
     Unreadable,
     WorkloadError,
 )
+from tunewright.messages import Message
 
 
 def told(error: BaseException) -> tuple[str, int]:
@@ -29,15 +30,19 @@ def told(error: BaseException) -> tuple[str, int]:
 @pytest.mark.parametrize(
     ("error", "code", "remedy"),
     [
-        (DesignError("goal: empty."), 2, ""),
-        (WorkloadError("train takes no handle"), 2, ""),
-        (MissingExtra("pip install 'tunewright[demo]'"), 2, ""),
-        (NotFound("no round 'dept'", remedy=ListRounds()), 2, "tunewright ls"),
-        (NotFound("no Optuna storage at nope.db."), 2, ""),
-        (Busy("owned by pid 3", remedy=JoinRound("a b")), 3, "tunewright worker 'a b'"),
-        (Damaged("torn"), 3, "tunewright restore"),
-        (Unreadable("not a file of W&B"), 3, ""),
-        (StoreError("disk full"), 3, "tunewright doctor"),
+        (DesignError("error.text", text="goal: empty."), 2, ""),
+        (WorkloadError("error.text", text="train takes no handle"), 2, ""),
+        (MissingExtra("error.text", text="pip install 'tunewright[demo]'"), 2, ""),
+        (NotFound("error.text", text="no round 'dept'", remedy=ListRounds()), 2, "tunewright ls"),
+        (NotFound("error.text", text="no Optuna storage at nope.db."), 2, ""),
+        (
+            Busy("error.text", text="owned by pid 3", remedy=JoinRound("a b")),
+            3,
+            "tunewright worker 'a b'",
+        ),
+        (Damaged("error.text", text="torn"), 3, "tunewright restore"),
+        (Unreadable("error.text", text="not a file of W&B"), 3, ""),
+        (StoreError("error.text", text="disk full"), 3, "tunewright doctor"),
     ],
 )
 def test_every_error_has_an_exit_code_and_a_next_step(
@@ -51,7 +56,9 @@ def test_every_error_has_an_exit_code_and_a_next_step(
 
 
 def test_place_cause_and_remedy_stand_below() -> None:
-    text, _ = told(Misuse("it broke", where="train.py:88", cause="a typo", remedy="mend it"))
+    text, _ = told(
+        Misuse("error.text", text="it broke", where="train.py:88", cause="a typo", remedy="mend it")
+    )
     assert text.splitlines() == [
         "error: it broke",
         "  where   train.py:88",
@@ -61,8 +68,10 @@ def test_place_cause_and_remedy_stand_below() -> None:
 
 
 def test_every_problem_of_several_is_listed() -> None:
-    text, _ = told(DesignError("goal: empty.\ntrials_per_study: 0 is too few."))
-    assert text.splitlines()[1].strip() == "trials_per_study: 0 is too few."
+    text, _ = told(
+        DesignError.several([Message("round.goal_empty"), Message("round.bad_seed", {"seed": -1})])
+    )
+    assert text.splitlines()[1].strip() == Message("round.bad_seed", {"seed": -1}).text
 
 
 def test_an_unforeseen_traceback_is_kept_in_a_file_and_not_shown(

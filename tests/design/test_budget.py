@@ -33,8 +33,9 @@ def test_costs() -> None:
     assert cost.device_hours == pytest.approx(1.0)
     assert cost.low_hours == pytest.approx(0.25)
     assert cost.high_hours == pytest.approx(0.3)  # three waves of 0.1 h
-    with pytest.raises(DesignError, match="workers: 0 is not at least 1"):
+    with pytest.raises(DesignError) as refused:
         expected_cost(1, [1.0], workers=0)
+    assert refused.value.code == "budget.bad_workers"
 
 
 @given(

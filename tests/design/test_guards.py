@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import pytest
+from tests.problems import problems
 
 from tunewright.design.conditions import given
 from tunewright.design.guards import refuse
@@ -31,12 +33,13 @@ def said(
     accepts: frozenset[str] | None = None,
     required: frozenset[str] = frozenset(),
     takes_anything: bool = False,
-) -> str:
+) -> list[tuple[str, dict[str, Any]]]:
+    """Code and facts of every problem."""
     try:
         refuse(round, objective, meaning or Meaning(), accepts, required, takes_anything)
     except DesignError as error:
-        return str(error)
-    return ""
+        return problems(error)
+    return []
 
 
 def changed(**changes) -> Round:
@@ -44,7 +47,7 @@ def changed(**changes) -> Round:
 
 
 def test_a_good_round_is_let_through() -> None:
-    assert said(FINE, accepts=TAKES, required=frozenset({"learning_rate"})) == ""
+    assert said(FINE, accepts=TAKES, required=frozenset({"learning_rate"})) == []
 
 
 @pytest.mark.parametrize(
@@ -60,64 +63,61 @@ def test_a_good_round_is_let_through() -> None:
     ],
 )
 def test_the_number_of_steps_is_never_searched(round: Round) -> None:
-    assert said(round) == (
-        "max_train_steps cannot be searched: pick one value and use it for every trial (put it in "
-        "fixed=)."
-    )
+    assert said(round) == [("guard.searched_steps", {"name": "max_train_steps"})]
 
 
 def test_the_number_of_steps_goes_by_its_meaning() -> None:
     round = changed(nuisance={"epochs": integers(1, 20)}, fixed={})
-    assert said(round) == ""
-    assert said(round, meaning=Meaning({"max_train_steps": "epochs"})).startswith(
-        "epochs (it means max_train_steps) cannot be searched"
-    )
+    assert said(round) == []
+    found = said(round, meaning=Meaning({"max_train_steps": "epochs"}))
+    assert found == [("guard.searched_steps", {"name": "epochs"})]
 
 
 def test_one_length_within_a_study() -> None:
     lengths = given({"a": {"max_train_steps": 1}, "b": {"max_train_steps": 2}})
     within = changed(nuisance={"model": ["a", "b"]}, fixed={"model": lengths})
-    assert "max_train_steps takes 2 values (1, 2) within one study" in said(within)
+    facts = {"name": "max_train_steps", "values": [1, 2]}
+    assert said(within) == [("guard.steps_differ", facts)]
     between = changed(scientific={"model": ["a", "b"]}, fixed={"model": lengths})
-    assert said(between) == ""
+    assert said(between) == []
 
 
 def test_batch_size_is_not_tuned_for_validation() -> None:
     round = changed(nuisance={"batch_size": [64, 128]}, fixed={})
-    assert said(round).startswith("batch_size cannot be a nuisance hyperparameter of valid_error:")
-    assert "the largest that trains fast" in said(round)
-    assert said(round, maximize("throughput")) == ""
-    assert said(round, minimize("train_loss")) == ""
+    facts = {"name": "batch_size", "metric": "valid_error"}
+    assert said(round) == [("guard.tuned_batch_size", facts)]
+    assert said(round, maximize("throughput")) == []
+    assert said(round, minimize("train_loss")) == []
     spelled = changed(nuisance={"bs": [64, 128]}, fixed={})
-    assert said(spelled) == ""
-    assert said(spelled, meaning=Meaning({"batch_size": "bs"})).startswith("bs cannot be")
-    assert said(changed(scientific={"batch_size": [64, 128]}, fixed={})) == ""
+    assert said(spelled) == []
+    ((code, facts),) = said(spelled, meaning=Meaning({"batch_size": "bs"}))
+    assert (code, facts["name"]) == ("guard.tuned_batch_size", "bs")
+    assert said(changed(scientific={"batch_size": [64, 128]}, fixed={})) == []
 
 
 def test_names_the_program_does_not_take() -> None:
     round = changed(nuisance={"learning_rat": log(0.1, 1)})
-    assert said(round, accepts=TAKES) == (
-        "learning_rat: the training program takes no hyperparameter of this name. Did you mean "
-        "'learning_rate'?"
-    )
-    assert said(round, accepts=TAKES, takes_anything=True) == ""
-    assert said(round, accepts=None) == ""
+    facts = {"name": "learning_rat", "near": "learning_rate", "known": sorted(TAKES)}
+    assert said(round, accepts=TAKES) == [("guard.unknown_name", facts)]
+    assert said(round, accepts=TAKES, takes_anything=True) == []
+    assert said(round, accepts=None) == []
     odd = changed(fixed={**FINE.fixed, "qqq": 1})
-    assert "It takes: batch_size, beta1, hidden_layers" in said(odd, accepts=TAKES)
-    assert "It takes: none." in said(odd, accepts=frozenset())
+    ((_, facts),) = said(odd, accepts=TAKES)
+    assert facts == {"name": "qqq", "near": None, "known": sorted(TAKES)}
+    assert ("guard.unknown_name", {"name": "qqq", "near": None, "known": []}) in said(
+        odd, accepts=frozenset()
+    )
 
 
 def test_arguments_without_a_value() -> None:
     required = frozenset({"learning_rate", "width"})
-    assert said(FINE, required=required) == (
-        "width: the training program needs it, and the round gives it no value. Put it in fixed= "
-        "with one value, or in nuisance= to search it."
-    )
+    assert said(FINE, required=required) == [("guard.missing_name", {"name": "width", "under": {}})]
     some = changed(
         scientific={"model": ["a", "b"]},
         fixed={"model": given({"a": {"width": 1}, "b": {}})},
     )
-    assert "gives it no value under model = b. Put" in said(some, required=required)
+    facts = {"name": "width", "under": {"model": "b"}}
+    assert said(some, required=required) == [("guard.missing_name", facts)]
 
 
 @pytest.mark.parametrize("role", ["scientific", "nuisance", "fixed"])
@@ -125,10 +125,7 @@ def test_arguments_without_a_value() -> None:
 def test_a_seed_is_no_hyperparameter(role: str, name: str) -> None:
     declared = 3 if role == "fixed" else [1, 2, 3]
     round = changed(**{role: {**getattr(FINE, role), name: declared}})
-    problems = said(round, accepts=TAKES).split("\n")
-    assert len(problems) == 1
-    assert problems[0].startswith(f"{name}: a seed is no hyperparameter;")
-    assert "run.seeds.init" in problems[0] and "{run.seed}" in problems[0]
+    assert said(round, accepts=TAKES) == [("guard.seed", {"name": name})]
 
 
 def test_all_reasons_are_said_at_once() -> None:
@@ -137,8 +134,8 @@ def test_all_reasons_are_said_at_once() -> None:
         nuisance={"batch_size": [1, 2], "lr": log(0.1, 1)},
         fixed={},
     )
-    reasons = said(round, accepts=TAKES, required=frozenset({"learning_rate"})).split("\n")
-    assert [reason.split(":")[0].split()[0] for reason in reasons] == [
+    reasons = said(round, accepts=TAKES, required=frozenset({"learning_rate"}))
+    assert [facts["name"] for _, facts in reasons] == [
         "max_train_steps",
         "batch_size",
         "seed",

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.problems import states
 
 from tunewright.design.names import Meaning
 from tunewright.errors import DesignError
@@ -38,23 +39,50 @@ def test_momentum_and_beta1_may_share_a_name() -> None:
 @pytest.mark.parametrize(
     "means, off, said",
     [
-        ({"learnin_rate": "lr"}, {}, "means 'learnin_rate': not a meaning this package knows. Did"),
-        ({"qqq": "lr"}, {}, "Known: learning_rate, momentum"),
-        ({"learning_rate": ""}, {}, "means learning_rate: '' is not a name."),
-        ({"chance": "2"}, {}, "means chance: '2' is not a finite number."),
-        ({"chance": 10**400}, {}, "is not a finite number"),
-        ({"regularisers": "dropout"}, {}, "means regularisers: 'dropout' is not a list of names."),
-        ({"regularisers": 3}, {}, "means regularisers: 3 is not a list of names."),
-        ({"train_loss": "l", "valid_loss": "l"}, {}, "means valid_loss: 'l' stands for train_loss"),
-        ({}, {"augment": print}, "off augment: <built-in function print> is a builtin"),
-        (["lr"], {}, "means: ['lr'] is not a mapping of names."),
-        ({}, 3, "off: 3 is not a mapping of names."),
+        (
+            {"learnin_rate": "lr"},
+            {},
+            ("meaning.unknown", {"meaning": "learnin_rate", "near": "learning_rate"}),
+        ),
+        ({"qqq": "lr"}, {}, ("meaning.unknown", {"meaning": "qqq", "near": None})),
+        (
+            {"learning_rate": ""},
+            {},
+            ("meaning.not_name", {"meaning": "learning_rate", "spelled": ""}),
+        ),
+        ({"chance": "2"}, {}, ("meaning.not_number", {"meaning": "chance", "spelled": "2"})),
+        ({"chance": 10**400}, {}, ("meaning.not_number", {"meaning": "chance"})),
+        (
+            {"regularisers": "dropout"},
+            {},
+            ("meaning.not_names", {"meaning": "regularisers", "spelled": "dropout"}),
+        ),
+        ({"regularisers": 3}, {}, ("meaning.not_names", {"meaning": "regularisers", "spelled": 3})),
+        (
+            {"train_loss": "l", "valid_loss": "l"},
+            {},
+            ("meaning.shared", {"meaning": "valid_loss", "spelled": "l", "other": "train_loss"}),
+        ),
+        (
+            {},
+            {"augment": print},
+            (
+                "value.not_plain",
+                {
+                    "place": "off augment",
+                    "value": "<built-in function print>",
+                    "type": "builtin_function_or_method",
+                },
+            ),
+        ),
+        (["lr"], {}, ("meaning.not_mapping", {"part": "means", "declared": ["lr"]})),
+        ({}, 3, ("meaning.not_mapping", {"part": "off", "declared": 3})),
     ],
 )
 def test_refusals(means, off, said) -> None:
     with pytest.raises(DesignError) as refused:
         Meaning(means, off)
-    assert said in str(refused.value)
+    assert states(refused.value, *said)
 
 
 @pytest.mark.parametrize(

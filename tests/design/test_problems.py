@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.problems import codes, problems, states
 
 from tunewright.design.conditions import given
 from tunewright.design.ranges import integers, linear, log
@@ -10,46 +11,52 @@ from tunewright.errors import DesignError
 LR = {"learning_rate": log(1e-4, 1e-1)}
 
 
-def refusal(**changes) -> str:
-    """What is said of a round that is fine but for these changes."""
+def refusal(**changes) -> DesignError:
+    """The error of a round that is fine but for these changes."""
     fine = {"goal": "Does it help?", "nuisance": LR, "trials_per_study": 4}
     name = changes.pop("name", "fine")
     with pytest.raises(DesignError) as refused:
         Round(name, **{**fine, **changes})
-    return str(refused.value)
+    return refused.value
 
 
 @pytest.mark.parametrize("name", ["", "  ", None, 3, "a\nb", "a\0b", "x" * 201, "\ud800"])
 def test_odd_names_of_rounds_and_hyperparameters(name) -> None:
-    assert refusal(name=name).startswith("the round: the name ")
-    assert "nuisance: the name " in refusal(nuisance={name: log(1, 2)})
-    assert "fixed: the name " in refusal(fixed={name: 1})
+    for error, place in (
+        (refusal(name=name), "round.bad_name"),
+        (refusal(nuisance={name: log(1, 2)}), "nuisance"),
+        (refusal(fixed={name: 1}), "fixed"),
+    ):
+        ((code, facts),) = problems(error)
+        assert code in ("name.empty", "name.too_long", "name.unprintable")
+        assert facts["within"] == [place]
 
 
 @pytest.mark.parametrize("goal", ["", " \n ", None, 7])
 def test_a_goal_is_required(goal) -> None:
-    assert refusal(goal=goal).startswith("goal: empty. A round asks one question; write it down")
+    assert codes(refusal(goal=goal)) == ["round.goal_empty"]
 
 
 def test_text_that_no_record_can_hold() -> None:
-    assert "goal: 'a\\x00' holds a NUL or half a character." in refusal(goal="a\0")
-    assert "fixed name: 'a\\x00' holds a NUL" in refusal(fixed={"name": "a\0"})
+    assert problems(refusal(goal="a\0")) == [("round.goal_unstorable", {"goal": "a\0"})]
+    found = {"place": "name", "value": "a\0", "within": ["fixed"]}
+    assert problems(refusal(fixed={"name": "a\0"})) == [("value.unstorable", found)]
 
 
 @pytest.mark.parametrize("trials", [0, -1, 2.0, True, "8", None, 10**8])
 def test_trials_per_study_is_a_count(trials) -> None:
-    said = f"trials_per_study: {trials!r} is not a whole number from 1 to 10,000,000."
-    assert said in refusal(trials_per_study=trials)
+    found = {"trials_per_study": trials, "most": 10_000_000}
+    assert problems(refusal(trials_per_study=trials)) == [("round.bad_trials_per_study", found)]
 
 
 @pytest.mark.parametrize("seed", [-1, 2**63, 1.5, True, None])
 def test_seeds(seed) -> None:
-    assert f"seed: {seed!r} is not a whole number from 0 to 2**63 - 1." in refusal(seed=seed)
+    assert problems(refusal(seed=seed)) == [("round.bad_seed", {"seed": seed})]
 
 
 @pytest.mark.parametrize("detect", [0, -1, float("nan"), float("inf"), True, "1", 10**400])
 def test_detect_is_a_difference(detect) -> None:
-    assert f"detect: {detect!r} is not a positive number." in refusal(detect=detect)
+    assert codes(refusal(detect=detect)) == ["round.bad_detect"]
 
 
 @pytest.mark.parametrize(
@@ -57,106 +64,154 @@ def test_detect_is_a_difference(detect) -> None:
     [
         (
             {"scientific": {"layers": 2}},
-            "scientific layers: 2 is a plain value. A scientific hyperparameter has a list of "
-            "values (one study each) or a range; a single value belongs into fixed=.",
+            ("round.scientific_value", {"name": "layers", "declared": 2}),
         ),
         (
             {"scientific": {"optimizer": given({"adam": {}})}},
-            "scientific optimizer: given() belongs under the same name in nuisance= or fixed=; "
-            "list the values here: ['adam'].",
+            ("round.scientific_given", {"name": "optimizer", "values": ["adam"]}),
         ),
-        ({"scientific": {"layers": []}}, "scientific layers: choice(): no values."),
-        ({"scientific": [1, 2]}, "scientific: [1, 2] is not a mapping of names to ranges"),
+        (
+            {"scientific": {"layers": []}},
+            ("range.no_choices", {"within": ["scientific", "layers"]}),
+        ),
+        (
+            {"scientific": [1, 2]},
+            ("round.role_not_mapping", {"role": "scientific", "declared": [1, 2]}),
+        ),
         (
             {"nuisance": {"learning_rate": 0.1}},
-            "nuisance learning_rate: 0.1 is a plain value, with nothing to search. Move it to "
-            "fixed=, or give a range such as log(1e-4, 1e-1) or a list.",
+            (
+                "declaration.nothing_to_search",
+                {"column": "learning_rate", "declared": 0.1, "within": ["nuisance"]},
+            ),
         ),
         (
             {"nuisance": {"optimizer": given({"adam": {"beta1": 0.9}, "sgd": {"m": 0.9}})}},
-            "nuisance optimizer.sgd.m: 0.9 is a plain value",
+            (
+                "declaration.nothing_to_search",
+                {"column": "optimizer.sgd.m", "declared": 0.9, "within": ["nuisance"]},
+            ),
         ),
         (
             {"fixed": {"width": [1, 2]}},
-            "fixed width: choice(1, 2) is a range. A fixed hyperparameter has one value; move it "
-            "to nuisance= to search it.",
+            (
+                "declaration.fixed_range",
+                {"column": "width", "range": "choice(1, 2)", "within": ["fixed"]},
+            ),
         ),
-        ({"fixed": {"model": print}}, "fixed model: <built-in function print> is a builtin"),
-        ({"fixed": {"width": 2**60}}, f"fixed width: {2**60} is beyond 2**53"),
-        ({"fixed": {"width": float("inf")}}, "fixed width: inf is not a finite number."),
+        (
+            {"fixed": {"model": print}},
+            (
+                "value.not_plain",
+                {
+                    "place": "model",
+                    "value": "<built-in function print>",
+                    "type": "builtin_function_or_method",
+                    "within": ["fixed"],
+                },
+            ),
+        ),
+        (
+            {"fixed": {"width": 2**60}},
+            (
+                "value.beyond_integers",
+                {"place": "width", "value": 1152921504606846976, "within": ["fixed"]},
+            ),
+        ),
+        (
+            {"fixed": {"width": float("inf")}},
+            ("value.not_finite", {"place": "width", "within": ["fixed"]}),
+        ),
         (
             {"fixed": {"learning_rate": 0.1}},
-            "learning_rate: stands in nuisance and fixed; in a round it has one role.",
+            ("round.two_roles", {"name": "learning_rate", "roles": ["nuisance", "fixed"]}),
         ),
         (
             {"fixed": {"optimizer": given({"adam": {"a": 1}})}},
-            "optimizer: given() needs optimizer to have several values. List ['adam'] in "
-            "scientific= or nuisance=.",
+            ("given.parent_has_one_value", {"column": "optimizer", "values": ["adam"]}),
         ),
         (
             {
                 "scientific": {"optimizer": ["adam", "sgd"]},
                 "nuisance": {"optimizer": given({"adam": {}})},
             },
-            "nuisance optimizer: given() says nothing of ['sgd']. A value without hyperparameters "
-            "of its own maps to {}.",
+            (
+                "given.missing_values",
+                {"column": "optimizer", "missing": ["sgd"], "within": ["nuisance"]},
+            ),
         ),
         (
             {
                 "scientific": {"optimizer": ["adam"]},
                 "nuisance": {"optimizer": given({"adam": {}, "sgd": {}})},
             },
-            "nuisance optimizer: given() names ['sgd'], but its values are ['adam'].",
+            (
+                "given.unknown_values",
+                {
+                    "column": "optimizer",
+                    "unknown": ["sgd"],
+                    "values": ["adam"],
+                    "within": ["nuisance"],
+                },
+            ),
         ),
         (
             {
                 "scientific": {"width": integers(1, 8)},
                 "nuisance": {"width": given({1: {}, 2: {}})},
             },
-            "nuisance width: given() needs a list of values, but scientific width is "
-            "integers(1, 8). List the values [1, 2] there.",
+            (
+                "given.parent_is_range",
+                {
+                    "role": "nuisance",
+                    "name": "width",
+                    "declared": "integers(1, 8)",
+                    "values": [1, 2],
+                },
+            ),
         ),
         (
             {"nuisance": {**LR, "optimizer": given({"adam": LR, "sgd": {}})}},
-            "learning_rate: declared twice for all; a name may stand under several values of a "
-            "given(), but not beside itself.",
+            ("round.declared_twice", {"name": "learning_rate", "study": "all"}),
         ),
         (
             {
                 "nuisance": {"opt": ["a", "b"], **LR},
                 "fixed": {"opt": given({"a": {"learning_rate": 1.0}, "b": {}})},
             },
-            "learning_rate: declared twice for all;",
+            ("round.declared_twice", {"name": "learning_rate", "study": "all"}),
         ),
         (
             {"nuisance": {"o": given({"a": LR}), "o.a.learning_rate": linear(0, 1)}},
-            "o.a.learning_rate: two hyperparameters would both be recorded under this column; "
-            "rename one of them.",
+            ("round.same_column", {"column": "o.a.learning_rate"}),
         ),
         (
             {"nuisance": {"flag": given({True: LR, "True": LR})}},
-            "flag.True.learning_rate: two hyperparameters would both be recorded",
+            ("round.same_column", {"column": "flag.True.learning_rate"}),
         ),
         (
             {"scientific": {f"s{i}": list(range(30)) for i in range(3)}},
-            "scientific: the lists make 27000 studies, more than 10000.",
+            ("round.too_many_studies", {"studies": 27000, "most": 10000}),
         ),
         (
             {"scientific": {"s": list(range(1000))}, "trials_per_study": 100_000},
-            "trials_per_study: 1000 studies of 100000 are more than 10000000 trials.",
+            (
+                "round.too_many_trials",
+                {"studies": 1000, "trials_per_study": 100000, "most": 10000000},
+            ),
         ),
         (
             {"nuisance": {f"g{i}": given({1: {f"x{i}": log(1, 2)}, 2: {}}) for i in range(10)}},
-            "all: the given()s of nuisance= make more than 1000 combinations",
+            ("study.too_many_branches", {"study": "all", "most": 1000}),
         ),
     ],
 )
 def test_every_refusal_says_what_and_what_to_do(changes, said) -> None:
-    assert said in refusal(**changes)
+    assert states(refusal(**changes), *said)
 
 
 def test_all_problems_are_said_at_once() -> None:
-    said = refusal(
+    found = refusal(
         name="",
         goal="",
         trials_per_study=0,
@@ -166,4 +221,16 @@ def test_all_problems_are_said_at_once() -> None:
         nuisance={"optimizer": given({"adam": {"beta1": 0.9}, "sgd": {"m": 0.9}}), "x": []},
         fixed={"width": [1, 2], "model": print},
     )
-    assert len(said.split("\n")) == 11
+    assert codes(found) == [
+        "name.empty",
+        "round.goal_empty",
+        "round.bad_trials_per_study",
+        "round.bad_seed",
+        "round.bad_detect",
+        "range.no_choices",
+        "value.not_plain",
+        "round.scientific_value",
+        "declaration.nothing_to_search",
+        "declaration.nothing_to_search",
+        "declaration.fixed_range",
+    ]

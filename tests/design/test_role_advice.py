@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import pytest
 
@@ -21,103 +22,119 @@ FINE = Round(
 )
 
 
-def notes(meaning: Meaning | None = None, objective="valid_error", **changes) -> tuple[str, ...]:
+def notes(
+    meaning: Meaning | None = None, objective="valid_error", **changes
+) -> list[tuple[str, dict[str, Any]]]:
+    """Code and facts of every note."""
     round = dataclasses.replace(FINE, **changes)
-    return advise(round, minimize(objective), meaning or Meaning())
+    found = advise(round, minimize(objective), meaning or Meaning())
+    assert all(note.text for note in found)
+    return [(note.code, dict(note.facts)) for note in found]
 
 
 def test_a_good_round_gets_no_notes() -> None:
-    assert notes() == ()
+    assert notes() == []
 
 
 @pytest.mark.parametrize(
-    "changes, begins",
+    "changes, note",
     [
         (
             {"scientific": {"hidden_layers": [1, 2], "norm": ["a", "b", "c"]}},
-            "hidden_layers and norm are all scientific: a round answers one question well.",
+            ("advice.several_scientific", {"names": ["hidden_layers", "norm"], "studies": 6}),
         ),
-        ({"scientific": {"width": integers(8, 64)}}, "width is a scientific range: its effect is"),
+        (
+            {"scientific": {"width": integers(8, 64)}},
+            ("advice.scientific_range", {"name": "width"}),
+        ),
         (
             {"scientific": {"width": [8]}},
-            "width is scientific with one value: nothing",
+            ("advice.one_value", {"name": "width"}),
         ),
         (
             {"scientific": {"learning_rate": [0.1, 0.2]}, "nuisance": {"beta1": linear(0.8, 0.9)}},
-            "learning_rate is scientific: its best value changes with almost anything else",
+            ("advice.optimizer_scientific", {"name": "learning_rate"}),
         ),
         (
             {"scientific": {"dropout": [0.0, 0.1, 0.2]}},
-            "dropout is scientific in its strength: ask whether it helps at all",
+            ("advice.strength_scientific", {"name": "dropout"}),
         ),
         (
             {"fixed": {"learning_rate": 0.1}, "nuisance": {"beta1": linear(0.8, 0.9)}},
-            "learning_rate is fixed while settings are compared",
+            ("advice.rate_fixed", {"name": "learning_rate"}),
         ),
-        ({"nuisance": {}}, "nothing is nuisance: settings are compared at one configuration each"),
+        ({"nuisance": {}}, ("advice.nothing_nuisance", {})),
         (
             {"nuisance": {"optimizer": ["adam", "sgd"], "learning_rate": log(0.1, 1)}},
-            "optimizer is nuisance: which optimizer is used is usually scientific",
+            ("advice.optimizer_nuisance", {"name": "optimizer"}),
         ),
         (
             {"nuisance": {**FINE.nuisance, "a": log(1, 2)}},
-            "16 trials for 3 hyperparameters in study hidden_layers=1: 25 trials would be enough;",
+            (
+                "advice.too_few_trials",
+                {
+                    "trials": 16,
+                    "dimensions": 3,
+                    "study": "hidden_layers=1",
+                    "branches": 1,
+                    "suggested": 25,
+                },
+            ),
         ),
         (
             {"nuisance": {f"a{i}": log(1, 2) for i in range(13)}, "trials_per_study": 1000},
-            "13 hyperparameters are searched at once: beyond 12 quasi-random points are hardly",
+            ("advice.many_dimensions", {"dimensions": 13, "most": 12}),
         ),
         (
             {"nuisance": {f"a{i}": log(1, 2) for i in range(21)}, "trials_per_study": 1000},
-            "21 hyperparameters are searched at once: Halton points degrade beyond 20, so",
+            ("advice.sobol", {"dimensions": 21, "most": 20}),
         ),
     ],
 )
-def test_each_note(changes, begins) -> None:
-    assert [note for note in notes(**changes) if note.startswith(begins)], notes(**changes)
+def test_each_note(changes, note) -> None:
+    assert note in notes(**changes)
 
 
 def test_presence_of_a_regulariser_is_a_good_question() -> None:
-    assert notes(scientific={"dropout": [0.0, 0.2]}) == ()
+    assert notes(scientific={"dropout": [0.0, 0.2]}) == []
     named = Meaning({"regularisers": ["mixup"]}, {"mixup": "no"})
-    assert notes(named, scientific={"mixup": ["no", "a"]}) == ()
+    assert notes(named, scientific={"mixup": ["no", "a"]}) == []
     assert len(notes(named, scientific={"mixup": ["no", "a", "b"]})) == 1
     ranged = notes(scientific={"weight_decay": log(1e-6, 1e-2)}, trials_per_study=25)
     assert len(ranged) == 2  # a range, and strength
 
 
 def test_a_regulariser_judged_by_the_training_loss() -> None:
-    (note,) = notes(objective="train_loss", scientific={"dropout": [0.0, 0.2]})
-    assert note.startswith("dropout regularises, and train_loss is a training metric")
+    found = notes(objective="train_loss", scientific={"dropout": [0.0, 0.2]})
+    facts = {"name": "dropout", "metric": "train_loss"}
+    assert found == [("advice.regulariser_on_training_metric", facts)]
 
 
 def test_batch_sizes_under_an_epoch_budget() -> None:
     sizes = {"scientific": {"batch_size": [128, 256]}}
     epochs = Meaning({"max_train_steps": "epochs"})
-    said = "batch sizes are compared under an epoch budget"
-    assert notes(**sizes, fixed={"max_train_steps": 500}) == ()
-    (note,) = notes(epochs, **sizes, fixed={"epochs": 10})
-    assert note.startswith(said)
+    assert notes(**sizes, fixed={"max_train_steps": 500}) == []
+    found = notes(epochs, **sizes, fixed={"epochs": 10})
+    assert found == [("advice.epoch_budget", {"steps": "epochs"})]
     shrinking = given({128: {"max_train_steps": 1000}, 256: {"max_train_steps": 500}})
-    (note,) = notes(**sizes, fixed={"batch_size": shrinking})
-    assert note.startswith(said)
+    found = notes(**sizes, fixed={"batch_size": shrinking})
+    assert found == [("advice.epoch_budget", {"steps": "max_train_steps"})]
     free = given({128: {"max_train_steps": 1000}, 256: {"max_train_steps": 900}})
-    assert notes(**sizes, fixed={"batch_size": free}) == ()
+    assert notes(**sizes, fixed={"batch_size": free}) == []
 
 
 def test_batch_sizes_without_retuning() -> None:
     found = notes(
         scientific={"batch_size": [128, 256]}, nuisance={"beta1": linear(0.8, 0.9)}, fixed={}
     )
-    assert [n for n in found if "learning rate is not tuned anew under each value" in n]
+    assert ("advice.rate_not_retuned", {"name": "batch_size"}) in found
 
 
 def test_branches_share_the_trials() -> None:
     optimizers = given(
         {"adam": {"a": log(1, 2), "b": log(1, 2)}, "sgd": {"a": log(1, 2)}, "plain": {}}
     )
-    (note,) = notes(nuisance={"solver": optimizers}, trials_per_study=15)
-    assert note.startswith(
-        "15 trials for 2 hyperparameters in study hidden_layers=1, shared by 3 conditional branches"
-    )
-    assert notes(nuisance={"solver": optimizers}, trials_per_study=16) == ()
+    ((code, facts),) = notes(nuisance={"solver": optimizers}, trials_per_study=15)
+    assert code == "advice.too_few_trials"
+    assert (facts["trials"], facts["dimensions"], facts["branches"]) == (15, 2, 3)
+    assert notes(nuisance={"solver": optimizers}, trials_per_study=16) == []

@@ -8,6 +8,7 @@ import math
 
 import pytest
 from hypothesis import assume, given, strategies as st
+from tests.problems import states
 
 from tunewright.design.schedule import (
     Constant,
@@ -131,33 +132,117 @@ def test_the_decay_approaches_its_end_just_after_the_last_step() -> None:
 @pytest.mark.parametrize(
     "build, words",
     [
-        (lambda: Linear(decay_steps=0), "decay_steps=0 is not a whole number of steps from 1"),
-        (lambda: Linear(decay_steps=10.0), "decay_steps=10.0"),
-        (lambda: Linear(decay_steps=True), "decay_steps=True"),
-        (lambda: Linear(end_factor=1.5), "the rate would grow"),
-        (lambda: Cosine(end_factor=math.nan), "finite"),
-        (lambda: Cosine(end_factor="0"), "not a number"),
-        (lambda: Rsqrt(0), "timescale=0"),
-        (lambda: Piecewise((5,), (1.0,)), "2 pieces, but 1 factors"),
-        (lambda: Piecewise((5, 5), (1.0, 0.5, 0.1)), "must grow"),
-        (lambda: Piecewise((5,), (1.0, -0.1)), "not negative"),
-        (lambda: WarmupStableDecay(1, 1, shape="liner"), "Did you mean 'linear'"),
-        (lambda: Warmup(-1), "warmup_steps=-1"),
-        (lambda: Warmup(1, mode="before"), '"within" nor "prepend"'),
-        (lambda: Warmup(1, Warmup(1)), "warms up already"),
-        (lambda: Linear(decay_steps=11).total_steps(10), "decay_steps=11 is more than"),
-        (lambda: Warmup(10).total_steps(10), 'use mode="prepend"'),
-        (lambda: WarmupStableDecay(6, 5).total_steps(10), "need 11 steps"),
-        (lambda: Piecewise((10,), (1.0, 0.1)).total_steps(10), "never passed in 10 steps"),
-        (lambda: Constant().total_steps(0), "max_train_steps=0"),
-        (lambda: Constant().factor(0, 10), "counted from 1"),
-        (lambda: from_json("cosin"), "Did you mean 'cosine'"),
-        (lambda: from_json({"schedule": "linear", "end": 1}), "unexpected keyword argument 'end'"),
-        (lambda: from_json("rsqt"), "'rsqrt'"),
-        (lambda: from_json("warmup"), "missing 1 required"),
+        (
+            lambda: Linear(decay_steps=0),
+            (
+                "schedule.bad_count",
+                {"kind": "Linear", "name": "decay_steps", "value": 0, "least": 1},
+            ),
+        ),
+        (
+            lambda: Linear(decay_steps=10.0),
+            (
+                "schedule.bad_count",
+                {"kind": "Linear", "name": "decay_steps", "value": 10.0, "least": 1},
+            ),
+        ),
+        (
+            lambda: Linear(decay_steps=True),
+            (
+                "schedule.bad_count",
+                {"kind": "Linear", "name": "decay_steps", "value": True, "least": 1},
+            ),
+        ),
+        (
+            lambda: Linear(end_factor=1.5),
+            ("schedule.above_one", {"kind": "Linear", "name": "end_factor", "value": 1.5}),
+        ),
+        (
+            lambda: Cosine(end_factor=math.nan),
+            ("schedule.not_positive", {"kind": "Cosine", "name": "end_factor"}),
+        ),
+        (
+            lambda: Cosine(end_factor="0"),
+            ("schedule.not_number", {"kind": "Cosine", "name": "end_factor", "value": "0"}),
+        ),
+        (
+            lambda: Rsqrt(0),
+            ("schedule.bad_count", {"kind": "Rsqrt", "name": "timescale", "value": 0, "least": 1}),
+        ),
+        (
+            lambda: Piecewise((5,), (1.0,)),
+            ("schedule.pieces", {"boundaries": 1, "pieces": 2, "factors": 1}),
+        ),
+        (
+            lambda: Piecewise((5, 5), (1.0, 0.5, 0.1)),
+            ("schedule.boundaries_not_growing", {"boundaries": [5, 5]}),
+        ),
+        (
+            lambda: Piecewise((5,), (1.0, -0.1)),
+            ("schedule.not_positive", {"kind": "Piecewise", "name": "a factor", "value": -0.1}),
+        ),
+        (
+            lambda: WarmupStableDecay(1, 1, shape="liner"),
+            (
+                "schedule.unknown_shape",
+                {"shape": "liner", "near": "linear", "known": ["linear", "cosine", "sqrt"]},
+            ),
+        ),
+        (
+            lambda: Warmup(-1),
+            (
+                "schedule.bad_count",
+                {"kind": "Warmup", "name": "warmup_steps", "value": -1, "least": 0},
+            ),
+        ),
+        (lambda: Warmup(1, mode="before"), ("schedule.bad_warmup_mode", {"mode": "before"})),
+        (lambda: Warmup(1, Warmup(1)), ("schedule.warmup_twice", {"schedule": "Warmup"})),
+        (
+            lambda: Linear(decay_steps=11).total_steps(10),
+            ("schedule.decay_too_long", {"decay_steps": 11, "max_train_steps": 10}),
+        ),
+        (
+            lambda: Warmup(10).total_steps(10),
+            ("schedule.warmup_too_long", {"warmup_steps": 10, "max_train_steps": 10}),
+        ),
+        (
+            lambda: WarmupStableDecay(6, 5).total_steps(10),
+            (
+                "schedule.phases_too_long",
+                {"warmup_steps": 6, "decay_steps": 5, "needed": 11, "max_train_steps": 10},
+            ),
+        ),
+        (
+            lambda: Piecewise((10,), (1.0, 0.1)).total_steps(10),
+            ("schedule.boundary_never_passed", {"boundary": 10, "max_train_steps": 10}),
+        ),
+        (lambda: Constant().total_steps(0), ("schedule.bad_total", {"max_train_steps": 0})),
+        (lambda: Constant().factor(0, 10), ("schedule.bad_step", {"step": 0})),
+        (
+            lambda: from_json("cosin"),
+            ("schedule.no_such_name", {"name": "cosin", "near": "cosine"}),
+        ),
+        (
+            lambda: from_json({"schedule": "linear", "end": 1}),
+            (
+                "schedule.bad_fields",
+                {"name": "linear", "reason": "got an unexpected keyword argument 'end'"},
+            ),
+        ),
+        (lambda: from_json("rsqt"), ("schedule.no_such_name", {"name": "rsqt", "near": "rsqrt"})),
+        (
+            lambda: from_json("warmup"),
+            (
+                "schedule.bad_fields",
+                {
+                    "name": "warmup",
+                    "reason": "missing 1 required positional argument: 'warmup_steps'",
+                },
+            ),
+        ),
     ],
 )
-def test_refused_with_the_remedy(build, words: str) -> None:
+def test_refused_with_the_remedy(build, words) -> None:
     with pytest.raises(DesignError) as refused:
         build()
-    assert words in str(refused.value)
+    assert states(refused.value, *words)

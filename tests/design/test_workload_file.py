@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.problems import problems, states
 
 from tunewright.design.objective import maximize, minimize
 from tunewright.design.workload_file import read_workload
@@ -59,31 +60,47 @@ def test_a_function_and_the_defaults(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text, said",
     [
-        ("", "[workload] needs one of command and function; neither is there."),
-        ("", "[workload] needs one of minimize and maximize; neither is there."),
-        ("workload = 3", "workload: 3 is not a table; write [workload]."),
-        ("[wrkload]", "wrkload: not a table here. Did you mean 'workload'?"),
+        ("", ("workload.one_of_two", {"one": "command", "other": "function", "both": False})),
+        ("", ("workload.one_of_two", {"one": "minimize", "other": "maximize", "both": False})),
+        ("workload = 3", ("workload.not_table", {"table": 3})),
+        (
+            "[wrkload]",
+            (
+                "file.unknown_key",
+                {"key": "wrkload", "of": "file", "near": "workload", "known": ["workload"]},
+            ),
+        ),
         (
             "[workload]\nminimise = 'x'",
-            "minimise: not a key of [workload]. Did you mean 'minimize'?",
+            ("file.unknown_key", {"key": "minimise", "of": "workload", "near": "minimize"}),
         ),
-        ("[workload]\nminimize = 'a'\nmaximize = 'a'", "minimize and maximize; both are there."),
-        ("[workload]\ncommand = 3", "command: 3 is not text."),
-        ("[workload]\nminimize = ''", "minimize: '' is not text."),
-        ("[workload]\nminimize = 'a'\nat = 'end'", "minimize(at='end')"),
-        ("[workload.means]\nlerning_rate = 'lr'", "Did you mean 'learning_rate'?"),
-        ("[workload]\nmeans = 3", "means: 3 is not a mapping of names."),
-        ("[workload.off]\nx = 1979-05-27", "off x: datetime.date(1979, 5, 27) is a date."),
+        (
+            "[workload]\nminimize = 'a'\nmaximize = 'a'",
+            ("workload.one_of_two", {"one": "minimize", "other": "maximize", "both": True}),
+        ),
+        ("[workload]\ncommand = 3", ("workload.not_text", {"key": "command", "value": 3})),
+        ("[workload]\nminimize = ''", ("workload.not_text", {"key": "minimize", "value": ""})),
+        ("[workload]\nminimize = 'a'\nat = 'end'", ("objective.bad_at", {"at": "end"})),
+        (
+            "[workload.means]\nlerning_rate = 'lr'",
+            ("meaning.unknown", {"meaning": "lerning_rate", "near": "learning_rate"}),
+        ),
+        ("[workload]\nmeans = 3", ("meaning.not_mapping", {"part": "means", "declared": 3})),
+        (
+            "[workload.off]\nx = 1979-05-27",
+            ("value.not_plain", {"place": "off x", "value": "1979-05-27", "type": "date"}),
+        ),
     ],
 )
-def test_refusals_name_the_file(tmp_path: Path, text: str, said: str) -> None:
+def test_refusals_name_the_file(tmp_path: Path, text: str, said) -> None:
     with pytest.raises(DesignError) as refused:
         read(tmp_path, text)
-    problems = str(refused.value).split("\n")
-    assert all(p.startswith(str(tmp_path / "tunewright.toml")) for p in problems)
-    assert any(said in p for p in problems), problems
+    path = str(tmp_path / "tunewright.toml")
+    assert all(facts["within"][0] == path for _, facts in problems(refused.value))
+    assert states(refused.value, *said)
 
 
 def test_a_missing_file_says_how_to_write_one(tmp_path: Path) -> None:
-    with pytest.raises(NotFound, match="Write one: tunewright init"):
+    with pytest.raises(NotFound) as missing:
         read_workload(tmp_path / "tunewright.toml")
+    assert states(missing.value, "file.missing", {"near": None, "how": {"code": "file.init"}})

@@ -47,11 +47,11 @@ class Unreliable:
     def transaction(self):
         when = self.failures.pop(0) if self.failures else None
         if when == "before":
-            raise StoreError("the server is restarting.")
+            raise StoreError("error.text", text="the server is restarting.")
         with self.store.transaction():
             yield
         if when == "after":
-            raise StoreError("the connection was lost.")
+            raise StoreError("error.text", text="the connection was lost.")
 
 
 @pytest.fixture
@@ -206,7 +206,7 @@ def test_damage_is_final(desk):
 
     @contextlib.contextmanager
     def torn():
-        raise Damaged("the store is damaged.")
+        raise Damaged("error.text", text="the store is damaged.")
         yield
 
     unreliable.transaction = torn

@@ -12,11 +12,12 @@ import numpy as np
 from tests.launches.arms import noise
 
 from tunewright.launches.plan import FIVE_LOOKS, FUTILE, Claim, Plan, fixed
-from tunewright.launches.reasons import shrunk
-from tunewright.stats.gain import NOTHING, History, gain, paired_gain
+from tunewright.stats.gain import NOTHING, Gain, History, gain, paired_gain
+from tunewright.stats.shrinkage import shrunk
 
 NOISES = ("normal", "skew", "t3", "outlier")
 HISTORIES = ("none", "fresh", "half", "double")
+MOST_SHRUNK = 2000  # launches whose expected gain is computed one by one
 CLAIMS: tuple[Claim, Claim] = ("feature", "hyperparameters")
 
 
@@ -145,7 +146,15 @@ def launched_gains(claim: Claim, runs: int, count: int, seed: int) -> Curse:
     found = gain(b + effects[:, None], a)
     over = found.probability() >= fixed(runs).threshold(claim, not_worse=False)
     seen = float(found.mean[over].mean())
-    return Curse(seen, shrunk(seen, runs), float(effects[over].mean()))
+    rows = np.flatnonzero(over)[:MOST_SHRUNK]
+    expected = float(np.mean([shrunk(_one(found, row)).mean for row in rows]))
+    return Curse(seen, expected, float(effects[over].mean()))
+
+
+def _one(many: Gain, row: int) -> Gain:
+    """One decision of a simulation of many."""
+    own = (np.asarray(part)[row] for part in (many.mean, many.error, many.freedom, many.sd))
+    return Gain(*own, np.zeros((), dtype=bool), many.runs)
 
 
 def tuning_curse(trials: int, spread: float, repeats: int, count: int, seed: int):

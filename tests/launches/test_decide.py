@@ -19,6 +19,7 @@ from tests.launches.arms import (
     round_results,
 )
 
+from tunewright.design.names import Meaning
 from tunewright.design.objective import maximize
 from tunewright.errors import DesignError
 from tunewright.launches.arm import Arm
@@ -35,7 +36,9 @@ def test_a_clear_gain_is_launched_and_an_equal_pair_kept():
     assert clear.verdict == "launch"
     assert clear.probability > 0.99
     assert clear.gain == pytest.approx(0.038)
-    assert clear.shrunk_gain == pytest.approx(0.038 * 5 / 7)
+    low, high = clear.shrunk_interval
+    assert low < clear.shrunk_gain < clear.gain < high, "an estimate lies in its own interval"
+    assert clear.shrunk_gain > 0.038 * 0.8, "six standard errors leave little to shrink"
     assert clear.interval[0] < clear.gain < clear.interval[1]
     assert clear.runs_needed == 0
     equal = of(SAME, LOW)
@@ -229,8 +232,8 @@ def test_caveats_about_the_runs():
     wild = (0.9, 0.6, 0.8, 0.5, 0.9)
     assert facts(of(wild, LOW).caveats, "launch.unequal_spread")["ratio"] > 3
     constant = of((0.9,) * 5, (0.8,) * 5)
-    assert constant.verdict == "launch"
-    assert codes(constant.caveats).count("launch.same_curves") == 2
+    assert constant.verdict == "undecided"
+    assert constant.reasons[0].code == "launch.identical_repeats"
     by_chance = decide(arm((0.9,) * 5, alike=False), arm(LOW, "baseline"))
     assert "launch.same_curves" not in codes(by_chance.caveats)
     failed = decide(arm(HIGH[:4], failed=1), arm(LOW, "baseline"))
@@ -307,3 +310,45 @@ def test_an_arm_by_hand_names_the_split_of_every_value():
     with pytest.raises(DesignError, match="2 splits"):
         Arm("mine", (0.1, 0.2, 0.3), maximize("accuracy"), splits=(1, 2))
     assert ROUND.seed == 0
+
+
+def test_arms_of_different_lengths_are_not_compared_unless_asked():
+    short, long = arm(HIGH, steps=50.0), arm(LOW, "baseline", steps=120.0)
+    found = decide(short, long)
+    assert (found.verdict, found.runs_needed) == ("undecided", 0)
+    assert found.reasons[0].code == "launch.different_lengths"
+    assert facts(found.reasons, "launch.different_lengths") == {"candidate": 50, "baseline": 120}
+    assert decide(short, long, LaunchTerms(any_length=True)).verdict == "launch"
+    assert decide(short, replace(long, steps=50.0)).verdict == "launch"
+    assert decide(short, replace(long, steps=None)).verdict == "launch"
+
+
+def test_the_length_of_an_arm_is_found_by_its_meaning():
+    results = round_results({7: HIGH, 6: LOW})
+    assert Arm.of(repeats_of(results, 7)).steps == 100
+    other = replace(results, meaning=Meaning({"max_train_steps": "layers"}))
+    assert Arm.of(repeats_of(other, 7)).steps == 2
+
+
+def test_caveats_name_only_what_both_arms_have():
+    fixed = replace(ROUND, fixed={"max_train_steps": 100, "learning_rate": 0.001}, nuisance={})
+    own = arm(HIGH, round=ROUND, configuration={"max_train_steps": 100, "learning_rate": 0.0054})
+    old = arm(
+        LOW,
+        "baseline",
+        round=fixed,
+        configuration={"max_train_steps": 100, "learning_rate": 0.001},
+    )
+    found = [c.facts["name"] for c in decide(own, old).caveats if c.code == "launch.holds_for"]
+    assert found == ["max_train_steps"]
+
+
+def test_an_estimate_lies_in_its_own_interval():
+    for gain in (0.001, 0.01, 0.05, 0.5):
+        candidate = tuple(value + gain for value in LOW)
+        found = of(candidate, LOW)
+        low, high = found.shrunk_interval
+        assert low < found.shrunk_gain < high
+        said = facts(found.reasons, "launch.difference")
+        assert said["interval"] == [low, high] and said["shrunk_gain"] == found.shrunk_gain
+    assert found.shrunk_gain > 0.99 * found.gain, "40 standard errors are hardly shrunk"

@@ -16,6 +16,7 @@ from tunewright.launches.lineage import Launched, Place
 from tunewright.messages import Message
 from tunewright.present.campaign_report import chosen, found, whole
 from tunewright.present.report import report
+from tunewright.present.trial_rows import trial_rows
 from tunewright.store.evaluations import Evaluation
 from tunewright.testing import Bowl, World, results
 
@@ -33,7 +34,9 @@ def campaign() -> Campaign:
     decision = {"verdict": "keep", "probability": 0.61, "gain": 0.01, "interval": [-0.02, 0.04],
                 "reasons": ["<b>not sure</b>"]}  # fmt: skip
     launched = Launched(1, NOW, place, Place("old", 7, {}), "keep", decision, "me", "", "", "")
-    look = Evaluation(1, best, 10, {"test_error": 0.123}, "t", "w", "valid_error", 0.1, 2)
+    look = Evaluation(
+        explored.best().identity, best, 10, {"test_error": 0.123}, "t", "w", "valid_error", 0.1, 2
+    )
     reason = Message("campaign.legacy", {"text": "what matters, <where>?"})
     return Campaign(
         Definition("tune", SPACE, 40, None),
@@ -99,3 +102,34 @@ def test_all_trials_stand_in_the_widest_space() -> None:
 def test_a_campaign_that_ran_nothing_has_no_report() -> None:
     with pytest.raises(NotFound, match="has run nothing yet"):
         report(Campaign(Definition("tune", SPACE, 40, None)))
+
+
+def test_every_number_is_one_that_a_round_has(tmp_path) -> None:
+    own = campaign()
+    asked = replace(SPACE, name="tune_2_exploit", trials_per_study=8, seed=5)
+    exploit = replace(results(asked, World(WORLD.surface, noise_sd=0.05)), search="bayesian")
+    own = replace(own, rounds=(*own.rounds, exploit), kinds=("explore", "exploit"))
+    places = {r.round.name: {t.number for t in r.trials} for r in own.rounds}
+    joined_trials = [t for t in whole(own).trials if t.origin is not None]
+    assert len(joined_trials) == 8
+    for trial in joined_trials:
+        number, _, name = str(trial.shown_number).partition(" of ")
+        assert int(number) in places[name]
+    shown = {str(row.number) for row in trial_rows(whole(own)).rows}
+    assert {"3 of tune_2_exploit", "7 of tune_2_exploit"} <= shown
+    assert not {str(number) for number in range(16, 24)} & shown
+
+
+def test_the_chosen_value_is_that_of_runs_which_did_not_choose() -> None:
+    asked = replace(SPACE, name="tune_1_explore", trials_per_study=16)
+    noisy = replace(WORLD, noise_sd=0.05)
+    first, second = (t.number for t in results(asked, noisy).top(2))
+    twice = {first: 2, second: 2}
+    explored = replace(results(asked, noisy, repeats=twice), search="halton")
+    before = Campaign(Definition("tune", SPACE, 40, None), (explored,), ("explore",))
+    assert "that chose it" in chosen(before)
+    number = before.winner.trial.number
+    more = replace(results(asked, noisy, repeats={**twice, number: 5}), search="halton")
+    after = Campaign(Definition("tune", SPACE, 40, None), (more,), ("explore",))
+    assert after.winner.trial.number == number
+    assert "on average of 3 fresh seeds" in chosen(after)

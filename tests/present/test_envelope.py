@@ -6,7 +6,8 @@ import sys
 import pytest
 
 from tunewright.actions import Repeat
-from tunewright.errors import Misuse, NotFound
+from tunewright.errors import DesignError, Misuse, NotFound
+from tunewright.messages import Message
 from tunewright.present import envelope
 
 
@@ -25,25 +26,31 @@ def test_an_answer_is_named_and_versioned(capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_an_error_has_its_code_its_facts_and_what_helps(capsys: pytest.CaptureFixture[str]) -> None:
-    error = NotFound("no round 'dept'")
-    error.code, error.facts, error.remedy = "round.not_found", {"name": "dept"}, Repeat("depth")
+    error = NotFound("error.text", text="no round 'dept'", remedy=Repeat("depth"))
     envelope.show_error("show", error, 2)
     assert printed(capsys) == {
         "schema_version": 1,
         "command": "show",
         "ok": False,
         "error": {
-            "code": "round.not_found",
+            "code": "error.text",
             "message": "no round 'dept'",
-            "facts": {"name": "dept"},
+            "facts": {"text": "no round 'dept'"},
             "remedy": Repeat("depth").to_data(),
         },
         "exit_code": 2,
     }
 
 
+def test_every_problem_of_several_is_in_the_envelope() -> None:
+    found = [Message("range.no_choices"), Message("round.bad_seed", {"seed": -1})]
+    error = envelope.failure("run", DesignError.several(found), 2)["error"]
+    assert [one["code"] for one in error["problems"]] == ["range.no_choices", "round.bad_seed"]
+    assert error["problems"][1]["facts"] == {"seed": -1}
+
+
 def test_advice_that_is_no_command_has_no_words_of_one() -> None:
-    found = envelope.remedy_of(Misuse("which metric?", remedy="say one of them"))
+    found = envelope.remedy_of(Misuse("error.text", text="which metric?", remedy="say one of them"))
     assert found == {"argv": [], "text": "say one of them"}
     assert envelope.remedy_of(KeyError("nothing")) is None
 

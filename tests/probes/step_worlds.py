@@ -31,6 +31,7 @@ class World:
     busy_share: float | None = None
     unseen_memory: bool = False  # as of a command on a GPU
     most: int | None = None  # larger ones are refused, as by a small dataset
+    refused: tuple[int, ...] = ()  # sizes that raise a ValueError
     leaks: float = 0.0  # share of what a size took that it leaves behind in its process
     builds_once: bool = False  # as what joins a process group
     kind: str = "cpu"
@@ -79,9 +80,15 @@ class WorldRig:
         world = self.world
         assert not self.closed
         if world.most is not None and batch_size > world.most:
-            raise CannotStep(f"world failed at {batch_size}: only {world.most} examples.")
+            raise CannotStep(
+                "error.text", text=f"world failed at {batch_size}: only {world.most} examples."
+            )
+        if batch_size in world.refused:
+            raise CannotStep(
+                "error.text", text=f"world failed at {batch_size}: ValueError: not this one."
+            )
         if world.builds_once and self.sizes:
-            raise CannotStep("world failed: it has been built before.")
+            raise CannotStep("error.text", text="world failed: it has been built before.")
         self.size = batch_size
         self.sizes.append(batch_size)
         world.built.append(batch_size)

@@ -192,3 +192,69 @@ def test_a_residual_network_with_large_branches_is_unstable_and_one_with_small_i
 
 def test_the_factors_look_just_above_the_best() -> None:
     assert 2.0 in FACTORS and max(FACTORS) == 10 and 1.25 in FACTORS
+
+
+def rarely(run: Any, learning_rate: float, schedule: str = "constant", max_train_steps: int = 2000):
+    """A program with an interval of its own: the loss at every 50th step."""
+    for step in run.steps(max_train_steps):
+        if step % 50 == 0:
+            run.log(step, train_loss=1 / step, valid_loss=1 / step)
+
+
+def test_runs_that_cannot_be_judged_are_an_answer_and_no_crash(workload: Any) -> None:
+    assert lowest_unstable([]) is None
+    own = workload(rarely)
+    found = stability(own, fixed={"learning_rate": 0.02}, factors=(1, 2))
+    assert found.message.code == "probe.stability.unknown" and len(found.runs) == 2
+    (said,) = found.missing
+    assert (said.code, said.facts["points"], said.facts["needed"]) == (
+        "probe.too_few_points",
+        10,
+        60,
+    )
+    assert found.unstable_base_learning_rate is None and said.text
+
+
+def test_too_few_steps_are_refused_before_training(workload: Any) -> None:
+    def never(
+        run: Any, learning_rate: float, schedule: str = "c", max_train_steps: int = 9
+    ) -> None:
+        raise AssertionError("nothing may train")
+
+    found = stability(workload(never), fixed={"learning_rate": 0.02}, steps=40)
+    (said,) = found.missing
+    assert said == Message("probe.too_few_steps", {"steps": 40, "needed": 60}) and said.text
+    assert not found.runs
+
+
+def test_a_loss_that_an_earlier_trial_logged_too_rarely_is_refused_before_training(
+    workload: Any, monkeypatch: Any
+) -> None:
+    own = workload(rarely)
+    asked = Round(
+        "earlier", goal="?", scientific={"learning_rate": [0.01, 0.02]}, trials_per_study=1
+    )
+    run(asked, own)
+    found = stability(own, steps=500)
+    (said,) = found.missing
+    assert said.code == "probe.logged_too_rarely" and not found.runs and said.text
+    facts = said.facts
+    assert (facts["every"], facts["points"], facts["needed_steps"]) == (50, 10, 3000)
+    # a program that has changed since may log more often: its runs are tried
+    changed = {"train.py": "another"}
+    monkeypatch.setattr("tunewright.probes.foresee.sources", lambda train: changed)
+    assert stability(own, steps=500, factors=(1,)).runs
+
+
+def test_a_changed_program_is_not_answered_by_the_runs_of_the_old_one(
+    workload: Any, monkeypatch: Any
+) -> None:
+    own = workload()
+    fixed = {"learning_rate": 0.01}
+    first = stability(own, fixed=fixed, steps=80, factors=(1,))
+    assert stability(own, fixed=fixed, steps=80, factors=(1,)).round == first.round
+    for module in ("tunewright.probes.probe", "tunewright.execution.run"):
+        monkeypatch.setattr(f"{module}.sources", lambda train: {"train.py": "another"})
+    again = stability(own, fixed=fixed, steps=80, factors=(1,))
+    assert again.round != first.round
+    assert stability(own, fixed=fixed, steps=80, factors=(1,)).round == again.round

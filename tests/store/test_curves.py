@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from tunewright.errors import Damaged
-from tunewright.store.curves import MAGIC, Batch, Curves, merge, pack, unpack
+from tunewright.store.curves import UNCHECKED, Batch, Curves, merge, pack, unpack
 
 names = st.text(st.characters(codec=None, exclude_categories=()), min_size=1, max_size=12)
 steps = st.lists(st.integers(0, 2**60), unique=True, max_size=12).map(sorted)
@@ -104,10 +104,10 @@ def test_metrics_logged_together_share_their_steps() -> None:
         b"",
         b"TWC1",
         b"cos\nsystem\n(S'false'\ntR.",
-        MAGIC + struct.pack("<I", 2**31) + b"{}",
-        MAGIC + struct.pack("<I", 200_000) + b"[" * 200_000,
+        UNCHECKED + struct.pack("<I", 2**31) + b"{}",
+        UNCHECKED + struct.pack("<I", 200_000) + b"[" * 200_000,
         *(
-            MAGIC + struct.pack("<I", len(head)) + head
+            UNCHECKED + struct.pack("<I", len(head)) + head
             for head in (
                 json.dumps(data).encode()
                 for data in (

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tunewright.advice.compute_bound import SHORT
-from tunewright.advice.lengthened import Lengthened, lengthened
+from tunewright.advice.lengthened import DECAY_STEPS, WARMUP_SHARE, Lengthened, lengthened
 from tunewright.advice.proposal import next_name
 from tunewright.advice.transfer import Transfer, transfer
 from tunewright.design.budget import trials_for
@@ -39,6 +39,7 @@ from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 
 HALF_DECADE = 10**0.5
+FEW_UNITS = 2  # logged steps per unit of length, from which the length is not counted in steps
 Role = Literal["fixed", "nuisance", "dropped"]
 
 
@@ -104,7 +105,10 @@ def extension(
             f"tune={list(tune)}: the best trial has no {unknown[0]!r}. It has "
             f"{', '.join(best.configuration)}."
         )
-    schedule = lengthened(best.configuration, results.meaning, old, max_train_steps)
+    each = _steps_each(results, best, old)
+    schedule = lengthened(
+        best.configuration, results.meaning, old=old * each, new=max_train_steps * each
+    )
     found = tuple(
         _extended(results, best, name, schedule, max_train_steps, tune)
         for name in best.configuration
@@ -139,6 +143,18 @@ def trained_steps(results: Results) -> int:
     )
 
 
+def _steps_each(results: Results, best: Trial, old: int) -> int:
+    """The steps of one unit of length, which a program may count in epochs; 1 for steps."""
+    counted = {*DECAY_STEPS, results.meaning.name("warmup_steps")}
+    if not counted & set(best.configuration):
+        return 1  # nothing in the configuration is counted in steps
+    per_epoch = results.meaning.number("steps_per_epoch")
+    if per_epoch and "epoch" in results.meaning.name("max_train_steps").lower():
+        return round(per_epoch)
+    last = max((int(c.steps[-1]) for c in best.curves.values() if len(c)), default=old)
+    return max(1, round(last / old)) if last >= FEW_UNITS * old else 1
+
+
 def _extended(
     results: Results,
     best: Trial,
@@ -158,7 +174,10 @@ def _extended(
         new = schedule.values[name]
         if searched is not None and (moved := _half_to_double(new, searched)) is not None:
             return Extended(name, "nuisance", moved, rung, Message("extend.schedule"))
-        return Extended(name, "fixed", new, rung, schedule.rule)
+        why = schedule.rule
+        if name in WARMUP_SHARE:
+            why = Message("extend.warmup_share", {"before": value})
+        return Extended(name, "fixed", new, rung, why)
     again = name in tune or results.meaning.of(name) == "learning_rate"
     again = again or (rung.likelihood == "unlikely" and searched is not None)
     near = _around(value, searched) if again else None

@@ -35,13 +35,16 @@ def longer(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
 
 def shorter(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
     """The same round with fewer steps, where the second half of training changed nothing."""
+    if any(f.check == "still_improving" and f.verdict == "warn" for f in findings):
+        return []  # what is too short for one study is not shortened for another
     own = [f for f in findings if f.check == "saturated" and f.verdict == "warn"]
     seen = [f.evidence for f in own if isinstance(f.evidence, SaturatedEvidence)]
     steps = [one.proposed_max_train_steps for one in seen if one.proposed_max_train_steps]
     name = results.meaning.name("max_train_steps")
     if not steps or name not in results.round.fixed:
         return []
-    long = max(steps)  # enough for every study
+    # enough for every study, and for every step at which one of the best was reached
+    long = max([*steps, *(step for one in seen for step in one.best_steps)])
     now = results.round.fixed[name]
     try:
         if long >= trained_steps(results):

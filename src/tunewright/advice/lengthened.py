@@ -8,7 +8,7 @@ steps at a tiny learning rate, which is refused unless the program can be given 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tunewright.design.longer_schedule import share_at_tiny_rate, stretched
 from tunewright.design.names import Meaning
@@ -23,6 +23,16 @@ ROUNDING = 0.005  # of that share: it is counted on a sample of the steps
 DECAY_STEPS = ("decay_steps",)
 DECAY_SHARE = ("decay_steps_factor", "decay_fraction")
 END_FACTOR = ("end_factor",)
+# warm-up as a share of training: its best length transfers in steps (playbook), so the share falls
+WARMUP_SHARE = (
+    "warmup_ratio",
+    "warmup_fraction",
+    "warmup_frac",
+    "warmup_share",
+    "warmup_proportion",
+    "warmup_pct",
+    "warmup_steps_factor",
+)
 
 
 @dataclass(frozen=True)
@@ -40,10 +50,25 @@ def lengthened(
 ) -> Lengthened:
     """What a configuration tuned at `old` steps needs to be trained for `new` ones.
 
+    Both are steps, whatever the program counts its length in.
+
     >>> made = lengthened({"schedule": "linear", "decay_steps": 400}, Meaning(), 1000, 5000)
     >>> dict(made.values), made.rule.text
     ({}, 'the decay stays 400 steps, 4000 more come before it at the base rate')
     """
+    made = _lengthened(configuration, meaning, old, new)
+    shares = {
+        name: float(f"{float(value) * old / new:.6g}")
+        for name in WARMUP_SHARE
+        if is_number(value := configuration.get(name)) and value
+    }
+    return replace(made, values={**shares, **made.values}) if shares else made
+
+
+def _lengthened(
+    configuration: Mapping[str, Value], meaning: Meaning, old: int, new: int
+) -> Lengthened:
+    """What becomes of the schedule."""
     name = meaning.name("schedule")
     declared = configuration.get(name)
     if declared is None:
@@ -84,7 +109,10 @@ def _schedule(
     kind = declared.lower().strip()
     fields: dict[str, object] = {}
     if kind == "linear":
-        fields["decay_steps"] = _decay_steps(configuration, old)
+        length = _decay_steps(configuration, old)
+        if length is not None and length > old:  # the two are not counted in the same unit
+            return None
+        fields["decay_steps"] = length
     if kind in ("linear", "cosine") and (end := _number(configuration, END_FACTOR)) is not None:
         fields["end_factor"] = end
     if kind == "rsqrt" and (scale := _number(configuration, ("timescale",))) is not None:
@@ -92,10 +120,12 @@ def _schedule(
     try:
         made = from_json({"schedule": kind, **fields})
         warmup = configuration.get(meaning.name("warmup_steps"))
+        if warmup is None and (share := _number(configuration, WARMUP_SHARE)) is not None:
+            warmup = round(share * old)
         if is_number(warmup) and 0 < int(warmup) < old:  # type: ignore[arg-type]
-            length = fields.get("decay_steps")
+            decay = fields.get("decay_steps")
             steps = int(warmup)  # type: ignore[arg-type]
-            fits = not isinstance(length, int) or length <= old - steps
+            fits = not isinstance(decay, int) or decay <= old - steps
             made = Warmup(steps, made) if fits else made
         made.total_steps(old)
     except DesignError:
@@ -107,7 +137,7 @@ def _decay_steps(configuration: Mapping[str, Value], old: int) -> int | None:
     steps = _number(configuration, DECAY_STEPS)
     if steps is None and (part := _number(configuration, DECAY_SHARE)) is not None:
         steps = part * old
-    return None if steps is None else max(1, min(round(steps), old))
+    return None if steps is None else max(1, round(steps))
 
 
 def _told(configuration: Mapping[str, Value], after: Schedule, new: int) -> dict[str, Value] | None:

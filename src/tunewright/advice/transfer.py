@@ -55,7 +55,7 @@ _WORDS: dict[Area, frozenset[str]] = {
     "augmentation": frozenset(
         {"augment", "augmentation", "mixup", "cutmix", "cutout", "crop", "flip", "randaugment"}
     ),
-    "optimizer": frozenset({"lr", "adam", "sgd", "nesterov", "clip", "momentum"}),
+    "optimizer": frozenset({"lr", "learning", "adam", "sgd", "nesterov", "clip", "momentum"}),
 }
 
 
@@ -84,6 +84,8 @@ def transfer(name: str, meaning: Meaning) -> Transfer:
         return _labelled(name, "regulariser")
     words = set(re.split(r"[^a-z0-9]+", name.lower()))
     for area, own in _WORDS.items():
+        if area == "initialization" and words & _WORDS["optimizer"]:
+            continue  # `initial_lr` is where a learning rate begins, not how weights are drawn
         if words & own or any(own_word in name.lower() for own_word in own if "_" in own_word):
             return _labelled(name, area)
     return Transfer(name, "model", LIKELIHOOD["model"], known=False)

@@ -14,9 +14,11 @@ from datetime import datetime
 from typing import Any
 
 from tunewright.campaigns.definition import Definition
+from tunewright.campaigns.finite import stranded
 from tunewright.campaigns.probe_answers import settled
+from tunewright.checks.trial_sd import seedless_trials
 from tunewright.design.objective import Objective
-from tunewright.design.ranges import Value
+from tunewright.design.ranges import Value, same_value
 from tunewright.design.round import Round
 from tunewright.launches.lineage import Launched, Place, baseline, launches
 from tunewright.messages import Message
@@ -28,6 +30,7 @@ from tunewright.store.results import Results
 from tunewright.store.store import Store
 from tunewright.store.trial import Trial
 
+SAME_POINT = 0.01  # relative: values closer than this are one point
 BEGINNING = 16  # trials a budget of hours is taken for until some have ended
 SECONDS_PER_HOUR = 3600.0
 
@@ -122,7 +125,7 @@ class Campaign:
     @property
     def spent(self) -> int:
         """Trials it has used or laid out, repeats and probes included."""
-        own = sum(len(r.trials) + len(r.recorded_repeats) for r in self.rounds)
+        own = sum(len(r.trials) + len(r.recorded_repeats) - stranded(r) for r in self.rounds)
         more = 0
         if self.incumbent is not None:
             now = len(self.incumbent.repeats)
@@ -177,19 +180,73 @@ class Campaign:
         """
         known = [one for one in self.ranked() if one.repeats.values]
         sign = 1.0 if self.objective is None else self.objective.sign
-        count = min((len(one.repeats.values) for one in known if one.reliable), default=1)
+        count = _compared(known)
 
         def rank(one: Contender) -> tuple[bool, float]:
-            return not one.reliable, -sign * statistics.fmean(one.repeats.values[:count])
+            return not one.reliable, -sign * statistics.fmean(one.repeats.values[: count or None])
 
         return sorted(known, key=rank)
 
+    def finalists(self, count: int) -> list[Contender]:
+        """The best of the search, no two at what is the same point for all purposes."""
+        found: list[Contender] = []
+        for one in self.ranked():
+            if len(found) < count and not any(_same_point(one, other) for other in found):
+                found.append(one)
+        return found
+
     @property
     def winner(self) -> Contender | None:
-        """The configuration it chose: the best by its repeats, else by its one trial."""
+        """The configuration it chose: the best by its repeats, else by its one trial.
+
+        Once it was compared with the baseline it stays, whatever is trained after that.
+        """
+        decided = self.launched
+        if decided is not None and decided.baseline is not None:
+            for results in self.rounds:
+                if results.round.name == decided.candidate.round:
+                    return Contender(results, results.trial(decided.candidate.trial))
         for one in (*self.repeated(), *self.ranked()):
             return one
         return None
+
+    @property
+    def chose_by(self) -> int:
+        """How many repeats of the winner chose it; they flatter it, and decide nothing more."""
+        count, winner = _compared([one for one in self.ranked() if one.repeats.values]), self.winner
+        if winner is None or not count:
+            return 0
+        valued = [at for at, own in enumerate(winner.repeats) if own.value is not None]
+        return valued[min(count, len(valued)) - 1] + 1 if valued else 0
+
+    @property
+    def fresh(self) -> Repeats | None:
+        """The repeats of the winner that had no part in choosing it."""
+        winner = self.winner
+        if winner is None:
+            return None
+        return Repeats(winner.trial, winner.repeats.trials[self.chose_by :], winner.results)
+
+    @property
+    def tested(self) -> tuple[Evaluation, ...]:
+        """The looks at the test set that measured the winner itself."""
+        winner = self.winner
+        if winner is None:
+            return ()
+        own = {trial.identity for trial in (winner.trial, *winner.repeats)}
+        return tuple(one for one in self.looks if one.trial in own)
+
+    @property
+    def seedless(self) -> tuple[Place, ...]:
+        """Trials whose repeats are all the same, where nothing declares that to be right."""
+        if self.definition.deterministic:
+            return ()
+        known = [*self.rounds, *([self.incumbent.results] if self.incumbent is not None else [])]
+        return tuple(
+            Place.of(results, results.trial(number))
+            for results in known
+            for number in seedless_trials(results)
+        )
 
     @property
     def best(self) -> Mapping[str, Value] | None:
@@ -208,6 +265,24 @@ class Campaign:
     def baseline(self) -> Contender | None:
         """What the winner is compared with: what was launched before, else the default."""
         return self.incumbent or self.default
+
+
+def _compared(known: Sequence[Contender]) -> int:
+    """On how many repeats each configurations are compared; 0: there is nothing to choose among."""
+    pool = [one for one in known if one.reliable] or list(known)
+    return min(len(one.repeats.values) for one in pool) if len(pool) > 1 else 0
+
+
+def _same_point(one: Contender, other: Contender) -> bool:
+    """Whether two configurations differ by less than any training could show."""
+    own, their = one.trial.configuration, other.trial.configuration
+    return own.keys() == their.keys() and all(_close(own[name], their[name]) for name in own)
+
+
+def _close(a: Value, b: Value) -> bool:
+    if isinstance(a, float) and isinstance(b, float):
+        return abs(a - b) <= SAME_POINT * max(abs(a), abs(b))
+    return same_value(a, b)
 
 
 def _ranked(rounds: Sequence[Results]) -> list[Contender]:

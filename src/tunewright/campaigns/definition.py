@@ -32,6 +32,8 @@ class Definition:
     able: Mapping[str, Message | None] = field(default_factory=dict)
     extend: float | None = None  # the best are trained so many times as long in the end
     extend_to: int | None = None  # ... or for so many steps
+    deterministic: bool = False  # declared: the same value under every seed
+    retrained: Place | None = None  # the launched baseline, where it trained for another length
     started: datetime | None = None
 
 
@@ -52,6 +54,8 @@ def keep_definition(store: Store, own: Definition) -> int:
             "able": {n: None if why is None else why.to_data() for n, why in own.able.items()},
             "extend": own.extend,
             "extend_to": own.extend_to,
+            "deterministic": own.deterministic,
+            "retrained": None if own.retrained is None else asdict(own.retrained),
         },
     )
 
@@ -62,7 +66,7 @@ def read_definition(store: Store, name: str) -> Definition | None:
     if found is None:
         return None
     told = found.definition
-    place = told["incumbent"]
+    place, retrained = told["incumbent"], told.get("retrained")
     return Definition(
         name,
         from_data(told["space"]),
@@ -76,6 +80,8 @@ def read_definition(store: Store, name: str) -> Definition | None:
         {what: _message(why) for what, why in told.get("able", {}).items()},
         told.get("extend"),
         told.get("extend_to"),
+        told.get("deterministic", False),
+        None if retrained is None else Place(**retrained),
         found.created,
     )
 

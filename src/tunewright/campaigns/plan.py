@@ -19,6 +19,7 @@ from tunewright.advice.saturation import saturation
 from tunewright.campaigns.campaign import Campaign, Contender
 from tunewright.campaigns.edges import beyond
 from tunewright.campaigns.explore import explore_on, first_round, widening
+from tunewright.campaigns.finite import configurations, stranded, untried
 from tunewright.campaigns.probe import next_probe
 from tunewright.campaigns.probe_answers import BATCH_SIZE, answer
 from tunewright.campaigns.round_names import named, together
@@ -33,21 +34,25 @@ from tunewright.design.round import Round
 from tunewright.facts import plain
 from tunewright.launches.decide import decide
 from tunewright.launches.launch import Launch
-from tunewright.launches.plan import FIVE_LOOKS
+from tunewright.launches.looks import exact_arm
+from tunewright.launches.plan import FEWEST_RUNS, FIVE_LOOKS
 from tunewright.launches.terms import LaunchTerms
 from tunewright.messages import Message
+from tunewright.store.repeats import Repeats
 from tunewright.store.results import Results
 
 # what exploitation gets before it may be called saturated, and never less than the ladder asks for
 # in as many dimensions: a lull of a few trials is none
 SATURATES, SATURATES_FROM = 0.35, 20  # of all trials; trials
+# launches of a change that does nothing, by trials, as bench/calibration.py --campaigns measured
+FALSE_LAUNCHES = ((120, 0.25), (60, 0.25), (30, 0.25), (0, 0.25))
 ENOUGH = 5  # repeats of a finalist, when trials are left over
 
 
 def next_step(campaign: Campaign) -> Step:
     """The next step of a campaign; of kind "done" when there is none."""
     own = planned(campaign)
-    for find in (_unfinished, _begin, _search, _extend, _settle, _launch, _test):
+    for find in (_unfinished, _seedless, _begin, _search, _extend, _settle, _launch, _test):
         step = find(campaign, own)
         if step is not None:
             return step
@@ -59,7 +64,14 @@ def planned(campaign: Campaign) -> Shares:
     asked = campaign.definition
     has_baseline = asked.incumbent is not None or asked.default is not None
     dimensions = max(len(b.dimensions) for s in asked.space.studies for b in s.branches)
-    return shares(campaign.total, dimensions, has_baseline, _extends(campaign))
+    return shares(
+        campaign.total,
+        dimensions,
+        has_baseline,
+        _extends(campaign),
+        default=asked.default is not None,
+        deterministic=asked.deterministic,
+    )
 
 
 def _extends(campaign: Campaign) -> bool:
@@ -71,7 +83,7 @@ def _unfinished(campaign: Campaign, own: Shares) -> Step | None:
     del own
     for results in campaign.rounds:
         left = [t for t in results.trials if not t.ended]
-        if left:
+        if len(left) > stranded(results):
             facts = {"left": len(left), "total": len(results.trials)}
             reason = Message("campaign.unfinished_trials", facts)
             points = tuple(t.configuration for t in results.trials)
@@ -86,6 +98,16 @@ def _unfinished(campaign: Campaign, own: Shares) -> Step | None:
             reason = Message("campaign.unfinished_repeats", {"left": len(waiting), **place})
             return Step("finish", reason, 0, of=one.place, times=len(one.repeats))
     return None
+
+
+def _seedless(campaign: Campaign, own: Shares) -> Step | None:
+    """Stop where repeats show that the program ignores its seed: nothing after it could decide."""
+    del own
+    if campaign.launched is not None or not campaign.seedless:
+        return None
+    first = campaign.seedless[0]
+    facts = {"round": first.round, "trial": first.trial}
+    return Step("done", Message("campaign.identical_repeats", facts))
 
 
 def _begin(campaign: Campaign, own: Shares) -> Step | None:
@@ -113,12 +135,16 @@ def _today(campaign: Campaign, default: Mapping[str, Value]) -> Step:
     made = replace(space, scientific={}, nuisance={}, fixed=dict(default))
     settings = {name: default[name] for name in space.nuisance if name in default}
     reason = Message("campaign.current_default", {"settings": settings})
+    launched = campaign.definition.retrained
+    if launched is not None:
+        place = {"round": launched.round, "trial": launched.trial}
+        reason = Message("campaign.retrained_baseline", {**place, "settings": settings})
     return Step("baseline", reason, 1, named(campaign, made, "baseline", 1, reason))
 
 
 def _search(campaign: Campaign, own: Shares) -> Step | None:
     """Exploration, the seed variance, then exploitation, as far as trials are not kept back."""
-    if not campaign.searched or campaign.extended:
+    if not campaign.searched or campaign.extended or _decided(campaign):
         return None
     free = campaign.left - max(0, own.kept_back - _repeats_made(campaign))
     exploits = campaign.of_kind("exploit")
@@ -142,6 +168,11 @@ def _search(campaign: Campaign, own: Shares) -> Step | None:
     return _exploit(campaign, free, exploits[-1].round if exploits else None)
 
 
+def _decided(campaign: Campaign) -> bool:
+    """Whether the winner was compared with the baseline: there is no way back."""
+    return campaign.launched is not None and campaign.launched.baseline is not None
+
+
 def _extend(campaign: Campaign, own: Shares) -> Step | None:
     """The best at full length, and the current default beside them."""
     if not _extends(campaign) or not campaign.searched:
@@ -162,6 +193,9 @@ def _beyond(campaign: Campaign, free: int) -> Step | None:
         return None
     made, moved = found
     trials = max(FEWEST, free // 2) if free >= 2 * FEWEST else free
+    trials = int(min(trials, untried(made, campaign.searched)))
+    if trials < 1:
+        return None
     ranges = {column: str(range) for column, range in moved.items()}
     reason = Message("campaign.moved_range", {"ranges": ranges})
     after = replace(named(campaign, made, "exploit", trials, reason), continues=made.name)
@@ -178,6 +212,9 @@ def _exploit(campaign: Campaign, free: int, begun: Round | None) -> Step | None:
         if seen is not None and seen.saturated and enough:
             return None
         more = min(free, max(FEWEST, begun.trials_per_study // 2))
+        more = int(min(more, configurations(begun) - begun.trials_per_study))
+        if more < 1 or untried(begun, campaign.searched) < 1:
+            return None
         made = replace(begun, trials_per_study=begun.trials_per_study + more)
         facts = {"trials": made.trials_per_study, "gain": None if seen is None else seen.gain}
         reason = Message("campaign.continue_search", facts)
@@ -187,6 +224,9 @@ def _exploit(campaign: Campaign, free: int, begun: Round | None) -> Step | None:
     if base is None:
         return None
     trials = math.ceil(free / 2) if free >= 4 * FEWEST else free
+    trials = int(min(trials, untried(base, campaign.searched)))
+    if trials < 1:
+        return None  # every configuration was tried
     why = None if wider is None else reason_of(wider).to_data()
     reason = Message("campaign.search", {"why": why, "trials": trials})
     made = named(campaign, base, "exploit", trials, reason)
@@ -217,7 +257,9 @@ def _knowing_luck(campaign: Campaign, results: Results) -> Results:
 
 def _settle(campaign: Campaign, own: Shares) -> Step | None:
     """Repeats of the finalists, until each has as many as planned."""
-    finalists = campaign.ranked()[: own.finalists]
+    if _decided(campaign):
+        return None
+    finalists = campaign.finalists(own.finalists)
     for one in finalists:
         missing = own.times - len(one.repeats)
         if 0 < missing <= campaign.left:
@@ -240,42 +282,69 @@ def _launch(campaign: Campaign, own: Shares) -> Step | None:
         reason = Message("campaign.first_baseline", _facts(winner))
         return Step("launch", reason, of=winner.place)
     verdict = verdict_of(campaign)
-    if verdict is None or verdict.runs_needed:
-        runs = min(len(winner.repeats), len(baseline.repeats))
+    assert verdict is not None
+    if verdict.runs_needed:
+        runs = _runs(campaign)
         wanted = FIVE_LOOKS.next_look(runs) or runs
-        for one in sorted((winner, baseline), key=lambda c: len(c.repeats)):
-            missing = wanted - len(one.repeats)
-            if missing > 0 and _both(winner, baseline, wanted) <= campaign.left:
-                arm = "winner" if one is winner else "baseline"
-                facts = {"arm": arm, "runs": wanted}
-                return _repeat(one, wanted, Message("campaign.more_runs", facts))
-    if verdict is None:
-        return None  # too few runs, and no trials left: `done` says so
+        arms = sorted(((winner, campaign.chose_by), (baseline, 0)), key=lambda a: len(a[0].repeats))
+        cost = sum(max(0, wanted + skip - len(one.repeats)) for one, skip in arms)
+        if 0 < cost <= campaign.left:
+            one, skip = next(a for a in arms if len(a[0].repeats) < wanted + a[1])
+            facts = {"arm": "winner" if one is winner else "baseline", "runs": wanted}
+            return _repeat(one, wanted + skip, Message("campaign.more_runs", facts))
+        if runs < FEWEST_RUNS:
+            return None  # too few runs, and no trials left: `done` says so
     facts = {"verdict": verdict.verdict, "reason": plain(verdict.reasons[0])}
     return Step("launch", Message("campaign.decide", facts), of=winner.place)
 
 
 def verdict_of(campaign: Campaign) -> Launch | None:
-    """The launch decision as the runs stand; None while either arm has no repeats."""
-    winner, baseline = campaign.winner, campaign.baseline
-    if winner is None or baseline is None or not winner.repeats.values:
-        return None
-    if not baseline.repeats.values:
+    """The launch decision as the runs stand; None without a winner or a baseline.
+
+    The repeats that chose the winner among the finalists flatter it: only those made after the
+    choice count, and as many of the baseline.
+    """
+    winner, baseline, fresh = campaign.winner, campaign.baseline, campaign.fresh
+    if winner is None or baseline is None or fresh is None:
         return None
     findings = check(together(campaign))
-    terms = LaunchTerms(plan=FIVE_LOOKS)
-    return decide(winner.repeats, baseline.repeats, terms, findings=findings)
+    asked = campaign.definition
+    if asked.deterministic:
+        terms = LaunchTerms(deterministic=True)
+        arms = exact_arm(winner.repeats), exact_arm(baseline.repeats)
+        return decide(*arms, terms, findings=findings)
+    runs = _runs(campaign)
+    look = max((n for n in FIVE_LOOKS.looks if n <= runs), default=runs)
+    own, other = (Repeats(a.of, a.trials[:look], a.results) for a in (fresh, baseline.repeats))
+    found = decide(own, other, LaunchTerms(plan=FIVE_LOOKS), findings=findings)
+    return _as_measured(found, campaign.total)
 
 
-def _both(winner: Contender, baseline: Contender, wanted: int) -> int:
-    return sum(max(0, wanted - len(one.repeats)) for one in (winner, baseline))
+def _runs(campaign: Campaign) -> int:
+    """Runs that count of the arm that has fewer."""
+    baseline, fresh = campaign.baseline, campaign.fresh
+    assert baseline is not None and fresh is not None
+    return min(len(fresh), len(baseline.repeats))
+
+
+def _as_measured(found: Launch, trials: int) -> Launch:
+    """The decision with the false launch rate that whole campaigns of this size were seen to have.
+
+    A plan that the budget cuts short launches less often than its looks would allow.
+    """
+    rate = next(rate for least, rate in FALSE_LAUNCHES if trials >= least)
+    stated = Message("campaign.false_launches", {"rate": rate})
+    reasons = [stated if r.code == "launch.false_launches" else r for r in found.reasons]
+    return replace(found, false_launch_rate=rate, reasons=tuple(reasons))
 
 
 def _test(campaign: Campaign, own: Shares) -> Step | None:
     del own
-    winner = campaign.winner
-    if winner is None or not campaign.definition.tests or campaign.looks:
+    winner, decided = campaign.winner, campaign.launched
+    if winner is None or not campaign.definition.tests or campaign.tested:
         return None
+    if decided is None or decided.candidate != winner.place:
+        return None  # nothing was decided about it: the test set is spared
     place = winner.place
     reason = Message("campaign.test", {"round": place.round, "trial": place.trial})
     return Step("test", reason, of=place)

@@ -22,6 +22,7 @@ from tunewright.campaigns.shares import FEWEST
 from tunewright.campaigns.step import Step, reason_of
 from tunewright.design.ranges import Log, is_number
 from tunewright.design.round import Round
+from tunewright.errors import WorkloadError
 from tunewright.execution.watcher import Watcher
 from tunewright.execution.workload import Workload
 from tunewright.facts import plain
@@ -76,6 +77,17 @@ def repaired_step(campaign: Campaign, trials: int) -> Step | None:
 
 def repair(workload: Workload, campaign: Campaign, watch: Watcher | None) -> None:
     """Look for a remedy at the best trial, and keep what was found in the store."""
+    try:
+        document = _document(workload, _remedy(workload, campaign, watch))
+    except WorkloadError as error:  # a short run failed: the campaign continues without a remedy
+        failed = Message("probe.failed", {"error": str(error)})
+        document = {"probe": REPAIR, "settings": {}, "message": plain(failed), "missing": []}
+    with Store.open(workload.store) as store:
+        add_answer(store, workload, REPAIR, document)
+
+
+def _remedy(workload: Workload, campaign: Campaign, watch: Watcher | None) -> Answer:
+    """What stability, then warm-up or clipping, answers about the best trial."""
     best = together(campaign).top(1)[0]
     steps = min(STEPS, _steps(campaign))
     seen = stability(workload, trial=best, steps=steps, watch=watch)
@@ -85,8 +97,7 @@ def repair(workload: Workload, campaign: Campaign, watch: Watcher | None) -> Non
             found = warmup(workload, trial=best, steps=steps, repeats=0, watch=watch)
         else:
             found = clip(workload, trial=best, steps=steps, watch=watch)
-    with Store.open(workload.store) as store:
-        add_answer(store, workload, REPAIR, _document(workload, found))
+    return found
 
 
 def most_runs(campaign: Campaign) -> int:

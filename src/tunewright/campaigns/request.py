@@ -12,7 +12,7 @@ from tunewright.advice.rewrite import unasked
 from tunewright.campaigns.campaign import standing_baseline
 from tunewright.campaigns.definition import Definition
 from tunewright.campaigns.probe import abilities
-from tunewright.campaigns.train_longer import check_lengths
+from tunewright.campaigns.train_longer import at_length, check_lengths
 from tunewright.design.conditions import Given
 from tunewright.design.ranges import Choice, Range, Value, is_number
 from tunewright.design.round import Round
@@ -21,6 +21,7 @@ from tunewright.errors import DesignError
 from tunewright.execution.prepare import ready
 from tunewright.execution.run import executor_of
 from tunewright.execution.workload import Workload
+from tunewright.launches.lineage import Place
 from tunewright.search.halton import Halton
 from tunewright.store.store import Store
 
@@ -57,20 +58,50 @@ def defined(
     with Store.open(workload.store) as store:
         standing = standing_baseline(store)
     default = baseline if baseline is not None else _default(workload, searched)
+    retrained: Place | None = None
+    if standing is not None:
+        final = _final(searched, steps, extend, extend_to)
+        default = _at_this_length(workload, searched, standing[0], final)
+        retrained = None if default is None else standing[0]
+        standing = standing if default is None else None
     return Definition(
         name,
         searched,
         trials,
         hours,
-        None if default is None or standing is not None else dict(default),
-        None if standing is None else standing[0],
-        0 if standing is None else standing[1],
-        executor_of(workload).slots,
-        tests,
-        abilities(workload, searched, given),
-        extend,
-        extend_to,
+        default=None if default is None else dict(default),
+        incumbent=None if standing is None else standing[0],
+        incumbent_repeats=0 if standing is None else standing[1],
+        slots=executor_of(workload).slots,
+        tests=tests,
+        able=abilities(workload, searched, given),
+        extend=extend,
+        extend_to=extend_to,
+        deterministic=workload.deterministic,
+        retrained=retrained,
     )
+
+
+def _final(space: Round, steps: str, extend: float | None, extend_to: int | None) -> float | None:
+    """For how many steps the winner trains; None: not fixed."""
+    if extend_to is not None:
+        return float(extend_to)
+    short = space.fixed.get(steps)
+    if not is_number(short):
+        return None
+    return float(round(extend * short)) if extend is not None else float(short)  # type: ignore
+
+
+def _at_this_length(
+    workload: Workload, space: Round, standing: Place, final: float | None
+) -> dict[str, Value] | None:
+    """The launched baseline as long as the search trains; None if it can be compared as it is."""
+    meaning = workload.meaning
+    name = meaning.name("max_train_steps")
+    old, short = standing.configuration.get(name), space.fixed.get(name)
+    if final is None or not is_number(old) or not is_number(short) or float(old) == final:  # type: ignore[arg-type]
+        return None
+    return at_length(standing.configuration, meaning, int(old), int(short))  # type: ignore[arg-type]
 
 
 def _first(workload: Workload, space: Round, extend_to: int) -> int:

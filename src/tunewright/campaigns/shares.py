@@ -18,7 +18,8 @@ KNOWS_LUCK = 30  # trials from which the spread is worth knowing before exploita
 EXTEND, LONG = 0.2, 5  # of all trials for full length; the best that are trained so first
 MOST_LONG = 9
 # from so many trials on: how many finalists are repeated how often, and runs kept for the launch
-LADDER = ((120, 4, 5, 10), (60, 3, 3, 7), (30, 3, 2, 4), (16, 2, 2, 4))
+# (the launch takes runs of its own: those that chose the winner flatter it)
+LADDER = ((120, 4, 3, 16), (60, 3, 2, 10), (30, 2, 2, 6), (16, 2, 1, 6))
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,7 @@ class Shares:
     luck: int  # repeats of the best of exploration, to know what chance does
     launch: int  # runs kept back for the comparison with the baseline
     extend: int = 0  # trainings at full length, where the best are to be trained longer
+    default: int = 0  # ... and one of the current default, to compare them with
 
     @property
     def long(self) -> int:
@@ -41,23 +43,45 @@ class Shares:
     @property
     def kept_back(self) -> int:
         """Trials that no search may use."""
-        return self.finalists * self.times + self.luck + self.launch + self.extend
+        return self.finalists * self.times + self.luck + self.launch + self.extend + self.default
 
 
-def shares(trials: int, dimensions: int, has_baseline: bool, extends: bool = False) -> Shares:
+def shares(
+    trials: int,
+    dimensions: int,
+    has_baseline: bool,
+    extends: bool = False,
+    *,
+    default: bool = False,
+    deterministic: bool = False,
+) -> Shares:
     """How to share out this many trials over a space of this many hyperparameters.
 
+    `default`: the baseline is the current default, which is trained as long as the best are. A
+    deterministic program is not repeated: it would give the same value.
+
     >>> shares(50, dimensions=4, has_baseline=False)
-    Shares(first=14, explore=23, finalists=3, times=2, luck=3, launch=0, extend=0)
+    Shares(first=15, explore=24, finalists=2, times=2, luck=3, launch=0, extend=0, default=0)
     >>> shares(200, dimensions=4, has_baseline=True).kept_back
-    33
+    31
     """
     finalists, times, launch = next(
         (found[1:] for found in LADDER if trials >= found[0]), (0, 0, 0)
     )
-    luck = LUCK if trials >= KNOWS_LUCK else 0
+    if deterministic:
+        finalists, times, launch = 0, 0, 0
+    luck = LUCK if trials >= KNOWS_LUCK and not deterministic else 0
     extend = max(1, min(MOST_LONG, round(EXTEND * trials))) if extends else 0
-    made = Shares(0, 0, finalists, times, luck, launch if has_baseline else 0, extend)
+    made = Shares(
+        first=0,
+        explore=0,
+        finalists=finalists,
+        times=times,
+        luck=luck,
+        launch=launch if has_baseline else 0,
+        extend=extend,
+        default=int(extends and default),
+    )
     search = max(0, trials - made.kept_back)
     first = max(min(FEWEST, search), min(trials_for(dimensions), round(FIRST * search)))
     explore = max(first, round(EXPLORE * search))

@@ -83,7 +83,7 @@ def longer_default(campaign: Campaign) -> dict[str, Value] | None:
     meaning = _meaning(campaign)
     if default is None or steps is None or now is None or meaning is None:
         return None
-    return _longer(default, meaning, now, steps)
+    return at_length(default, meaning, now, steps)
 
 
 def _best_longer(campaign: Campaign, most: int, steps: int) -> Step | None:
@@ -94,7 +94,7 @@ def _best_longer(campaign: Campaign, most: int, steps: int) -> Step | None:
         return None
     names = ranked[0].trial.configuration.keys()
     chosen = [one for one in ranked if one.trial.configuration.keys() == names][:most]
-    listed = [_longer(one.trial.configuration, meaning, now, steps) for one in chosen]
+    listed = [at_length(one.trial.configuration, meaning, now, steps) for one in chosen]
     space = campaign.space
     varied = [n for n in listed[0] if any(one[n] != listed[0][n] for one in listed)]
     varied = varied or [n for n in listed[0] if n in space.nuisance][:1]
@@ -142,7 +142,7 @@ def _twin(campaign: Campaign, long: Trial) -> Contender | None:
     return None
 
 
-def _longer(
+def at_length(
     configuration: Mapping[str, Value], meaning: Meaning, old: int, new: int
 ) -> dict[str, Value]:
     """A configuration for more steps, its schedule by the playbook's rules."""

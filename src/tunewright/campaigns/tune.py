@@ -152,6 +152,7 @@ def begun(asked: Definition, workload: Workload) -> Definition:
                 tests=asked.tests,
                 extend=asked.extend,
                 extend_to=asked.extend_to,
+                deterministic=asked.deterministic,
             )
             if now != known:
                 keep_definition(store, now)
@@ -218,7 +219,9 @@ def _keep_launch(step: Step, campaign: Campaign, workload: Workload) -> None:
         if baseline is None or verdict is None:
             first_baseline(store, winner.place, why)
         else:
-            keep_launch(store, verdict.to_data(), winner.place, baseline.place, why=why)
+            runs = campaign.chose_by + verdict.runs[0]
+            data = verdict.to_data()
+            keep_launch(store, data, winner.place, baseline.place, why=why, runs=runs)
 
 
 def _log(workload: Workload, campaign: Campaign, step: Step) -> None:

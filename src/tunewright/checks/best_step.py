@@ -37,8 +37,12 @@ class BestSteps:
         """
         if len(self.steps) < TOP or np.median(self.steps) > 0.5 * self.max_train_steps:
             return None
-        wanted = shorter(np.array(self.steps, dtype=float))
-        return wanted if wanted < self.max_train_steps else None
+        return self.no_shorter(shorter(np.array(self.steps, dtype=float)))
+
+    def no_shorter(self, wanted: int) -> int | None:
+        """A length that reaches every best step; None if that is all of training."""
+        enough = max(wanted, *self.steps) if self.steps else wanted
+        return enough if enough < self.max_train_steps else None
 
 
 def best_steps(results: Results, ranked: Sequence[Trial]) -> BestSteps:

@@ -6,12 +6,13 @@ trials when it is half as sensitive again): the claim is always "with n trials e
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Literal
 
 import numpy as np
 
 from tunewright.actions import Action, Advise, Repeat, RunTrials
+from tunewright.checks.fairness import lengths_of
 from tunewright.checks.positions import Settled, axes, losses_of, settled
 from tunewright.design.ranges import Choice
 from tunewright.design.study import Study
@@ -145,6 +146,11 @@ def _aligned(best: Settled, a: Floats, other: Settled, b: Floats) -> tuple[Float
 
 def _of_lists(results: Results) -> Finding:
     name = results.round.name
+    unlike = lengths_of(results)
+    if unlike is not None:  # longer training would win, whatever else is better
+        why = NotJudged(Message("comparison.different_lengths", asdict(unlike)))
+        as_long = (Advise("train_as_long"),)
+        return Finding("comparison", "round", name, "cannot_judge", why, as_long)
     found = pairs(results)
     judged = [pair for pair in found if pair.halves is not None]
     more = RunTrials(name, 2 * results.round.trials_per_study)

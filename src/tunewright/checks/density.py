@@ -8,7 +8,7 @@ brings. So it says by how much a repeat of the study would differ, never that th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -82,7 +82,7 @@ class DensityEvidence(Evidence):
     gain_before: float
     expected_gain: float  # of doubling the study
     repeat_sd: float  # by about so much a repeat of the study would differ
-    best_of_k: tuple[BestOf, ...]
+    best_of_k: tuple[BestOf, ...]  # in units of the objective
     reference: Reference | None = None
     good_region: int | None = None  # trials as good as the best, within the reference
 
@@ -127,7 +127,7 @@ def _ask(results: Results, study: Settled, gap: float | None) -> Finding:
         gain_before=seen.gain_before,
         expected_gain=seen.expected_gain,
         repeat_sd=max(seen.half.sd, seen.expected_gain),
-        best_of_k=tuple(best_of_each(losses)),
+        best_of_k=tuple(_in_units(one, -results.objective.sign) for one in best_of_each(losses)),
         reference=matters,
         good_region=None if matters is None else _near(losses, seen, matters),
     )
@@ -141,6 +141,12 @@ def _ask(results: Results, study: Settled, gap: float | None) -> Finding:
     else:
         verdict = "ok"
     return Finding("density", "study", about, verdict, evidence, actions)
+
+
+def _in_units(own: BestOf, sign: float) -> BestOf:
+    """The best of k as the objective has it, which may be one to maximise."""
+    quantiles = tuple(sorted(sign * q for q in own.quantiles))
+    return replace(own, mean=sign * own.mean, quantiles=quantiles)
 
 
 def _near(losses: Floats, seen: Sampling, matters: Reference) -> int:

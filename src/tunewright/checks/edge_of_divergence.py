@@ -90,6 +90,11 @@ def _ask(results: Results, study: Settled) -> Finding:
         if not any(h.name == rate for h in study.study.space):
             why = Message("judge.rate_not_searched", {"rate": rate})
             return _cannot_judge(about, why, Declare("learning_rate"))
+        if found.bad and len(study.trials) - len(found.bad) < FEWEST:
+            # nothing to compare with: whatever diverged may have done so everywhere
+            return _cannot_judge(
+                about, Message("judge.feasible_beside_diverged", {"needed": FEWEST})
+            )
         return Finding("edge_of_divergence", "study", about, "ok", EdgeEvidence(rate))
     losses = losses_of(results, study.trials)
     losses[[row for row, t in enumerate(study.trials) if t.number in found.far]] = np.inf

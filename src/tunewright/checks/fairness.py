@@ -10,6 +10,7 @@ import numpy as np
 from tunewright.actions import Advise, NextRound, RunTrials
 from tunewright.checks.boundary import Edge, edges_of
 from tunewright.checks.positions import Settled, losses_of, settled
+from tunewright.design.ranges import is_number
 from tunewright.finding import Evidence, Finding, NotJudged, Verdict
 from tunewright.messages import Message
 from tunewright.stats.crowding import Side
@@ -48,6 +49,17 @@ class Uneven:
 
 
 @dataclass(frozen=True)
+class Lengths:
+    """Two settings that train for different numbers of steps."""
+
+    name: str  # of the hyperparameter
+    longest: str  # setting
+    most: float
+    shortest: str  # setting
+    fewest: float
+
+
+@dataclass(frozen=True)
 class FairnessEvidence(Evidence):
     """How each setting was tuned, and in what they are not alike."""
 
@@ -57,11 +69,12 @@ class FairnessEvidence(Evidence):
     feasible: tuple[Uneven, ...] = ()  # far fewer feasible trials
     ends: tuple[AtEnd, ...] = ()
     spaces: Uneven | None = None  # many more hyperparameters with as many trials
+    lengths: Lengths | None = None  # some train longer than others
 
     @property
     def warns(self) -> bool:
         """Whether the comparison is one of tuning effort."""
-        return self.budgets is not None or bool(self.feasible)
+        return self.lengths is not None or self.budgets is not None or bool(self.feasible)
 
     @property
     def notes(self) -> bool:
@@ -88,13 +101,33 @@ def fairness(results: Results) -> list[Finding]:
         feasible=_infeasible(tuned),
         ends=_ends(results, best),
         spaces=_spaces(studies, tuned),
+        lengths=lengths_of(results),
     )
     if not evidence.warns and not evidence.notes:
         return [Finding("fairness", "round", name, "ok", evidence)]
     finish = RunTrials(name) if _unfinished(results) else NextRound(name)
     verdict: Verdict = "warn" if evidence.warns else "note"
-    actions = (Advise("tune_equally"), finish)
+    advice = "train_as_long" if evidence.lengths is not None else "tune_equally"
+    actions = (Advise(advice), finish)
     return [Finding("fairness", "round", name, verdict, evidence, actions)]
+
+
+def lengths_of(results: Results) -> Lengths | None:
+    """Settings that train for different numbers of steps: longer training is then compared too.
+
+    A length that is searched within each setting is no difference between them.
+    """
+    name = results.meaning.name("max_train_steps")
+    known: dict[str, float] = {}
+    for study in results.studies:
+        values = {t.configuration.get(name) for t in results.of(study) if t.configuration}
+        own = [float(v) for v in values if is_number(v)]  # type: ignore[arg-type]
+        if len(values) == 1 and own:
+            known[study.label] = own[0]
+    if len(set(known.values())) < 2:
+        return None
+    longest, shortest = max(known, key=lambda s: known[s]), min(known, key=lambda s: known[s])
+    return Lengths(name, longest, known[longest], shortest, known[shortest])
 
 
 def _tuned(own: Settled, feasible: Mapping[int, int]) -> SettingTuned:

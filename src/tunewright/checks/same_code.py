@@ -1,7 +1,8 @@
 """Did all trials run the same code? The commonest real error of a comparison is that they did not.
 
 Within a round the data split is the same for all trials by construction (`run.seeds.split`); what
-is compared here is the rest: commit, uncommitted changes, package versions, Python, devices.
+is compared here is the rest: the program's own source files, tracked by git or not; what else
+differs between commits or is uncommitted; package versions, Python, devices.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tunewright.actions import Advise, Note, ShowTrial
+from tunewright.checks._program import Compared, by_commit, by_diff, by_sources
 from tunewright.finding import Evidence, Finding, NotJudged, Verdict
 from tunewright.messages import Message
 from tunewright.store.provenance import Provenance
@@ -18,7 +20,9 @@ from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 
 SHOWN = 20  # trials listed as evidence
-Part = Literal["commit", "uncommitted changes", "package versions", "python", "device"]
+Part = Literal[
+    "source files", "commit", "uncommitted changes", "package versions", "python", "device"
+]
 Known = Sequence[tuple[Trial, Provenance]]
 
 
@@ -39,6 +43,7 @@ class Difference:
     part: Part
     groups: tuple[SameOrigin, ...]  # the largest first
     goes_with_setting: bool  # every study has one kind, so that neither can be blamed
+    files: tuple[str, ...] = ()  # that differ, where that is known
 
 
 @dataclass(frozen=True)
@@ -49,6 +54,7 @@ class SameCodeEvidence(Evidence):
     unknown: int  # and those without
     commit: str  # of the first; empty without a git repository
     uncommitted: bool  # whether the first ran with uncommitted changes
+    sources: int = 0  # source files of the program that were compared; 0: not recorded
     differences: tuple[Difference, ...] = ()
 
 
@@ -60,11 +66,11 @@ def same_code(results: Results) -> list[Finding]:
     if not known:
         why = NotJudged(Message("same_code.not_recorded"))
         return [Finding("same_code", "round", name, "cannot_judge", why, (Note(name),))]
-    facts = _facts([origin for _, origin in known])
+    origins = [origin for _, origin in known]
     differences = tuple(
-        _difference(part, groups, known)
-        for part, values in facts.items()
-        if len(groups := _groups(known, values)) > 1
+        _difference(part, groups, known, compared.files)
+        for part, compared in _facts(origins).items()
+        if len(groups := _groups(known, compared.values)) > 1
     )
     first = known[0][1]
     evidence = SameCodeEvidence(
@@ -72,6 +78,7 @@ def same_code(results: Results) -> list[Finding]:
         unknown=len(ended) - len(known),
         commit=first.commit[:10],
         uncommitted=bool(first.diff_sha256),
+        sources=len(first.sources) if all(origin.sources for origin in origins) else 0,
         differences=differences,
     )
     verdict, actions = _judged(name, evidence)
@@ -85,10 +92,12 @@ def _judged(
         smallest = evidence.differences[0].groups[-1]
         odd = (*smallest.trials, *smallest.repeats_of)[:1]
         return "warn", (Advise("rerun_same_code"), *(ShowTrial(name, number) for number in odd))
-    return ("ok", ()) if evidence.commit else ("note", (Advise("use_git"),))
+    return ("ok", ()) if evidence.commit or evidence.sources else ("note", (Advise("use_git"),))
 
 
-def _difference(part: Part, groups: Mapping[str, Sequence[Trial]], known: Known) -> Difference:
+def _difference(
+    part: Part, groups: Mapping[str, Sequence[Trial]], known: Known, files: Sequence[str]
+) -> Difference:
     origins = tuple(
         SameOrigin(
             value,
@@ -98,17 +107,18 @@ def _difference(part: Part, groups: Mapping[str, Sequence[Trial]], known: Known)
         )
         for value, group in groups.items()
     )
-    return Difference(part, origins, _by_study(groups, known))
+    return Difference(part, origins, _by_study(groups, known), tuple(files))
 
 
-def _facts(origins: Sequence[Provenance]) -> dict[Part, list[str]]:
+def _facts(origins: Sequence[Provenance]) -> dict[Part, Compared]:
     """What must not differ, one value for each trial."""
     return {
-        "commit": [o.commit[:10] or "none" for o in origins],
-        "uncommitted changes": [o.diff_sha256[:10] or "none" for o in origins],
-        "package versions": _packages([o.packages for o in origins]),
-        "python": [o.python for o in origins],
-        "device": [_kinds(o.devices) for o in origins],
+        "source files": by_sources(origins),
+        "commit": by_commit(origins),
+        "uncommitted changes": by_diff(origins),
+        "package versions": Compared(_packages([o.packages for o in origins])),
+        "python": Compared([o.python for o in origins]),
+        "device": Compared([_kinds(o.devices) for o in origins]),
     }
 
 

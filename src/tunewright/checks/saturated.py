@@ -85,6 +85,8 @@ class SaturatedEvidence(CurveEvidence):
     rule: Literal["", "settled_by_half", "first_tenth", "first_half"] = ""  # what spoke
     shown: Settled | None = None  # of the best trial that carries the verdict
     margin_declared: bool = False  # by the round's detect= or by repeats, not the default
+    second_half_matters: bool = False  # it changed every one of the best by more than the margin
+    still_improving: bool = False  # though by no more than the margin, over the last quarter
 
 
 def saturated(results: Results) -> list[Finding]:
@@ -136,18 +138,22 @@ def _answer(
     }
     if said.because:
         settled = [float(reading.facts.settled_step) for reading in said.speakers]
-        proposed = min(shorter(np.array(settled)), steps.max_train_steps)
+        proposed = steps.no_shorter(shorter(np.array(settled)))
         evidence = SaturatedEvidence(
             **common,
             proposed_max_train_steps=proposed,
             rule="settled_by_half",
             shown=said.speakers[0].facts,
         )
-        actions: tuple[Action, ...] = (_shorten(proposed), NextRound(results.round.name))
+        shorten = () if proposed is None else (_shorten(proposed),)
+        actions: tuple[Action, ...] = (*shorten, NextRound(results.round.name))
         if not evidence.margin_declared:
             actions += (Advise("declare_margin"),)
         return Answer(said.verdict, evidence, actions)
     common["proposed_max_train_steps"] = steps.proposed
+    common["second_half_matters"] = bool(said.top) and all(
+        abs(reading.facts.gain) > reading.facts.margin for reading in said.top
+    )
     if steps.proposed is None:
         return Answer("ok", SaturatedEvidence(**common))
     actions = (_shorten(steps.proposed), Advise("regularise_if_overfitting"))

@@ -71,11 +71,14 @@ class SensitivityEvidence(Evidence):
     feasible: int
     importances: tuple[Importance, ...]
     interactions: tuple[Interaction, ...] | None  # None: too few trials to look for them
+    # conditional ones, each among the trials that have it; their shares hold for these trials
+    conditional: tuple[Importance, ...] = ()
+    unweighed: tuple[str, ...] = ()  # conditional ones that too few trials have
 
     @property
     def matter(self) -> tuple[str, ...]:
         """The names of those that decide."""
-        return tuple(one.name for one in self.importances if one.matters)
+        return tuple(one.name for one in (*self.importances, *self.conditional) if one.matters)
 
     @property
     def unseen(self) -> tuple[str, ...]:
@@ -202,11 +205,14 @@ def _why_no_axis(study: Settled) -> Message:
 
 def _ask(results: Results, study: Settled) -> Finding:
     about, name = study.study.label, results.round.name
-    # conditional ones are active in some trials only, and cannot be weighed against the others
-    lines = [a for a in axes(results, study) if len(a.trials) == len(study.trials)]
+    # conditional ones are active in some trials only, and are weighed among these
+    every = axes(results, study)
+    lines = [a for a in every if len(a.trials) == len(study.trials)]
     lines = [a for a in lines if _usable(a)][:MOST_AXES]
-    feasible = int(lines[0].feasible.sum()) if lines else 0
-    if not lines:
+    partial = [a for a in every if len(a.trials) < len(study.trials)]
+    weighed = [one for a in partial[:MOST_AXES] if (one := _conditional(a, every)) is not None]
+    feasible = sum(t.status == "completed" for t in study.trials)
+    if not lines and not weighed:
         why = NotJudged(_why_no_axis(study))
         return Finding("sensitivity", "study", about, "cannot_judge", why)
     if feasible < FEWEST:
@@ -214,16 +220,38 @@ def _ask(results: Results, study: Settled) -> Finding:
         why = NotJudged(Message("judge.feasible_trials", facts))
         more = RunTrials(name, max(16, 2 * results.round.trials_per_study))
         return Finding("sensitivity", "study", about, "cannot_judge", why, (more,))
-    pairs = interactions(lines)
+    pairs = interactions(lines) if lines else None
+    known = {one.name for one in weighed}
+    own = importances(lines) if lines else []
     evidence = SensitivityEvidence(
         feasible=feasible,
-        importances=tuple(sorted(importances(lines), key=lambda one: -one.share)),
+        importances=tuple(sorted(own, key=lambda one: -one.share)),
         interactions=None if pairs is None else tuple(pairs),
+        conditional=tuple(sorted(weighed, key=lambda one: one.p)),
+        unweighed=tuple(a.name for a in partial if a.name not in known),
     )
     actions: tuple[Action, ...] = ()
     if evidence.unseen and evidence.matter:
         actions = (Advise("fix_candidates", {"names": evidence.unseen[:MOST_NAMED]}),)
     return Finding("sensitivity", "study", about, "ok", evidence, actions)
+
+
+def _conditional(axis: Axis, every: Sequence[Axis]) -> Importance | None:
+    """What a conditional hyperparameter explains in the trials that have it; None if too few do."""
+    if int(axis.feasible.sum()) < FEWEST or not _usable(axis):
+        return None
+    beside = [own for other in every if (own := _restricted(other, axis)) is not None]
+    lines = [own for own in beside if own.name == axis.name or _usable(own)][:MOST_AXES]
+    return next((one for one in importances(lines) if one.name == axis.name), None)
+
+
+def _restricted(other: Axis, axis: Axis) -> Axis | None:
+    """An axis in the trials of another; None where not all of them have it."""
+    rows = {trial.number: row for row, trial in enumerate(other.trials)}
+    if any(trial.number not in rows for trial in axis.trials):
+        return None
+    kept = [rows[trial.number] for trial in axis.trials]
+    return Axis(other.hyperparameter, axis.trials, other.units[kept], other.losses[kept])
 
 
 def _feasible(lines: Sequence[Axis]) -> npt.NDArray[np.int64]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -27,7 +27,9 @@ from tunewright.store.results import Results
 
 MEDIAN_LIMIT = 2.2
 DECAYING = ("cosine", "linear")  # schedules that end near zero
-Schedule = Literal["decaying", "steady", "unknown"]  # over the last quarter of training
+CONSTANT = "constant"
+# over the last quarter of training; "declared": it is on, and nothing says what it does
+Schedule = Literal["decaying", "steady", "declared", "unknown"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +75,9 @@ class StillImprovingEvidence(CurveEvidence):
     best_steps: tuple[int, ...]  # of the best trials
     in_last_quarter: int  # of those steps
     shown: Gained | None = None  # of the best trial that carries the verdict
-    schedules: tuple[Schedule, ...] = ()  # of the trials that carry it
+    # of the trials that carry it; of flat curves those of the best trials, if they leave it open
+    schedules: tuple[Schedule, ...] = ()
+    immaterial: bool = False  # the second half gains less than what was declared to matter
 
 
 def still_improving(results: Results) -> list[Finding]:
@@ -119,12 +123,26 @@ def _answer(
         schedules=schedules if said.because else (),
     )
     if not said.because:
-        return Answer("ok", evidence)
+        return _flat(results, said, evidence)
     if schedules.count("decaying") * 2 >= len(schedules):
         return Answer("cannot_judge", evidence)
-    log = (Advise("log_learning_rate"),) if "unknown" in schedules else ()
+    log = (Advise("log_learning_rate"),) if {"unknown", "declared"} & set(schedules) else ()
     actions = (*log, _longer(results, said.speakers[0]), Advise("decay_earlier"))
     return Answer(said.verdict, evidence, actions)
+
+
+def _flat(results: Results, said: Statement[Gained], evidence: StillImprovingEvidence) -> Answer:
+    """Curves that end flat: with the learning rate near zero they would, however short training is.
+
+    What would answer it is a longer training, in which the decay comes later.
+    """
+    schedules = tuple(_schedule(results, reading) for reading in said.top)
+    lowered = sum(own in ("decaying", "declared") for own in schedules)
+    if not lowered or lowered * 2 < len(schedules):
+        return Answer("ok", evidence)
+    log = (Advise("log_learning_rate"),) if "declared" in schedules else ()
+    actions = (*log, _longer(results, said.top[0]))
+    return Answer("cannot_judge", replace(evidence, schedules=schedules), actions)
 
 
 def _longer(results: Results, reading: Reading[Gained]) -> Action:
@@ -146,5 +164,8 @@ def _schedule(results: Results, reading: Reading[Gained]) -> Schedule:
     declared = reading.trial.configuration.get(name)
     if isinstance(declared, str) and any(kind in declared.lower() for kind in DECAYING):
         return "decaying"
-    off = results.meaning.off.get(name, "constant")
-    return "steady" if declared is not None and declared == off else "unknown"
+    if declared is None:
+        return "unknown"
+    off = results.meaning.off.get(name, CONSTANT)
+    constant = isinstance(declared, str) and CONSTANT in declared.lower()  # after a warm-up
+    return "steady" if declared == off or constant else "declared"

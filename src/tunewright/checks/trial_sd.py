@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tunewright.design.study import Study
+from tunewright.store.repeats import Repeats, same_curves
 from tunewright.store.results import Results
 
 FEWEST_REPEATS = 3  # of one trial: a spread of two says nothing to warn on
@@ -13,9 +14,12 @@ FEWEST_REPEATS = 3  # of one trial: a spread of two says nothing to warn on
 def trial_sd(results: Results, study: Study) -> float | None:
     """The standard deviation of the objective over repeats, pooled; None when too few were run.
 
+    Repeats that are all the same under different seeds measure nothing: see `seedless_trials`.
     Those of the study's own trials if there are any, else those of the round. The trial that was
     repeated is left out: it was picked for its luck.
     """
+    if seedless_trials(results):
+        return None
     values: dict[tuple[int, int], list[float]] = {}
     for parent in dict.fromkeys(r.parent for r in results.recorded_repeats if r.parent is not None):
         for own in results.repeats(parent):
@@ -28,3 +32,19 @@ def trial_sd(results: Results, study: Study) -> float | None:
         return None
     squares = sum(float(np.var(found)) * len(found) for found in groups)
     return float(np.sqrt(squares / sum(len(found) - 1 for found in groups)))
+
+
+def seedless_trials(results: Results) -> tuple[int, ...]:
+    """The trials whose repeats show that the program does not use its seed; none if it does.
+
+    Curves of several points that are the same say it of one trial; of single values every group
+    must be the same, since a coarse metric gives one value twice by chance.
+    """
+    parents = dict.fromkeys(r.parent for r in results.recorded_repeats if r.parent is not None)
+    groups = [Repeats(results.trial(p), results.repeats(p), results) for p in parents]
+    groups = [own for own in groups if len(own.values) > 1]
+    same = [own for own in groups if own.seedless]
+    sure = any(same_curves(own.trials, own.objective.metric) for own in same)
+    if not sure and len(same) < len(groups):
+        return ()
+    return tuple(own.of.number for own in same if own.of.number is not None)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tunewright.actions import Repeat
+from tunewright.actions import Advise, Repeat
 from tunewright.checks.positions import losses_of, settled
-from tunewright.checks.trial_sd import FEWEST_REPEATS
+from tunewright.checks.trial_sd import FEWEST_REPEATS, seedless_trials
 from tunewright.finding import Evidence, Finding
 from tunewright.stats.best_of_k import best_of
 from tunewright.stats.noise import Floats
@@ -48,6 +48,8 @@ class VarianceEvidence(Evidence):
     spread: Spread | None = None  # None: too few repeats
     picked_among: int | None = None  # feasible trials of the study with the best one
     optimism: float | None = None  # by so much, at least, the best looks better than it is
+    seedless: tuple[int, ...] = ()  # trials whose repeats all gave the same value
+    deterministic: bool = False  # declared: the same value under every seed
 
 
 def spread(groups: list[list[float]]) -> Spread | None:
@@ -88,14 +90,21 @@ def variance(results: Results) -> list[Finding]:
     groups: dict[int, list[float]] = {}
     for parent in dict.fromkeys(r.parent for r in results.recorded_repeats if r.parent is not None):
         groups[parent] = [own.value for own in results.repeats(parent) if own.value is not None]
-    found = spread(list(groups.values()))
+    seedless = seedless_trials(results)
+    found = None if seedless else spread(list(groups.values()))
     name = results.round.name
     evidence = VarianceEvidence(
         study_sd=_study_sds(results),
         most_repeats=max((len(group) for group in groups.values()), default=0),
         needed=FEWEST_REPEATS,
         spread=found,
+        seedless=seedless,
+        deterministic=results.meaning.deterministic,
     )
+    if seedless:
+        return [Finding("variance", "round", name, "warn", evidence, (Advise("use_the_seed"),))]
+    if evidence.deterministic and (found is None or not found.sd > 0):
+        return [Finding("variance", "round", name, "ok", evidence)]
     if found is None:
         return [Finding("variance", "round", name, "cannot_judge", evidence, (Repeat(name),))]
     best = results.top(1)

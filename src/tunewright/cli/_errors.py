@@ -7,6 +7,7 @@ codes of every command are decided here too.
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 import tempfile
 import traceback
@@ -27,6 +28,7 @@ from tunewright.errors import (
     WorkloadError,
 )
 from tunewright.messages import declarations, words
+from tunewright.store.secrets import masked_words
 
 FINE = 0  # infeasible and failed trials included
 WARNED = 1  # from `check` alone: something of the checklist warns
@@ -52,7 +54,7 @@ def explain(error: BaseException) -> Problem:
     """The problem behind an exception.
 
     >>> from tunewright.errors import StoreError
-    >>> explain(StoreError("the disk is full")).remedy
+    >>> explain(StoreError("error.text", text="the disk is full")).remedy
     'tunewright doctor  (check the machine and the store)'
     """
     if hasattr(error, "format_message"):  # raised by typer for a wrong option or argument
@@ -117,5 +119,7 @@ def _keep(error: BaseException) -> Path:
     handle, name = tempfile.mkstemp(prefix="tunewright-error-", suffix=".txt")
     text = "".join(traceback.format_exception(error))
     with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
-        file.write(f"command: {' '.join(sys.argv)}\npython: {sys.version}\n\n{text}")
+        file.write(
+            f"command: {shlex.join(masked_words(sys.argv))}\npython: {sys.version}\n\n{text}"
+        )
     return Path(name)

@@ -121,10 +121,11 @@ def _rows(path: Path) -> list[Mapping[str, Value]]:
             for cells in zip(*columns.values(), strict=True)
         ]
     if ending == ".toml":
-        tables = read_toml(path, remedy="")
+        tables = read_toml(path)
         for key in tables:
             if key != TABLE:
-                raise DesignError(f"{path}: {unknown_key(key, (TABLE,), 'a table here')}")
+                unknown = unknown_key(key, (TABLE,), "file").to_data()
+                raise DesignError("file.problem", path=str(path), problem=unknown)
         rows = tables.get(TABLE, [])
         if not isinstance(rows, list):
             raise DesignError(f"{path}: one table of each: write [[{TABLE}]], with two brackets.")

@@ -28,6 +28,7 @@ from tunewright.present.terminal.round_page import roles, verdict
 from tunewright.present.terminal.screen import say
 from tunewright.store.address import parse
 from tunewright.store.results import Results
+from tunewright.store.secrets import masked_words
 
 KINDS: Mapping[str, Callable[..., Range]] = {
     "log": log,
@@ -141,7 +142,7 @@ def import_(
         raise Misuse(f"import {source} takes one address, and {part!r} is a second")
     results = importer(Asked(address, part, objective, metric or (), options))
     where = _store(store)
-    kept = stores.keep(where, results, shlex.join(["tunewright", *sys.argv[1:]]))
+    kept = stores.keep(where, results, shlex.join(["tunewright", *masked_words(sys.argv[1:])]))
     answer(json, facts.of_round(kept), lambda: _tell(results, parse(where).shown))
 
 

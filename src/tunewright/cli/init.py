@@ -105,9 +105,15 @@ def print_ready(ready: presets.Space) -> None:
         say(f"  if it has another name there, say so under [workload.means] in {FILE}")
 
 
-def doctor(store: StoreOption = None, json: JsonOption = False) -> None:
+def doctor(
+    store: StoreOption = None,
+    deep: Annotated[
+        bool, typer.Option("--deep", help="Compare the store with the trial folders too.")
+    ] = False,
+    json: JsonOption = False,
+) -> None:
     """Examine versions, extras, the project, the store, locks, disk space and devices."""
-    examined = projects.doctor(store)
+    examined = projects.doctor(store, deep=deep)
     bad = any(one.verdict == "bad" for one in examined)
     data = {"examined": examined}
     answer(json, data, lambda: print_checkup(examined), UNFINISHED if bad else FINE)

@@ -287,4 +287,6 @@ def exit_code(ending: Ending) -> int:
         "asked to stop",
     ):
         return INTERRUPTED
-    return UNFINISHED if ending.campaign.winner is None else FINE
+    stuck = ending.why is not None and ending.why.code == "campaign.stuck"
+    refused = ending.step.reason.code == "campaign.identical_repeats"
+    return UNFINISHED if stuck or refused or ending.campaign.winner is None else FINE

@@ -1,4 +1,4 @@
-"""What cannot be run whatever the workload: every problem of a round, said at once.
+"""What cannot be run whatever the workload: every problem of a round, reported at once.
 
 What depends on the training program, the objective or what names mean is in `guards`.
 """
@@ -25,6 +25,7 @@ from tunewright.design.conditions import (
 from tunewright.design.ranges import Choice, Value, is_number, is_storable
 from tunewright.design.study import Study
 from tunewright.errors import DesignError
+from tunewright.messages import Message
 
 ROLES = ("scientific", "nuisance", "fixed")
 LARGEST_SEED = 2**63 - 1
@@ -34,57 +35,44 @@ MOST_STUDIES = 10_000
 
 def plain_problems(
     name: Any, goal: Any, trials_per_study: Any, seed: Any, detect: Any, continues: Any = ""
-) -> Iterator[str]:
+) -> Iterator[Message]:
     """Problems of everything but the hyperparameters."""
     if problem := name_problem(name):
-        yield f"the round: {problem}"
+        yield Message("round.bad_name", {"problem": problem.to_data()})
     if isinstance(goal, str) and not is_storable(goal):
-        yield f"goal: {goal!r} holds a NUL or half a character."
+        yield Message("round.goal_unstorable", {"goal": goal})
     elif not isinstance(goal, str) or not goal.strip():
-        yield (
-            "goal: empty. A round asks one question; write it down, such as "
-            '"Does weight decay lower the validation error?"'
-        )
+        yield Message("round.goal_empty")
     if not _whole(trials_per_study) or not 1 <= trials_per_study <= MOST_TRIALS:
-        yield (
-            f"trials_per_study: {trials_per_study!r} is not a whole number from 1 to "
-            f"{MOST_TRIALS:,}."
+        yield Message(
+            "round.bad_trials_per_study",
+            {"trials_per_study": trials_per_study, "most": MOST_TRIALS},
         )
     if not _whole(seed) or not 0 <= seed <= LARGEST_SEED:
-        yield f"seed: {seed!r} is not a whole number from 0 to 2**63 - 1."
+        yield Message("round.bad_seed", {"seed": seed})
     if detect is not None and not (is_number(detect) and detect > 0):
-        yield (
-            f"detect: {detect!r} is not a positive number. It is the smallest difference of the "
-            "objective worth finding; leave it out if you do not know."
-        )
+        yield Message("round.bad_detect", {"detect": detect})
     if continues != "" and (problem := name_problem(continues)):
-        yield f"continues: {problem} It names the earlier round whose trials count too."
+        yield Message("round.continues_bad_name", {"problem": problem.to_data()})
     elif continues and continues == name:
-        yield f"continues: {name!r} is this round itself. Name an earlier one, or leave it out."
+        yield Message("round.continues_itself", {"name": name})
 
 
-def settle_role(role: str, declared: Any, problems: list[str]) -> dict[str, Any]:
+def settle_role(role: str, declared: Any, problems: list[Message]) -> dict[str, Any]:
     """One role's mapping with lists as choices; adds what is wrong with it to `problems`."""
     if not isinstance(declared, Mapping):
-        problems.append(f"{role}: {declared!r} is not a mapping of names to ranges or values.")
+        problems.append(Message("round.role_not_mapping", {"role": role, "declared": declared}))
         return {}
     return settle(declared, role, problems)
 
 
-def kind_problems(roles: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+def kind_problems(roles: Mapping[str, Mapping[str, Any]]) -> Iterator[Message]:
     """Problems of single declarations (settled): a value to search, a range to fix, two roles."""
     for name, declared in roles["scientific"].items():
         if isinstance(declared, Given):
-            yield (
-                f"scientific {name}: given() belongs under the same name in nuisance= or fixed=; "
-                f"list the values here: {list(declared.values)}."
-            )
+            yield Message("round.scientific_given", {"name": name, "values": list(declared.values)})
         elif isinstance(declared, Value):
-            yield (
-                f"scientific {name}: {declared!r} is a plain value. A scientific hyperparameter "
-                "has a list of values (one study each) or a range; a single value belongs into "
-                "fixed=."
-            )
+            yield Message("round.scientific_value", {"name": name, "declared": declared})
     for name, declared, when in _leaves(roles["nuisance"]):
         yield from _said("nuisance", unfold_searched({name: declared}, {}, when))
     for name, declared, when in _leaves(roles["fixed"]):
@@ -96,10 +84,12 @@ def kind_problems(roles: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
             if name in roles[role] and not isinstance(roles[role][name], Given)
         ]
         if len(stands) > 1:
-            yield f"{name}: stands in {' and '.join(stands)}; in a round it has one role."
+            yield Message("round.two_roles", {"name": name, "roles": stands})
 
 
-def given_problems(roles: Mapping[str, Mapping[str, Any]], trials_per_study: int) -> Iterator[str]:
+def given_problems(
+    roles: Mapping[str, Mapping[str, Any]], trials_per_study: int
+) -> Iterator[Message]:
     """Problems of parents and their children, and of too many studies; kinds are right by now."""
     scientific = roles["scientific"]
     settled = {name: d.values for name, d in scientific.items() if isinstance(d, Choice)}
@@ -108,26 +98,28 @@ def given_problems(roles: Mapping[str, Mapping[str, Any]], trials_per_study: int
             if not isinstance(declared, Given):
                 continue
             if name in scientific and name not in settled:
-                yield (
-                    f"{role} {name}: given() needs a list of values, but scientific {name} is "
-                    f"{scientific[name]}. List the values {list(declared.values)} there."
+                yield Message(
+                    "given.parent_is_range",
+                    {
+                        "role": role,
+                        "name": name,
+                        "declared": scientific[name],
+                        "values": list(declared.values),
+                    },
                 )
             elif role == "nuisance":
                 yield from _said(role, unfold_searched({name: declared}, settled))
     studies = math.prod(len(values) for values in settled.values())
     if studies > MOST_STUDIES:
-        yield (
-            f"scientific: the lists make {studies} studies, more than {MOST_STUDIES}. Ask about "
-            "fewer hyperparameters at once, or give some of them as ranges."
-        )
+        yield Message("round.too_many_studies", {"studies": studies, "most": MOST_STUDIES})
     elif studies * trials_per_study > MOST_TRIALS:
-        yield (
-            f"trials_per_study: {studies} studies of {trials_per_study} are more than "
-            f"{MOST_TRIALS} trials."
+        yield Message(
+            "round.too_many_trials",
+            {"studies": studies, "trials_per_study": trials_per_study, "most": MOST_TRIALS},
         )
 
 
-def study_problems(studies: Sequence[Study]) -> Iterator[str]:
+def study_problems(studies: Sequence[Study]) -> Iterator[Message]:
     """Problems seen only when everything is unfolded: names active twice, equal columns."""
     for study in studies:
         for branch in study.branches:
@@ -136,18 +128,12 @@ def study_problems(studies: Sequence[Study]) -> Iterator[str]:
             active += [f.name for f in study.fixed if holds(f.when, known)]
             doubled = sorted(name for name, times in Counter(active).items() if times > 1)
             for name in doubled:
-                yield (
-                    f"{name}: declared twice for {study.label}; a name may stand under several "
-                    "values of a given(), but not beside itself."
-                )
+                yield Message("round.declared_twice", {"name": name, "study": study.label})
             if doubled:
                 return
         columns = Counter([*(h.column for h in study.space), *(f.column for f in study.fixed)])
         for column in sorted(column for column, times in columns.items() if times > 1):
-            yield (
-                f"{column}: two hyperparameters would both be recorded under this column; rename "
-                "one of them."
-            )
+            yield Message("round.same_column", {"column": column})
             return
 
 
@@ -166,9 +152,9 @@ def _leaves(declared: Mapping[str, Any], when: When = ()) -> Iterator[tuple[str,
             yield name, declaration, when
 
 
-def _said(role: str, unfolding: Iterator[Hyperparameter | Fixed]) -> Iterator[str]:
+def _said(role: str, unfolding: Iterator[Hyperparameter | Fixed]) -> Iterator[Message]:
     try:
         for _ in unfolding:
             pass
     except DesignError as error:
-        yield f"{role} {error}"
+        yield from error.inside("declaration.inside", place=role)

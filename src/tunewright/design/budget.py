@@ -92,7 +92,7 @@ def expected_cost(trials: int, seconds: Sequence[float], workers: int = 1) -> Co
     '10.0 device hours, 2.1 to 3.0 h'
     """
     if workers < 1:
-        raise DesignError(f"workers: {workers} is not at least 1.")
+        raise DesignError("budget.bad_workers", workers=workers)
     if not seconds or trials < 1:
         return None
     mean = statistics.fmean(seconds)

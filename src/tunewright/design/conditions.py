@@ -21,6 +21,7 @@ from tunewright.design.ranges import (
     same_value,
 )
 from tunewright.errors import DesignError
+from tunewright.messages import Message
 
 LONGEST_NAME = 200  # characters, of a round or of a hyperparameter
 
@@ -36,21 +37,20 @@ class Given:
 
     def __post_init__(self) -> None:
         if not self.branches:
-            raise DesignError("given(): no values. Name at least one value of the parent.")
+            raise DesignError("given.no_values")
         values = Choice(tuple(value for value, _ in self.branches)).values  # refuses odd, doubled
-        problems: list[str] = []
+        problems: list[Message] = []
         settled = []
         for value, (_, children) in zip(values, self.branches, strict=True):
             where = f"given(): {value!r}"
             if not isinstance(children, Mapping):
                 problems.append(
-                    f"{where} maps to {children!r}, not to hyperparameters. "
-                    "A value without any maps to {}."
+                    Message("given.not_hyperparameters", {"place": where, "children": children})
                 )
                 continue
             settled.append((value, settle(children, where, problems)))
         if problems:
-            raise DesignError("\n".join(problems))
+            raise DesignError.several(problems)
         object.__setattr__(self, "branches", tuple(settled))
 
     @property
@@ -66,7 +66,7 @@ def given(branches: Mapping[Any, Mapping[str, Any]]) -> Given:
     ('adam', 'sgd')
     """
     if not isinstance(branches, Mapping):
-        raise DesignError(f"given(): {branches!r} is not a mapping of values to hyperparameters.")
+        raise DesignError("given.not_mapping", branches=branches)
     return Given(tuple(branches.items()))
 
 
@@ -120,7 +120,7 @@ def column_of(name: str, when: When) -> str:
     return f"{parent}.{value}.{name}"
 
 
-def settle(declared: Mapping[str, Any], where: str, problems: list[str]) -> dict[str, Any]:
+def settle(declared: Mapping[str, Any], where: str, problems: list[Message]) -> dict[str, Any]:
     """A copy of a role's mapping with lists as choices and plain numbers as Python's own.
 
     What cannot be settled is left out and added to `problems`, so that all are said at once.
@@ -129,12 +129,14 @@ def settle(declared: Mapping[str, Any], where: str, problems: list[str]) -> dict
     settled: dict[str, Any] = {}
     for name, declaration in declared.items():
         if problem := name_problem(name):
-            problems.append(f"{where}: {problem}")
+            problems.append(
+                Message("declaration.at", {"place": where, "problem": problem.to_data()})
+            )
             continue
         try:
             settled[name] = _settle_one(declaration, name)
         except DesignError as error:
-            problems.append(f"{where} {error}")
+            problems += error.inside("declaration.inside", place=where)
     return dict(sorted(settled.items(), key=lambda item: isinstance(item[1], Given)))
 
 
@@ -144,7 +146,7 @@ def _settle_one(declaration: Any, name: str) -> Given | Range | Value:
     try:
         searched = as_range(declaration)
     except DesignError as error:
-        raise DesignError(f"{name}: {error}") from None
+        raise DesignError.several(error.inside("declaration.at", place=name)) from None
     if searched is not None:
         return searched
     value: Value = as_plain(declaration)
@@ -152,14 +154,14 @@ def _settle_one(declaration: Any, name: str) -> Given | Range | Value:
     return value
 
 
-def name_problem(name: Any) -> str | None:
+def name_problem(name: Any) -> Message | None:
     """What is wrong with a name, or None."""
     if not isinstance(name, str) or not name.strip():
-        return f"the name {name!r} is empty or not text."
+        return Message("name.empty", {"name": name})
     if len(name) > LONGEST_NAME:
-        return f"the name {name[:40]!r}... is longer than {LONGEST_NAME} characters."
+        return Message("name.too_long", {"start": name[:40], "most": LONGEST_NAME})
     if any(not c.isprintable() for c in name):
-        return f"the name {name!r} has a line break or another unprintable character."
+        return Message("name.unprintable", {"name": name})
     return None
 
 
@@ -183,10 +185,7 @@ def unfold_searched(
             continue
         searched = as_range(declaration)
         if searched is None:
-            raise DesignError(
-                f"{column}: {declaration!r} is a plain value, with nothing to search. "
-                "Move it to fixed=, or give a range such as log(1e-4, 1e-1) or a list."
-            )
+            raise DesignError("declaration.nothing_to_search", column=column, declared=declaration)
         yield Hyperparameter(name, column, searched, when)
 
 
@@ -199,8 +198,7 @@ def unfold_fixed(
         if isinstance(declaration, Given):
             if column not in parents:
                 raise DesignError(
-                    f"{column}: given() needs {column} to have several values. List "
-                    f"{list(declaration.values)} in scientific= or nuisance=."
+                    "given.parent_has_one_value", column=column, values=list(declaration.values)
                 )
             _check_covers(column, declaration.values, parents[column])
             for value, children in declaration.branches:
@@ -208,10 +206,7 @@ def unfold_fixed(
             continue
         searched = as_range(declaration)
         if searched is not None:
-            raise DesignError(
-                f"{column}: {searched} is a range. A fixed hyperparameter has one value; "
-                "move it to nuisance= to search it."
-            )
+            raise DesignError("declaration.fixed_range", column=column, range=searched)
         yield Fixed(name, column, declaration, when)
 
 
@@ -219,9 +214,8 @@ def _check_covers(column: str, named: tuple[Value, ...], values: tuple[Value, ..
     missing = [v for v in values if not any(same_value(v, n) for n in named)]
     unknown = [n for n in named if not any(same_value(v, n) for v in values)]
     if unknown:
-        raise DesignError(f"{column}: given() names {unknown}, but its values are {list(values)}.")
-    if missing:
         raise DesignError(
-            f"{column}: given() says nothing of {missing}. A value without hyperparameters of its "
-            "own maps to {}."
+            "given.unknown_values", column=column, unknown=unknown, values=list(values)
         )
+    if missing:
+        raise DesignError("given.missing_values", column=column, missing=missing)

@@ -2,21 +2,23 @@
 
 A number of steps to be searched, a batch size tuned for a validation metric, a seed as a
 hyperparameter, a name the training program does not take. Each refusal says why and what to do;
-all of a round's are said at once. What is only unwise is a note of `advice`.
+all of a round's are reported at once. What is only unwise is a note of `advice`.
 """
 
 from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from tunewright.design.conditions import holds
 from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
+from tunewright.design.ranges import Value
 from tunewright.design.role_advice import advise as advise
 from tunewright.design.round import Round
 from tunewright.errors import DesignError
+from tunewright.messages import Message
 
 
 def refuse(
@@ -40,42 +42,32 @@ def refuse(
         *_missing_names(round, required),
     ]
     if problems:
-        raise DesignError("\n".join(problems))
+        raise DesignError.several(problems)
 
 
-def _searched_steps(round: Round, meaning: Meaning) -> Iterator[str]:
+def _searched_steps(round: Round, meaning: Meaning) -> Iterator[Message]:
     name = meaning.name("max_train_steps")
-    shown = name if name == "max_train_steps" else f"{name} (it means max_train_steps)"
     searched = {h.name for study in round.studies for h in study.space}
     if name in round.scientific or name in searched:
-        yield (
-            f"{shown} cannot be searched: pick one value and use it for every trial (put it in "
-            "fixed=)."
-        )
+        yield Message("guard.searched_steps", {"name": name})
         return
     for study in round.studies:
         values = list(dict.fromkeys(f.value for f in study.fixed if f.name == name))
         if len(values) > 1:
-            yield (
-                f"{shown} takes {len(values)} values ({', '.join(map(str, values))}) within one "
-                "study, which would compare trials of different length: pick one value."
+            yield Message(
+                "guard.steps_differ",
+                {"name": name, "values": values},
             )
             return
 
 
-def _tuned_batch_size(round: Round, objective: Objective, meaning: Meaning) -> Iterator[str]:
+def _tuned_batch_size(round: Round, objective: Objective, meaning: Meaning) -> Iterator[Message]:
     name = meaning.name("batch_size")
     nuisance = {
         h.name for study in round.studies for h in study.space if h.column not in round.scientific
     }
     if name in nuisance and meaning.judges_validation(objective.metric):
-        yield (
-            f"{name} cannot be a nuisance hyperparameter of {objective.metric}: the best values of "
-            "the optimizer and the regularisers change with it, so the search would compare batch "
-            "sizes at settings tuned for another. Put it in fixed= (the largest that "
-            "trains fast), or compare batch sizes as scientific values with the rest tuned anew "
-            "under each."
-        )
+        yield Message("guard.tuned_batch_size", {"name": name, "metric": objective.metric})
 
 
 def is_seed(name: str) -> bool:
@@ -88,19 +80,15 @@ def is_seed(name: str) -> bool:
     return words[-1] in ("seed", "seeds") or words[-2:] == ["random", "state"]
 
 
-def _seeds(round: Round) -> Iterator[str]:
+def _seeds(round: Round) -> Iterator[Message]:
     for name in round.names:
         if is_seed(name):
-            yield (
-                f"{name}: a seed is no hyperparameter; the luckiest one would be chosen, and "
-                "repeats would not vary. Take it from the handle (run.seeds.init, .order, .data, "
-                ".split) or from {run.seed} in a command."
-            )
+            yield Message("guard.seed", {"name": name})
 
 
 def _unknown_names(
     round: Round, accepts: frozenset[str] | None, takes_anything: bool
-) -> Iterator[str]:
+) -> Iterator[Message]:
     if accepts is None or takes_anything:
         return
     for name in round.names:
@@ -108,16 +96,13 @@ def _unknown_names(
             continue
         free = sorted(accepts.difference(round.names)) or sorted(accepts)
         near = difflib.get_close_matches(name, free, n=1)
-        if near:
-            hint = f"Did you mean {near[0]!r}?"
-        else:
-            hint = f"It takes: {', '.join(sorted(accepts)) or 'none'}."
-        yield f"{name}: the training program takes no hyperparameter of this name. {hint}"
+        facts = {"name": name, "near": near[0] if near else None, "known": sorted(accepts)}
+        yield Message("guard.unknown_name", facts)
 
 
-def _missing_names(round: Round, required: frozenset[str]) -> Iterator[str]:
+def _missing_names(round: Round, required: frozenset[str]) -> Iterator[Message]:
     """Required names that some configuration of the round would lack."""
-    lacking: dict[str, list[str]] = {}
+    lacking: dict[str, list[Mapping[str, Value]]] = {}
     settings = 0
     for study in round.studies:
         for branch in study.branches:
@@ -125,12 +110,8 @@ def _missing_names(round: Round, required: frozenset[str]) -> Iterator[str]:
             known = {**study.scientific, **branch.settings}
             names = {*study.scientific, *(h.name for h in study.space if h.active(known))}
             names |= {f.name for f in study.fixed if holds(f.when, known)}
-            words = ", ".join(f"{column} = {value}" for column, value in known.items())
             for name in required - names:
-                lacking.setdefault(name, []).append(words)
+                lacking.setdefault(name, []).append(known)
     for name, under in sorted(lacking.items()):
-        where = f" under {under[0]}" if len(under) < settings else ""
-        yield (
-            f"{name}: the training program needs it, and the round gives it no value{where}. "
-            "Put it in fixed= with one value, or in nuisance= to search it."
-        )
+        facts = {"name": name, "under": under[0] if len(under) < settings else {}}
+        yield Message("guard.missing_name", facts)

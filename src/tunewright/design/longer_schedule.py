@@ -42,10 +42,7 @@ def stretched(schedule: Schedule, old_steps: int, new_steps: int) -> Stretched:
     (4600, 4900)
     """
     if new_steps < old_steps:
-        raise DesignError(
-            f"from {old_steps} to {new_steps} steps is shorter, and a schedule tuned for longer "
-            "training says little about it: tune it again."
-        )
+        raise DesignError("schedule.shorter", old_steps=old_steps, new_steps=new_steps)
     schedule.total_steps(old_steps)
     made = _longer(schedule, old_steps, new_steps)
     made.schedule.total_steps(new_steps)
@@ -96,7 +93,7 @@ def _longer(schedule: Schedule, old: int, new: int) -> Stretched:
         return Stretched(schedule, f"the same base rate, the cosine stretched to {new} steps")
     if isinstance(schedule, Constant):
         return Stretched(schedule, "the rate stays constant")
-    raise DesignError(f"no rule is known for stretching {type(schedule).__name__}.")
+    raise DesignError("schedule.no_stretching_rule", schedule=type(schedule).__name__)
 
 
 def _without_rsqrt(schedule: Rsqrt, old: int) -> Stretched:

@@ -14,6 +14,7 @@ from typing import Any
 
 from tunewright.design.ranges import Value, as_plain, check_plain, is_number
 from tunewright.errors import DesignError
+from tunewright.messages import Message
 
 # meanings of hyperparameters and metrics, whose default spelling is the meaning itself
 NAMES = (
@@ -47,22 +48,25 @@ class Meaning:
 
     means: Mapping[str, Any] = field(default_factory=dict)
     off: Mapping[str, Value] = field(default_factory=dict)
+    deterministic: bool = False  # the same configuration gives the same value under every seed
 
     def __post_init__(self) -> None:
         for part in ("means", "off"):
             if not isinstance(getattr(self, part), Mapping):
-                raise DesignError(f"{part}: {getattr(self, part)!r} is not a mapping of names.")
+                raise DesignError("meaning.not_mapping", part=part, declared=getattr(self, part))
         object.__setattr__(self, "means", {n: as_plain(v) for n, v in self.means.items()})
         object.__setattr__(self, "off", {n: as_plain(v) for n, v in self.off.items()})
         problems = [p for entry in self.means.items() if (p := _problem(*entry))]
+        if not isinstance(self.deterministic, bool):
+            problems.append(f"deterministic: {self.deterministic!r} is neither true nor false.")
         problems += _shared(self.means)
         for name, value in self.off.items():
             try:
                 check_plain(value, f"off {name}")
             except DesignError as error:
-                problems.append(str(error))
+                problems += error.problems
         if problems:
-            raise DesignError("\n".join(problems))
+            raise DesignError.several(problems)
 
     def name(self, meaning: str) -> str:
         """How this workload spells a meaning: `learning_rate` may be `optimizer.lr`."""
@@ -97,7 +101,7 @@ class Meaning:
         return None if found is None else float(found)
 
 
-def _shared(means: Mapping[str, Any]) -> Iterator[str]:
+def _shared(means: Mapping[str, Any]) -> Iterator[Message]:
     """One spelling for two meanings would make every check guess which one is meant."""
     first: dict[str, str] = {}
     for meaning, spelled in means.items():
@@ -105,21 +109,23 @@ def _shared(means: Mapping[str, Any]) -> Iterator[str]:
             continue
         other = first.setdefault(spelled, meaning)
         if other != meaning and {other, meaning} != {"momentum", "beta1"}:  # one idea, two names
-            yield f"means {meaning}: {spelled!r} stands for {other} already."
+            yield Message(
+                "meaning.shared", {"meaning": meaning, "spelled": spelled, "other": other}
+            )
 
 
-def _problem(meaning: str, spelled: Any) -> str | None:
+def _problem(meaning: str, spelled: Any) -> Message | None:
     known = (*NAMES, *LISTS, *NUMBERS)
     if meaning not in known:
         near = difflib.get_close_matches(str(meaning), known, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else f" Known: {', '.join(known)}."
-        return f"means {meaning!r}: not a meaning this package knows.{hint}"
+        facts = {"meaning": meaning, "near": near[0] if near else None, "known": known}
+        return Message("meaning.unknown", facts)
     if meaning in NUMBERS:
         if not is_number(spelled):
-            return f"means {meaning}: {spelled!r} is not a finite number."
+            return Message("meaning.not_number", {"meaning": meaning, "spelled": spelled})
     elif meaning in LISTS:
         if not isinstance(spelled, list | tuple) or not all(isinstance(s, str) for s in spelled):
-            return f"means {meaning}: {spelled!r} is not a list of names."
+            return Message("meaning.not_names", {"meaning": meaning, "spelled": spelled})
     elif not isinstance(spelled, str) or not spelled:
-        return f"means {meaning}: {spelled!r} is not a name."
+        return Message("meaning.not_name", {"meaning": meaning, "spelled": spelled})
     return None

@@ -24,17 +24,11 @@ class Objective:
     def __post_init__(self) -> None:
         verb = "minimize" if self.minimize else "maximize"
         if not isinstance(self.metric, str) or not self.metric.strip():
-            raise DesignError(f"{verb}({self.metric!r}): name the metric your program logs.")
+            raise DesignError("objective.no_metric", verb=verb, metric=self.metric)
         if self.at not in ("best", "last"):
-            raise DesignError(
-                f'{verb}(at={self.at!r}): "best" takes the best value over training, "last" the '
-                "final one."
-            )
+            raise DesignError("objective.bad_at", verb=verb, at=self.at)
         if not isinstance(self.subject_to, Mapping):
-            raise DesignError(
-                f"subject_to: {self.subject_to!r} is not a mapping of metrics to limits, such as "
-                '{"latency_ms": ("<=", 20)}.'
-            )
+            raise DesignError("objective.constraints_not_mapping", subject_to=self.subject_to)
         for name, constraint in self.subject_to.items():
             if (
                 not isinstance(constraint, tuple | list)
@@ -42,10 +36,7 @@ class Objective:
                 or constraint[0] not in ("<=", ">=")
                 or not is_number(constraint[1])
             ):
-                raise DesignError(
-                    f"subject_to {name}: {constraint!r} is not a relation and a number, such as "
-                    '("<=", 20).'
-                )
+                raise DesignError("objective.bad_constraint", name=name, constraint=constraint)
         # a list from a file means the same as a tuple from a program
         object.__setattr__(
             self, "subject_to", {n: (r, float(limit)) for n, (r, limit) in self.subject_to.items()}

@@ -87,8 +87,9 @@ def space(
     """
     if name not in SPACES:
         near = difflib.get_close_matches(str(name).lower(), OPTIMIZERS, n=1)
-        hint = f"Did you mean {near[0]!r}?" if near else f"Known: {', '.join(OPTIMIZERS)}."
-        raise DesignError(f"defaults.space({name!r}): no such optimizer. {hint}")
+        nearest = near[0] if near else None
+        known = list(OPTIMIZERS)
+        raise DesignError("preset.unknown_optimizer", name=name, near=nearest, known=known)
     for what, count in (("trials", trials), ("max_train_steps", max_train_steps)):
         _check_count(what, count, needed=what == "trials")
     _check_count("batch_size", batch_size, needed=False)
@@ -166,7 +167,7 @@ def _check_count(what: str, count: Any, needed: bool) -> None:
     if count is None and not needed:
         return
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-        raise DesignError(f"defaults.space({what}={count!r}): a whole number from 1 is needed.")
+        raise DesignError("preset.bad_count", argument=what, count=count)
 
 
 def table() -> str:

@@ -56,10 +56,7 @@ class Log:
     def __post_init__(self) -> None:
         _settle_bounds(self, "log")
         if self.low <= 0:
-            raise DesignError(
-                f"{self}: a log range needs 0 < low < high. For a range "
-                "that touches zero use linear(), or search 1 - x with log_from_one()."
-            )
+            raise DesignError("range.log_from_zero", range=self)
         _check_spread(self, math.log(self.low), math.log(self.high))
 
     def value(self, unit: float) -> float:
@@ -92,9 +89,7 @@ class LogFromOne:
     def __post_init__(self) -> None:
         _settle_bounds(self, "log_from_one")
         if self.high >= 1:
-            raise DesignError(
-                f"{self}: it searches 1 - x on a log scale, so high must be below 1 (say 0.999)."
-            )
+            raise DesignError("range.high_not_below_one", range=self)
         _check_spread(self, math.log1p(-self.high), math.log1p(-self.low))
 
     def value(self, unit: float) -> float:
@@ -129,22 +124,14 @@ class Integers:
             x = as_plain(getattr(self, bound))
             object.__setattr__(self, bound, x)
             if isinstance(x, bool) or not isinstance(x, int):
-                raise DesignError(
-                    f"integers(): {bound} is {x!r}, not a whole number. For fractions use linear()."
-                )
+                raise DesignError("range.bound_not_whole", bound=bound, value=x)
             if abs(x) > LARGEST_INTEGER:
-                raise DesignError(
-                    f"integers(): {bound} is {x}, beyond 2**53, where neighbours can no longer be "
-                    "told apart. Search its logarithm instead: integers(low, high) of the exponent."
-                )
+                raise DesignError("range.whole_bound_too_large", bound=bound, value=x)
         if not isinstance(self.log, bool):
-            raise DesignError(f"integers(): log is {self.log!r}; it is True or False.")
+            raise DesignError("range.bad_log_flag", log=self.log)
         _check_order("integers", self.low, self.high)
         if self.log and self.low <= 0:
-            raise DesignError(
-                f"{self}: a log range needs 0 < low < high. For one that touches zero leave out "
-                "log=True, or start at 1."
-            )
+            raise DesignError("range.log_integers_from_zero", range=self)
         if self.log:
             _check_spread(self, math.log(self.low), math.log(self.high + 1))
 
@@ -163,7 +150,7 @@ class Integers:
         """The middle of this value's bin."""
         x = _number(self, value)
         if x != int(x):
-            raise DesignError(f"{value!r} is not a whole number of {self}")
+            raise DesignError("range.value_not_whole", value=value, range=self)
         if self.log:
             span = math.log(self.high + 1) - math.log(self.low)
             edges = (math.log(x) - math.log(self.low), math.log(x + 1) - math.log(self.low))
@@ -200,7 +187,7 @@ class Choice:
         for position, own in enumerate(self.values):
             if same_value(own, value):
                 return (position + 0.5) / len(self.values)
-        raise DesignError(f"{value!r} is not one of {list(self.values)}")
+        raise DesignError("range.not_a_choice", value=value, values=list(self.values))
 
     @property
     def ordered(self) -> bool:
@@ -300,19 +287,13 @@ def short(x: Value) -> str:
 def check_plain(value: Any, where: str) -> None:
     """Refuse a value that a configuration could not carry to a program or a record."""
     if not isinstance(value, bool | int | float | str | None):
-        raise DesignError(
-            f"{where}: {value!r} is a {type(value).__name__}. Values are numbers, text, True, "
-            "False or None, so that any program and record can hold them; give it a name and look "
-            "the object up in the training function."
-        )
+        raise DesignError("value.not_plain", place=where, value=value, type=type(value).__name__)
     if isinstance(value, float) and not math.isfinite(value):
-        raise DesignError(f"{where}: {value} is not a finite number.")
+        raise DesignError("value.not_finite", place=where, value=value)
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) > LARGEST_INTEGER:
-        raise DesignError(f"{where}: {value} is beyond 2**53; give it as text or as a logarithm.")
+        raise DesignError("value.beyond_integers", place=where, value=value)
     if isinstance(value, str) and not is_storable(value):
-        raise DesignError(
-            f"{where}: {value!r} holds a NUL or half a character, which no program can be given."
-        )
+        raise DesignError("value.unstorable", place=where, value=value)
 
 
 def is_storable(text: str) -> bool:
@@ -322,13 +303,13 @@ def is_storable(text: str) -> bool:
 
 def _check_choices(values: tuple[Value, ...]) -> None:
     if not values:
-        raise DesignError("choice(): no values. Name at least one, or leave the name out.")
+        raise DesignError("range.no_choices")
     seen: set[tuple[bool, Value]] = set()
     for position, value in enumerate(values):
         check_plain(value, f"choice(): value {position + 1}")
         key = (isinstance(value, bool), value)  # tells True from 1, as same_value does
         if key in seen:
-            raise DesignError(f"choice(): {value!r} is listed twice; each value stands once.")
+            raise DesignError("range.choice_twice", value=value)
         seen.add(key)
 
 
@@ -337,42 +318,36 @@ def _settle_bounds(own: Linear | Log | LogFromOne, kind: str) -> None:
     for bound in ("low", "high"):
         x = as_plain(getattr(own, bound))
         if isinstance(x, bool) or not isinstance(x, int | float):
-            raise DesignError(f"{kind}(): {bound} is {x!r}, not a number.")
+            raise DesignError("range.bound_not_number", kind=kind, bound=bound, value=x)
         if isinstance(x, int) and abs(x) > LARGEST_INTEGER:
-            raise DesignError(f"{kind}(): {bound} is {x}, beyond 2**53; write it as a float.")
+            raise DesignError("range.bound_too_large", kind=kind, bound=bound, value=x)
         if not math.isfinite(x):
-            raise DesignError(f"{kind}(): {bound} is {x}; bounds must be finite numbers.")
+            raise DesignError("range.bound_not_finite", kind=kind, bound=bound, value=x)
         object.__setattr__(own, bound, float(x))
     _check_order(kind, own.low, own.high)
     if math.isinf(own.high - own.low):
-        raise DesignError(f"{own}: the range is too wide for a float.")
+        raise DesignError("range.too_wide", range=own)
 
 
 def _check_order(kind: str, low: float, high: float) -> None:
     low_text, high_text = short(low), short(high)
     if low == high:
-        raise DesignError(
-            f"{kind}({low_text}, {high_text}): low equals high, so there is nothing to search. "
-            f"Put the value {low_text} into fixed= instead."
-        )
+        raise DesignError("range.low_equals_high", kind=kind, low=low_text, high=high_text)
     if low > high:
-        raise DesignError(
-            f"{kind}({low_text}, {high_text}): low is above high; "
-            f"did you mean {kind}({high_text}, {low_text})?"
-        )
+        raise DesignError("range.low_above_high", kind=kind, low=low_text, high=high_text)
 
 
 def _check_spread(own: Log | LogFromOne | Integers, low: float, high: float) -> None:
     if low == high:
-        raise DesignError(f"{own}: the ends have the same logarithm; search so little by linear().")
+        raise DesignError("range.same_logarithm", range=own)
 
 
 def _number(own: Linear | Log | LogFromOne | Integers, value: Value) -> float:
     value = as_plain(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise DesignError(f"{value!r} is not a number of {own}")
+        raise DesignError("range.value_not_number", value=value, range=own)
     if not own.low <= value <= own.high:
-        raise DesignError(f"{value!r} lies outside {own}")
+        raise DesignError("range.value_outside", value=value, range=own)
     return value
 
 

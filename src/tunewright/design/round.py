@@ -30,6 +30,7 @@ from tunewright.design.conditions import (
 from tunewright.design.ranges import Choice, Value
 from tunewright.design.study import Study
 from tunewright.errors import DesignError
+from tunewright.messages import Message
 
 
 @dataclass(frozen=True)
@@ -68,13 +69,13 @@ class Round:
         if not problems:
             problems += self._study_problems()
         if problems:
-            raise DesignError("\n".join(problems))
+            raise DesignError.several(problems)
 
-    def _study_problems(self) -> list[str]:
+    def _study_problems(self) -> list[Message]:
         try:
             return list(study_problems(self.studies))
         except DesignError as error:  # of unfolding itself
-            return [str(error)]
+            return list(error.problems)
 
     @cached_property
     def studies(self) -> tuple[Study, ...]:

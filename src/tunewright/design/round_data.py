@@ -28,6 +28,7 @@ from tunewright.design.ranges import (
 from tunewright.design.round import Round
 from tunewright.design.toml_file import unknown_key
 from tunewright.errors import DesignError
+from tunewright.messages import Message
 
 KEYS = ("name", "goal", "trials_per_study", "seed", "detect", "continues", *ROLES)
 KINDS = ("linear", "log", "log_from_one", "integers", "choice", "given")
@@ -75,8 +76,8 @@ def declaration_data(declared: Any) -> Any:
 def from_data(data: Mapping[str, Any]) -> Round:
     """The round that plain data means; every problem at once."""
     if not isinstance(data, Mapping):
-        raise DesignError(f"a round is a mapping of {', '.join(KEYS)}, not {data!r}.")
-    problems = [unknown_key(key, KEYS, "a key of a round") for key in data if key not in KEYS]
+        raise DesignError("round.not_mapping", keys=list(KEYS), data=data)
+    problems = [unknown_key(key, KEYS, "round") for key in data if key not in KEYS]
     plain = {key: data[key] for key in KEYS if key in data and key not in ROLES}
     for key, example in (
         ("name", 'name = "depth"'),
@@ -84,28 +85,28 @@ def from_data(data: Mapping[str, Any]) -> Round:
         ("trials_per_study", "trials_per_study = 20"),
     ):
         if key not in plain:
-            problems.append(f"{key}: missing. Write, for example, {example}.")
+            problems.append(Message("round.key_missing", {"key": key, "example": example}))
     stand_in = {"name": "?", "goal": "?", "trials_per_study": 1, "seed": 0, "detect": None}
     roles: dict[str, Any] = {}
     for role in ROLES:
         declared = data.get(role, {})
         if not isinstance(declared, Mapping):
-            problems.append(f"{role}: {declared!r} is not a table of hyperparameters.")
+            problems.append(Message("round.role_not_table", {"role": role, "declared": declared}))
             declared = {}
         roles[role] = _read_all(declared, role, problems)
     if problems:  # say what else is wrong, as far as it can be known
         problems += plain_problems(**{**stand_in, **plain})
         settled = {role: settle(roles[role], role, problems) for role in ROLES}
-        raise DesignError("\n".join([*problems, *kind_problems(settled)]))
+        raise DesignError.several([*problems, *kind_problems(settled)])
     return Round(**plain, **roles)
 
 
-def _read_all(declared: Mapping[str, Any], where: str, problems: list[str]) -> dict[str, Any]:
+def _read_all(declared: Mapping[str, Any], where: str, problems: list[Message]) -> dict[str, Any]:
     read = {name: _read(d, f"{where} {name}", problems) for name, d in declared.items()}
     return {name: declaration for name, declaration in read.items() if declaration is not _BAD}
 
 
-def _read(data: Any, where: str, problems: list[str]) -> Any:
+def _read(data: Any, where: str, problems: list[Message]) -> Any:
     """One declaration, or _BAD with its problem added."""
     try:
         if isinstance(data, Mapping):
@@ -116,45 +117,40 @@ def _read(data: Any, where: str, problems: list[str]) -> Any:
             return _read_choice(data)
         return data
     except DesignError as error:
-        problems.append(f"{where}: {error}")
+        problems += error.inside("declaration.at", place=where)
         return _BAD
 
 
-def _read_table(data: Mapping[str, Any], where: str, problems: list[str]) -> Any:
+def _read_table(data: Mapping[str, Any], where: str, problems: list[Message]) -> Any:
     kinds = [kind for kind in KINDS if kind in data]
     if "integers" in kinds and "log" in kinds:
         kinds.remove("log")  # there it is a flag, not a range
     if not kinds:
-        raise DesignError(_no_range(data, where))
+        raise _no_range(data, where)
     kind, *others = kinds
     allowed = {kind, "log"} if kind == "integers" else {kind}
     others += [key for key in data if key not in allowed and key not in others]
     if others:
-        raise DesignError(
-            f"{' and '.join(map(repr, others))} cannot stand beside {kind!r} in one range."
-        )
+        raise DesignError("declaration.two_kinds", others=others, kind=kind)
     if kind == "given":
         return _read_given(data["given"], where, problems)
     bounds = data[kind]
     if kind == "choice":
         return _read_choice(bounds)
     if not isinstance(bounds, Sequence) or isinstance(bounds, str) or len(bounds) != 2:
-        raise DesignError(f"{kind} = {bounds!r}: two numbers are needed, {kind} = [low, high].")
+        raise DesignError("declaration.not_two_bounds", kind=kind, bounds=bounds)
     if kind == "integers":
         return integers(bounds[0], bounds[1], data.get("log", False))
     return {"linear": linear, "log": log, "log_from_one": log_from_one}[kind](*bounds)
 
 
-def _read_given(data: Any, where: str, problems: list[str]) -> Any:
+def _read_given(data: Any, where: str, problems: list[Message]) -> Any:
     pairs = list(data.items()) if isinstance(data, Mapping) else data
     if not isinstance(pairs, list) or not all(
         isinstance(pair, list | tuple) and len(pair) == 2 and isinstance(pair[1], Mapping)
         for pair in pairs
     ):
-        raise DesignError(
-            "given is neither a table of values nor a list of [value, table] pairs; a value "
-            "without hyperparameters of its own has an empty table."
-        )
+        raise DesignError("declaration.bad_given")
     before = len(problems)
     branches = tuple(
         (_value(value), _read_all(children, f"{where}.{value}", problems))
@@ -165,7 +161,7 @@ def _read_given(data: Any, where: str, problems: list[str]) -> Any:
 
 def _read_choice(data: Any) -> Choice:
     if not isinstance(data, list | tuple):
-        raise DesignError(f"choice = {data!r} is not a list of values.")
+        raise DesignError("declaration.bad_choice", data=data)
     return choice(*(_value(value) for value in data))
 
 
@@ -173,17 +169,12 @@ def _value(data: Any) -> Any:
     return None if data == {"none": True} else data
 
 
-def _no_range(data: Mapping[str, Any], where: str) -> str:
+def _no_range(data: Mapping[str, Any], where: str) -> DesignError:
     name = where.split(" ", 1)[1]
     for key in data:
         near = difflib.get_close_matches(str(key), KINDS, n=1)
         if near:
-            return f"{key!r} is not a kind of range. Did you mean {near[0]!r}?"
-    hint = ""
-    if data:
-        key = next(iter(data))
-        hint = f' If {name}.{key} is one name, quote it: "{name}.{key}" = ...'
-    return (
-        f"{dict(data)!r} is no range. Write {{ log = [1e-4, 1e-1] }}, linear, log_from_one, "
-        f"integers, or a list of values.{hint}"
+            return DesignError("declaration.unknown_kind", key=key, near=near[0])
+    return DesignError(
+        "declaration.no_range", declared=dict(data), name=name, key=next(iter(data), None)
     )

@@ -28,6 +28,7 @@ from tunewright.design.round_data import (
 from tunewright.design.toml_file import read_toml, toml_key, toml_lines, toml_value
 from tunewright.design.workload_file import read_workload as read_workload
 from tunewright.errors import DesignError
+from tunewright.messages import Message
 
 # where a first search may begin; `tw.presets` has spaces by optimizer and budget
 _USUAL = {
@@ -45,13 +46,11 @@ _ONE_VALUE = ("max_train_steps", "batch_size")  # not to be searched for a valid
 def read_round(path: str | Path) -> Round:
     """The round of a file, called as the file is; every problem at once, each with the file."""
     path = Path(path)
-    data = read_toml(path, remedy=f"Write one to fill in: tunewright new {path.stem}")
+    data = read_toml(path, Message("file.new_round", {"name": path.stem}))
     try:
         return from_data({"name": path.stem, **data})
     except DesignError as error:
-        raise DesignError(
-            "\n".join(f"{path}: {line}" for line in str(error).splitlines())
-        ) from None
+        raise DesignError.several(error.inside("file.problem", path=str(path))) from None
 
 
 def write_round(round: Round, path: str | Path) -> None:

@@ -49,7 +49,7 @@ def _learning_rate(
 def _total_steps(self: Schedule, max_train_steps: int) -> int:
     """max_train_steps itself; refuses a schedule that does not fit into them."""
     if type(max_train_steps) is not int or max_train_steps < 1:
-        raise DesignError(f"max_train_steps={max_train_steps!r}: a whole number from 1 is needed.")
+        raise DesignError("schedule.bad_total", max_train_steps=max_train_steps)
     self.factor(1, max_train_steps)
     return max_train_steps
 
@@ -171,13 +171,15 @@ class Piecewise:
         object.__setattr__(self, "factors", tuple(self.factors))
         if len(self.factors) != len(self.boundaries) + 1:
             raise DesignError(
-                f"Piecewise: {len(self.boundaries)} boundaries cut the training into "
-                f"{len(self.boundaries) + 1} pieces, but {len(self.factors)} factors are given."
+                "schedule.pieces",
+                boundaries=len(self.boundaries),
+                pieces=len(self.boundaries) + 1,
+                factors=len(self.factors),
             )
         for boundary in self.boundaries:
             _check_count("Piecewise", "a boundary", boundary, least=1)
         if list(self.boundaries) != sorted(set(self.boundaries)):
-            raise DesignError(f"Piecewise: the boundaries {list(self.boundaries)} must grow.")
+            raise DesignError("schedule.boundaries_not_growing", boundaries=list(self.boundaries))
         for factor in self.factors:
             _check_number("Piecewise", "a factor", factor)
 
@@ -190,8 +192,9 @@ class Piecewise:
         """max_train_steps; refuses boundaries that training would never reach."""
         if self.boundaries and self.boundaries[-1] >= max_train_steps:
             raise DesignError(
-                f"Piecewise: the boundary {self.boundaries[-1]} is never passed in "
-                f"{max_train_steps} steps. Lower it, or leave it out."
+                "schedule.boundary_never_passed",
+                boundary=self.boundaries[-1],
+                max_train_steps=max_train_steps,
             )
         return _total_steps(self, max_train_steps)
 
@@ -220,7 +223,10 @@ class WarmupStableDecay:
         _check_share("WarmupStableDecay", "end_factor", self.end_factor)
         if self.shape not in _SHAPES:
             raise DesignError(
-                f"WarmupStableDecay: shape={self.shape!r}{_nearest(str(self.shape), _SHAPES)}"
+                "schedule.unknown_shape",
+                shape=self.shape,
+                near=_nearest(str(self.shape), _SHAPES),
+                known=list(_SHAPES),
             )
 
     def factor(self, step: int, max_train_steps: int) -> float:
@@ -228,8 +234,11 @@ class WarmupStableDecay:
         needed = self.warmup_steps + self.decay_steps
         if needed > max_train_steps:
             raise DesignError(
-                f"WarmupStableDecay: warm-up ({self.warmup_steps}) and decay ({self.decay_steps}) "
-                f"need {needed} steps, but max_train_steps is {max_train_steps}."
+                "schedule.phases_too_long",
+                warmup_steps=self.warmup_steps,
+                decay_steps=self.decay_steps,
+                needed=needed,
+                max_train_steps=max_train_steps,
             )
         if step <= self.warmup_steps:
             _check_step(step)
@@ -260,11 +269,9 @@ class Warmup:
     def __post_init__(self) -> None:
         _check_count("Warmup", "warmup_steps", self.warmup_steps, least=0)
         if self.mode not in ("within", "prepend"):
-            raise DesignError(f'Warmup: mode={self.mode!r} is neither "within" nor "prepend".')
+            raise DesignError("schedule.bad_warmup_mode", mode=self.mode)
         if isinstance(self.schedule, Warmup | WarmupStableDecay):
-            raise DesignError(
-                f"Warmup: {type(self.schedule).__name__} warms up already; give one of them."
-            )
+            raise DesignError("schedule.warmup_twice", schedule=type(self.schedule).__name__)
 
     def factor(self, step: int, max_train_steps: int) -> float:
         """Rising to 1 at `warmup_steps`, then what the schedule says of the steps after it."""
@@ -272,8 +279,9 @@ class Warmup:
         left = max_train_steps - (self.warmup_steps if self.mode == "within" else 0)
         if left < 1:
             raise DesignError(
-                f"Warmup: warmup_steps={self.warmup_steps} leaves nothing of max_train_steps="
-                f'{max_train_steps}. Shorten it, or use mode="prepend".'
+                "schedule.warmup_too_long",
+                warmup_steps=self.warmup_steps,
+                max_train_steps=max_train_steps,
             )
         if step <= self.warmup_steps:
             return step / self.warmup_steps
@@ -320,7 +328,8 @@ def from_json(data: str | Mapping[str, Any]) -> Schedule:
     name = fields.pop("schedule", None)
     kinds = {known: kind for kind, known in _NAMES.items()}
     if name not in kinds:
-        raise DesignError(f"no schedule is called {name!r}{_nearest(str(name), kinds)}")
+        near = _nearest(str(name), kinds)
+        raise DesignError("schedule.no_such_name", name=name, near=near, known=list(kinds))
     if name == "warmup" and "then" in fields:
         fields["schedule"] = from_json(fields.pop("then"))
     try:
@@ -328,7 +337,7 @@ def from_json(data: str | Mapping[str, Any]) -> Schedule:
     except TypeError as error:
         # the constructor's own words name the field; only its class name is noise
         reason = str(error).partition("__init__() ")[2] or str(error)
-        raise DesignError(f"schedule {name!r}: {reason}") from None
+        raise DesignError("schedule.bad_fields", name=name, reason=reason) from None
     return made
 
 
@@ -353,37 +362,35 @@ def _decay(
     _check_step(step)
     if length > max_train_steps:
         raise DesignError(
-            f"decay_steps={length} is more than the {max_train_steps} steps there are to decay in."
+            "schedule.decay_too_long", decay_steps=length, max_train_steps=max_train_steps
         )
     done = min(max((step - 1 - (max_train_steps - length)) / length, 0.0), 1.0)
     return end + (1 - end) * shape(done)
 
 
-def _nearest(word: str, known: Any) -> str:
+def _nearest(word: str, known: Any) -> str | None:
     near = difflib.get_close_matches(word, list(known), n=1)
-    return f". Did you mean {near[0]!r}?" if near else f"; there are {', '.join(known)}."
+    return near[0] if near else None
 
 
 def _check_step(step: int) -> None:
     if step < 1:
-        raise DesignError(f"step {step}: steps are updates, counted from 1.")
+        raise DesignError("schedule.bad_step", step=step)
 
 
 def _check_count(kind: str, name: str, value: object, least: int) -> None:
     if type(value) is not int or value < least:
-        raise DesignError(f"{kind}: {name}={value!r} is not a whole number of steps from {least}.")
+        raise DesignError("schedule.bad_count", kind=kind, name=name, value=value, least=least)
 
 
 def _check_number(kind: str, name: str, value: object) -> None:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise DesignError(f"{kind}: {name}={value!r} is not a number.")
+        raise DesignError("schedule.not_number", kind=kind, name=name, value=value)
     if not (math.isfinite(value) and value >= 0):
-        raise DesignError(f"{kind}: {name}={value!r} must be finite and not negative.")
+        raise DesignError("schedule.not_positive", kind=kind, name=name, value=value)
 
 
 def _check_share(kind: str, name: str, value: float) -> None:
     _check_number(kind, name, value)
     if value > 1:
-        raise DesignError(
-            f"{kind}: {name}={value!r} is above 1, so the rate would grow, not decay."
-        )
+        raise DesignError("schedule.above_one", kind=kind, name=name, value=value)

@@ -63,11 +63,7 @@ class Study:
                 )
             ]
             if len(settings) > MOST_BRANCHES:
-                raise DesignError(
-                    f"{self.label}: the given()s of nuisance= make more than {MOST_BRANCHES} "
-                    "combinations, each searched on its own. Fix some of the parents, or compare "
-                    "them as scientific hyperparameters in rounds of their own."
-                )
+                raise DesignError("study.too_many_branches", study=self.label, most=MOST_BRANCHES)
         return tuple(self._branch(one, parents) for one in settings)
 
     def _branch(self, settings: dict[str, Value], parents: set[str]) -> Branch:
@@ -85,7 +81,7 @@ class Study:
         for h in self.space:
             if h.active(settings):
                 if h.column not in unit:
-                    raise DesignError(f"no position for {h.column}; the vector has {sorted(unit)}.")
+                    raise DesignError("study.no_position", column=h.column, columns=sorted(unit))
                 settings[h.column] = chosen[h.name] = h.range.value(unit[h.column])
         for f in self.fixed:
             if holds(f.when, settings):
@@ -97,7 +93,7 @@ class Study:
         for name, value in self.scientific.items():
             if name not in configuration or not same_value(configuration[name], value):
                 raise DesignError(
-                    f"{name} = {configuration.get(name)!r} is not this study's setting {value!r}."
+                    "study.other_setting", name=name, given=configuration.get(name), setting=value
                 )
         settings: dict[str, Value] = dict(self.scientific)
         position: dict[str, float] = {}
@@ -105,11 +101,12 @@ class Study:
             if not h.active(settings):
                 continue
             if h.name not in configuration:
-                raise DesignError(f"the configuration lacks {h.name}: {h.range}.")
+                raise DesignError("study.configuration_lacks", name=h.name, range=h.range)
             value = configuration[h.name]
             try:
                 position[h.column] = h.range.unit(value)
             except DesignError as error:
-                raise DesignError(f"{h.column}: {error}.") from None
+                inside = error.inside("study.bad_value", column=h.column)
+                raise DesignError.several(inside) from None
             settings[h.column] = value
         return position

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tunewright.errors import DesignError, NotFound
+from tunewright.messages import Message
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 LARGEST = 1_000_000  # bytes of a round or workload file
@@ -18,43 +19,42 @@ DEEPEST = 32  # parts of a dotted key: the parser takes gigabytes for thousands 
 _DEEP_KEY = re.compile(rf"^[\s\[]*(?:[^\s.=#]+\s*\.\s*){{{DEEPEST},}}", re.MULTILINE)
 
 
-def read_toml(path: Path, remedy: str) -> dict[str, Any]:
-    """The tables of a file; `remedy` says how a missing one is made."""
+def read_toml(path: Path, how: Message | None = None) -> dict[str, Any]:
+    """The tables of a file; `how` says how a missing one is made."""
     try:
         if path.stat().st_size > LARGEST:
-            raise DesignError(
-                f"{path}: larger than {LARGEST} bytes, which no round or workload needs."
-            )
+            raise DesignError("file.too_large", path=path, largest=LARGEST)
         text = path.read_text(encoding="utf-8-sig")  # editors on Windows write a byte-order mark
         if _DEEP_KEY.search(text):
-            raise DesignError(f"{path}: a key of more than {DEEPEST} parts; quote it if it is one.")
+            raise DesignError("file.deep_key", path=path, deepest=DEEPEST)
         return tomllib.loads(text)
     except FileNotFoundError:
         there = sorted(other.stem for other in path.parent.glob(f"*{path.suffix}"))
         near = difflib.get_close_matches(path.stem, there, n=1)
-        hint = f"Did you mean {path.with_stem(near[0])}? " if near else ""
-        raise NotFound(f"{path}: no such file. {hint}{remedy}") from None
+        nearest = str(path.with_stem(near[0])) if near else None
+        made = None if how is None else how.to_data()
+        raise NotFound("file.missing", path=path, near=nearest, how=made) from None
     except OSError as error:
-        raise NotFound(f"{path}: cannot be read: {error.strerror}.") from None
+        raise NotFound("file.cannot_be_read", path=path, reason=error.strerror) from None
     except DesignError:
         raise
     except UnicodeDecodeError as error:
-        raise DesignError(f"{path}: byte {error.start} is not UTF-8 text.") from None
+        raise DesignError("file.not_utf8", path=path, byte=error.start) from None
     except ValueError as error:  # of TOML, or a number with thousands of digits
-        raise DesignError(f"{path}: not valid TOML: {error}.") from None
+        raise DesignError("file.not_toml", path=path, error=error) from None
     except RecursionError:
-        raise DesignError(f"{path}: nested too deeply to be a round or a workload.") from None
+        raise DesignError("file.too_deep", path=path) from None
 
 
-def unknown_key(key: Any, known: Sequence[str], what: str) -> str:
-    """The sentence for a key nobody knows, with the nearest right one.
+def unknown_key(key: Any, known: Sequence[str], of: str) -> Message:
+    """The problem of an unknown key, with the nearest right one; `of` is file, round or workload.
 
-    >>> unknown_key("minimise", ["minimize", "maximize"], "a key of [workload]")
+    >>> str(unknown_key("minimise", ["minimize", "maximize"], "workload"))
     "minimise: not a key of [workload]. Did you mean 'minimize'?"
     """
     near = difflib.get_close_matches(str(key), known, n=1)
-    hint = f"Did you mean {near[0]!r}?" if near else f"Known: {', '.join(known)}."
-    return f"{key}: not {what}. {hint}"
+    facts = {"key": str(key), "of": of, "near": near[0] if near else None}
+    return Message("file.unknown_key", {**facts, "known": list(known)})
 
 
 def toml_value(value: Any) -> str:

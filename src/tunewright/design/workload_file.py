@@ -10,6 +10,7 @@ from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
 from tunewright.design.toml_file import read_toml, unknown_key
 from tunewright.errors import DesignError
+from tunewright.messages import Message
 
 KEYS = (
     "command",
@@ -24,6 +25,7 @@ KEYS = (
     "test",
     "means",
     "off",
+    "deterministic",
 )
 
 
@@ -39,41 +41,41 @@ class WorkloadFile(TypedDict):
     test: str | None  # the same on the test set
     means: dict[str, Any]
     off: dict[str, Any]
+    deterministic: bool  # every seed gives the same value
 
 
 def read_workload(path: str | Path) -> WorkloadFile:
     """What a workload file says; every problem at once, each with the file."""
     path = Path(path)
-    remedy = "Write one: tunewright init COMMAND_OR_FUNCTION --minimize METRIC"
-    data = read_toml(path, remedy)
-    problems = [
-        unknown_key(key, ("workload",), "a table here") for key in data if key != "workload"
-    ]
+    data = read_toml(path, Message("file.init"))
+    problems = [unknown_key(key, ("workload",), "file") for key in data if key != "workload"]
     table = data.get("workload", {})
     if not isinstance(table, Mapping):
-        problems.append(f"workload: {table!r} is not a table; write [workload].")
+        problems.append(Message("workload.not_table", {"table": table}))
         table = {}
-    problems += [unknown_key(key, KEYS, "a key of [workload]") for key in table if key not in KEYS]
+    problems += [unknown_key(key, KEYS, "workload") for key in table if key not in KEYS]
     problems += [
-        f"{key}: {table[key]!r} is not text."
+        Message("workload.not_text", {"key": key, "value": table[key]})
         for key in KEYS
-        if key not in ("at", "subject_to", "means", "off")
+        if key not in ("at", "subject_to", "means", "off", "deterministic")
         and key in table
         and not (isinstance(table[key], str) and table[key].strip())
     ]
     for one, other in (("command", "function"), ("minimize", "maximize")):
         if (one in table) == (other in table):
-            both = "both are there" if one in table else "neither is there"
-            problems.append(f"[workload] needs one of {one} and {other}; {both}.")
+            problems.append(
+                Message("workload.one_of_two", {"one": one, "other": other, "both": one in table})
+            )
     objective = _objective(table, problems)
     for part in ("means", "off"):
         table = {**table, part: _plain(table.get(part, {}))}
     try:
-        Meaning(table["means"], table["off"])
+        Meaning(table["means"], table["off"], table.get("deterministic", False))
     except DesignError as error:
-        problems += str(error).split("\n")
+        problems += error.problems
     if problems or objective is None:
-        raise DesignError("\n".join(f"{path}: {problem}" for problem in problems))
+        found = DesignError.several(problems)
+        raise DesignError.several(found.inside("file.problem", path=str(path)))
     return WorkloadFile(
         command=table.get("command"),
         function=table.get("function"),
@@ -84,17 +86,18 @@ def read_workload(path: str | Path) -> WorkloadFile:
         test=table.get("test"),
         means=table["means"],
         off=table["off"],
+        deterministic=table.get("deterministic", False),
     )
 
 
-def _objective(table: Mapping[str, Any], problems: list[str]) -> Objective | None:
+def _objective(table: Mapping[str, Any], problems: list[Message]) -> Objective | None:
     minimized = "minimize" in table
     metric = table.get("minimize", table.get("maximize", "?"))
     try:
         return Objective(metric, minimized, table.get("at", "best"), table.get("subject_to", {}))
     except DesignError as error:
         if isinstance(metric, str) and metric.strip():  # an odd metric has been said
-            problems.append(str(error))
+            problems += error.problems
         return None
 
 

@@ -21,6 +21,7 @@ from tunewright.messages import Message
 from tunewright.seeds import Seeds, seeds
 from tunewright.store.claims import Claim
 from tunewright.store.curves import pack
+from tunewright.store.rounds import inside
 from tunewright.store.spool import write_trial
 from tunewright.store.trial import Status
 
@@ -75,7 +76,7 @@ class Asked:
             raise WorkloadError(
                 "this session has no folder of trials: say where, open_round(..., folder=...)."
             )
-        folder = self._root / self.account.claim.folder
+        folder = inside(self._root, self.account.claim.folder)
         if rank() == 0 and not folder.exists():
             write_trial(folder, self.account.claim)
         return folder

@@ -70,7 +70,7 @@ class Command:
     @property
     def hyperparameters(self) -> tuple[str, ...]:
         """The fields that the round must give; the others are ours."""
-        return tuple(name for name in self.fields if not _ours(name))
+        return tuple(name for name in self.fields if not is_reserved(name))
 
     @property
     def takes_anything(self) -> bool:
@@ -188,7 +188,8 @@ def _is_flag(word: str) -> bool:
     return word.startswith("-") and "=" not in word
 
 
-def _ours(name: str) -> bool:
+def is_reserved(name: str) -> bool:
+    """Whether a field of this name is filled by us, not with a hyperparameter."""
     return name in (CONFIG, OVERRIDES) or name.startswith("run.")
 
 

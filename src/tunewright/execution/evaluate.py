@@ -24,6 +24,7 @@ from tunewright.messages import Message
 from tunewright.store.curves import unpack
 from tunewright.store.evaluations import Evaluation, looks
 from tunewright.store.judge import value_at
+from tunewright.store.rounds import inside
 from tunewright.store.seed import split_seed
 from tunewright.store.selected import Selected, selected
 from tunewright.store.store import RoundRecord, Store
@@ -180,7 +181,7 @@ def _chosen(trials: Trial | Iterable[Trial], with_: Measure, test: bool) -> list
 
 def _job(store: Store, record: RoundRecord, trial: Trial, with_: Measure) -> _Job:
     root = store.trial_root(Path(record.folder) if record.folder else None)
-    snapshot, folder = selected(root, trial, record.objective), root / trial.folder
+    snapshot, folder = selected(root, trial, record.objective), inside(root, trial.folder)
     refused: Message | None = None
     clash = sorted(set(FIELDS) & set(trial.configuration)) if isinstance(with_, Command) else []
     if trial.value is None:

@@ -22,7 +22,8 @@ from tunewright.execution.handle import FOLDER as SNAPSHOTS
 from tunewright.execution.retry import Patience
 from tunewright.store import backup
 from tunewright.store.claims import Claim
-from tunewright.store.disk_reserve import short_of_space
+from tunewright.store.disk_reserve import RESERVE_MB, short_of_space
+from tunewright.store.rounds import inside
 from tunewright.store.spool import TRIAL_FILE, SpooledResult, write_result, write_trial
 from tunewright.store.store import Store
 
@@ -50,6 +51,7 @@ class Ledger:
         self._say = say
         self._patience = Patience(say)
         self._shortage: str | None = None
+        self._snapshot_mb = 0.0  # kept free for one, beside the reserve
         self._backup_at = 0.0  # not before, by the monotonic clock
 
     def holds_off(self, now: float) -> bool:
@@ -62,7 +64,7 @@ class Ledger:
 
     def open_folder(self, claim: Claim) -> Path:
         """The trial's folder, with what is being tried."""
-        folder = self._root / claim.folder
+        folder = inside(self._root, claim.folder)
         if claim.attempt > 1:
             self._forget_unrecorded(claim, folder)
         write_trial(folder, claim)
@@ -130,9 +132,15 @@ class Ledger:
         self._shortage = shortage
         return shortage is None
 
+    def reserve(self, needed_mb: float) -> None:
+        """Begin trials only where a snapshot of this size fits as well: one did not."""
+        self._snapshot_mb = max(self._snapshot_mb, needed_mb)
+
     def _short(self) -> str | None:
-        places = [self._root, self._store.path and self._store.path.parent]
-        return next((said for place in places if place and (said := short_of_space(place))), None)
+        shortage = short_of_space(self._root, RESERVE_MB + self._snapshot_mb)
+        if shortage is None and self._store.path is not None:
+            shortage = short_of_space(self._store.path.parent)
+        return shortage
 
     def _disk_is_full(self) -> bool:
         return self._short() is not None
@@ -179,5 +187,5 @@ def spool(account: Account, root: Path) -> None:
         first=first,
         batches=batches,
     )
-    write_result(root / account.claim.folder, result)
+    write_result(inside(root, account.claim.folder), result)
     account.spooled = True

@@ -73,6 +73,8 @@ def conclude(ended: Ended, seen: Seen, objective: Objective, deaths: int) -> Ver
         given = ended.cause if ended.outcome == "infeasible" else None
         reason = given or seen.diverged or Message("trial.infeasible", {"text": ""})
         return Verdict("infeasible", reason, ended.detail)
+    if ended.outcome == "died" and needed_mb(ended) is not None:
+        return Verdict("pending", ended.cause, ended.detail)  # waits for space, however often
     if ended.outcome == "died":
         return _death(ended, deaths + 1)
     if ended.outcome == "stopped":
@@ -83,6 +85,14 @@ def conclude(ended: Ended, seen: Seen, objective: Objective, deaths: int) -> Ver
     if objective.metric not in seen.metrics:
         return Verdict("failed", never_logged(objective.metric, seen.metrics), ended.detail)
     return Verdict("completed")
+
+
+def needed_mb(ended: Ended) -> float | None:
+    """How much space the snapshot takes that did not fit on the disk and so ended an attempt."""
+    if ended.cause is None or ended.cause.code != "disk.full":
+        return None
+    needed = ended.cause.facts.get("needed_mb")
+    return float(needed) if isinstance(needed, int | float) else None
 
 
 def never_logged(metric: str, logged: Iterable[str]) -> Message:

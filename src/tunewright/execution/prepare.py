@@ -11,7 +11,7 @@ from tunewright.design.ranges import Value
 from tunewright.design.round import Round
 from tunewright.design.study import Study
 from tunewright.errors import DesignError
-from tunewright.execution.command import FACTS, Command
+from tunewright.execution.command import FACTS, Command, is_reserved
 from tunewright.execution.workload import Workload
 from tunewright.search.search import Search, Suggestion, vet
 from tunewright.store.rounds import Suggestions
@@ -21,6 +21,7 @@ def ready(round: Round, workload: Workload, search: Search) -> Round:
     """The round with the workload's unmentioned defaults; refuses what cannot be run."""
     if not isinstance(round, Round):
         raise DesignError(f"{round!r} is no Round: say tw.run(round, workload).")
+    _refuse_reserved(round, workload)
     accepts = workload.accepts
     refuse(
         round,
@@ -32,6 +33,24 @@ def ready(round: Round, workload: Workload, search: Search) -> Round:
     )
     vet(search, round, workload.objective)
     return with_defaults(round, accepts.defaults)
+
+
+def _refuse_reserved(round: Round, workload: Workload) -> None:
+    """Refuse a hyperparameter by a name under which the program receives something else."""
+    if isinstance(workload.train, Command):
+        taken = [name for name in round.names if is_reserved(name)]
+        why = "a command's field of that name is filled with a fact of the run, not with its value"
+    else:
+        taken = [name for name in round.names if name == workload.accepts.handle]
+        why = f"{workload.name}() receives the handle of the run under that name"
+    if taken:
+        raise DesignError(
+            f"{round.name}: {', '.join(map(repr, taken))} cannot be a hyperparameter here: {why}. "
+            "The record would say something that was not trained. Give it another name.",
+            code="hyperparameter.reserved",
+            round=round.name,
+            names=taken,
+        )
 
 
 def with_defaults(round: Round, defaults: Mapping[str, Value]) -> Round:
@@ -46,7 +65,7 @@ def with_defaults(round: Round, defaults: Mapping[str, Value]) -> Round:
 
 def advice(round: Round, workload: Workload) -> tuple[str, ...]:
     """What is unwise about the round, but not refused."""
-    return advise(round, workload.objective, workload.meaning)
+    return tuple(str(one) for one in advise(round, workload.objective, workload.meaning))
 
 
 def suggestions(search: Search) -> Suggestions | None:

@@ -13,9 +13,11 @@ from tunewright.execution.heartbeat import lease_s, on_duty
 from tunewright.execution.interrupts import Wish
 from tunewright.execution.retry import from_server
 from tunewright.execution.run import carry_out, executor_of, heed, take_over
+from tunewright.execution.sources import sources
 from tunewright.execution.supervisor import Undertaking
 from tunewright.execution.watcher import Silent, Summary, Watcher
 from tunewright.execution.workload import Workload
+from tunewright.messages import Message
 from tunewright.search.listed import Listed
 from tunewright.store.leases import LeaseWatch
 from tunewright.store.provenance import capture
@@ -29,7 +31,8 @@ def repeat(trial: Trial, workload: Workload, times: int) -> Repeats:
 
     Repeats that are there already count: `times=5` twice means five. The repeats number k of two
     trials of a round share their seed, so that they can be compared in pairs. They take no number
-    and stay out of `results.trials`.
+    and stay out of `results.trials`. `repeats.seedless` says that all gave the same value although
+    the program is not declared deterministic: it does not use its seed.
     """
     repeats, summary, wish = repeated(trial, workload, times)
     heed(f"repeats of trial {trial.number}", summary, wish)
@@ -62,14 +65,17 @@ def repeated(
                 root=root,
                 watch=watch,
                 claim=lambda count: store.claim_repeats(record.id, heartbeat.worker, number, count),
-                provenance=capture(),
+                provenance=capture(sources=sources(workload.train)),
                 leases=leases,
                 waits=False,
             )
             done = sum(own.ended for own in known)
             summary, wish = carry_out(undertaking, len(known), done)
         results = from_server(store, lambda: store.results(record.name), watch.message)
-    return Repeats(results.trial(number), results.repeats(number), results), summary, wish
+    repeats = Repeats(results.trial(number), results.repeats(number), results)
+    if repeats.seedless and not workload.deterministic:
+        watch.message(Message("repeat.identical", {"trials": [number]}).text)
+    return repeats, summary, wish
 
 
 def _check(trial: Trial, workload: Workload, times: int) -> int:

@@ -19,6 +19,7 @@ from tunewright.execution.heartbeat import lease_s, on_duty
 from tunewright.execution.interrupts import Interrupts, Wish
 from tunewright.execution.prepare import advice, ready, suggestions
 from tunewright.execution.retry import from_server
+from tunewright.execution.sources import sources
 from tunewright.execution.supervisor import Supervisor, Undertaking
 from tunewright.execution.watcher import Silent, Summary, Watcher, Why
 from tunewright.execution.workload import Workload
@@ -151,7 +152,7 @@ def supervised(
                 root=root,
                 watch=watch,
                 claim=lambda count: store.claim(record.id, heartbeat.worker, count),
-                provenance=capture(),
+                provenance=capture(sources=sources(workload.train)),
                 heartbeat=heartbeat,
                 leases=leases,
                 notes=(*notes, *_about_folder(workload, root)),

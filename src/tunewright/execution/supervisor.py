@@ -8,22 +8,26 @@ only one that talks to the store; whatever ends it, the trials it held go back t
 from __future__ import annotations
 
 import contextlib
+import errno
 import logging
+import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tunewright.errors import StoreError
 from tunewright.execution.account import Account, Ending
+from tunewright.execution.command import Command
 from tunewright.execution.executors.executor import Assignment, Ended, Event, Executor
 from tunewright.execution.executors.inline import Inline
 from tunewright.execution.heartbeat import Heartbeat
 from tunewright.execution.interrupts import Interrupts, Wish
 from tunewright.execution.ledger import Ledger
-from tunewright.execution.outcome import Verdict, conclude, watched_metrics
+from tunewright.execution.outcome import Verdict, conclude, needed_mb, watched_metrics
 from tunewright.execution.prepare import reproduce
 from tunewright.execution.progress import Progress
+from tunewright.execution.sources import sources
 from tunewright.execution.suggest import filled
 from tunewright.execution.watcher import Started, Watcher, Why
 from tunewright.execution.workload import Workload
@@ -38,6 +42,12 @@ TURN_S = 0.5  # the longest wait for events: signals are heeded at least this of
 LOOK_S = 1.0  # how often the store is asked for requests, dead owners and new trials
 LAST_WORDS_S = 0.2  # for ends that are on their way when the supervisor itself must end
 GRACE_S = 30.0  # between the wish to save and the end
+SCARCE_S = 2.0  # before another try to start a worker, where the machine has no process left
+# why one folder cannot be used while those beside it can
+OWN_FOLDER = (
+    *(errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ELOOP),
+    *(errno.ENAMETOOLONG, errno.ENOTEMPTY),
+)
 FIRST_FAILURES = 5  # a round whose first trials all fail has a broken workload
 log = logging.getLogger(__name__)
 
@@ -190,12 +200,13 @@ class Supervisor:
         if not self._ledger.has_space():
             self._claim_at = now + LOOK_S
             return
+        origin = self._origin()
         with self._ledger.patiently(now):
             self._unsure, before = True, self._unsure
             with self._own.store.transaction():
                 claims = self._own.claim(free)
                 for claim in claims:
-                    self._own.store.add_provenance(claim, self._own.provenance)
+                    self._own.store.add_provenance(claim, origin)
             self._unsure = before
             self._drained = len(claims) < free
             self._claim_at = now + LOOK_S if self._drained else now
@@ -205,16 +216,32 @@ class Supervisor:
                 self._give_back(claims)
                 raise
 
+    def _origin(self) -> Provenance:
+        """The provenance of an attempt that starts now; a command's files are read each time."""
+        own = self._own
+        if not isinstance(own.workload.train, Command):
+            return own.provenance
+        now = sources(own.workload.train)
+        return (
+            own.provenance
+            if now == own.provenance.sources
+            else replace(own.provenance, sources=now)
+        )
+
     def _start(self, claims: Sequence[Claim]) -> None:
         own = self._own
         ready, enough = filled(own.store, own.record, own.search, claims)
         if not enough:
             self._end("no suggestion", f"{own.search.name} has nothing more to suggest")
-        assignments = [self._assignment(claim) for claim in ready]
+        blocked: list[Ended] = []
+        assignments = [a for claim in ready if (a := self._assignment(claim, blocked))]
         for claim in ready:
             command = reproduce(own.workload, claim.configuration or {}, claim.seed)
             self._accounts[claim.trial] = Account(claim, self._watched, time.monotonic(), command)
-        own.executor.start(own.workload, assignments)
+        if assignments:
+            own.executor.start(own.workload, assignments)
+        for end in blocked:
+            self._take(end)
         running = len(self._accounts) - len(ready)
         for claim in ready:
             running += 1
@@ -224,7 +251,19 @@ class Supervisor:
                 )
             )
 
-    def _assignment(self, claim: Claim) -> Assignment:
+    def _assignment(self, claim: Claim, blocked: list[Ended]) -> Assignment | None:
+        """What to train; nothing, and its end in `blocked`, if its folder alone cannot be used."""
+        try:
+            folder = self._ledger.open_folder(claim)
+        except StoreError as error:
+            cause = error.__cause__
+            if not (isinstance(cause, OSError) and cause.errno in OWN_FOLDER):
+                raise
+            if not os.access(self._own.root, os.W_OK | os.X_OK):
+                raise  # all of them are out of reach: that is waited for
+            reason = Message("trial.no_folder", {"folder": claim.folder, "text": str(cause)})
+            blocked.append(Ended(claim.trial, claim.attempt, "failed", reason))
+            return None
         return Assignment(
             trial=claim.trial,
             attempt=claim.attempt,
@@ -233,7 +272,7 @@ class Supervisor:
             configuration=claim.configuration or {},
             seed=claim.seed,
             split_seed=claim.split_seed,
-            folder=self._ledger.open_folder(claim),
+            folder=folder,
             eval_every=self._own.workload.eval_every,
         )
 
@@ -280,6 +319,11 @@ class Supervisor:
         del self._accounts[trial]
         self._stopped.discard(trial)
         self._claim_at = 0.0
+        if (needed := needed_mb(ending.told)) is not None:
+            self._ledger.reserve(needed)
+        reason = ending.verdict.reason
+        if reason is not None and reason.code == "trial.not_started":
+            self._claim_at = time.monotonic() + SCARCE_S
         self.progress.tell(account, ending, running=len(self._accounts))
         if self._why is None and self.progress.hopeless(FIRST_FAILURES):
             self._end(

@@ -30,6 +30,7 @@ class Accepts:
     takes_anything: bool  # **kwargs, {config} or {overrides}
     defaults: Mapping[str, Value] = field(default_factory=dict)  # plain ones, of the signature
     drops_inactive: bool = False  # a command leaves out the words of what is not active
+    handle: str = ""  # the name under which a function receives its run
 
     def needed(self, given: Collection[str]) -> frozenset[str]:
         """What every configuration of a round must have, when the round gives these names at all.
@@ -65,6 +66,7 @@ class Workload:
     folder: str | Path | None = None  # where trial folders stand; None: beside the store
     eval_every: int | None = None  # steps between evaluations; None: a hundredth of training
     purpose: Purpose | None = None  # set by `tune`: the campaign that its rounds belong to
+    deterministic: bool = False  # it gives the same value under every seed, and is meant to
 
     def __post_init__(self) -> None:
         """Refuse what cannot be trained or judged, every problem at once."""
@@ -88,7 +90,7 @@ class Workload:
     @cached_property
     def meaning(self) -> Meaning:
         """How this workload spells the playbook's names."""
-        return Meaning(self.means or {}, self.off or {})
+        return Meaning(self.means or {}, self.off or {}, self.deterministic)
 
     @cached_property
     def accepts(self) -> Accepts:
@@ -143,7 +145,10 @@ def _of_function(train: Train) -> Accepts:
                 required.add(parameter.name)
             elif _is_plain(parameter.default):
                 defaults[parameter.name] = parameter.default
-    return Accepts(frozenset(names), frozenset(required), anything, defaults)
+    own = frozenset(names)
+    # by position only it leaves its name to a hyperparameter
+    handle = "" if parameters[0].kind is inspect.Parameter.POSITIONAL_ONLY else parameters[0].name
+    return Accepts(own, frozenset(required), anything, defaults, handle=handle)
 
 
 def _is_plain(value: object) -> bool:

@@ -67,11 +67,11 @@ def take_over(source: Source, objective: Objective, options: Options) -> Results
     if len(placed) < len(trials):
         numbers = {trial.number for trial, _ in placed}
         called = [repr(trial.name) for trial in trials if trial.number not in numbers]
-        rest = f" and {len(called) - 8} more" if len(called) > 8 else ""
+        others = f" and {len(called) - 8} more" if len(called) > 8 else ""
         notes = (
             *notes,
             f"{len(called)} failed or pruned trials belong to no study and were left out: "
-            f"{', '.join(called[:8])}{rest}.",
+            f"{', '.join(called[:8])}{others}.",
         )
     made = [_trial(t, study, search, left_out) for t, study in placed]
     results = Results.from_parts(round, objective, made, meaning=meaning)

@@ -9,11 +9,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tunewright.design.objective import Objective
-from tunewright.design.ranges import Value
+from tunewright.design.ranges import Value, is_number
 from tunewright.design.round import Round
 from tunewright.errors import DesignError
 from tunewright.stats.gain import Floats
-from tunewright.store.repeats import Repeats
+from tunewright.stats.identical import identical
+from tunewright.store.repeats import Repeats, same_curves
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,8 @@ class Arm:
     configuration: Mapping[str, Value] = field(default_factory=dict)
     code: frozenset[str] = frozenset()  # commits and uncommitted changes the runs came from
     alike: bool | None = None  # whether every run logged the very same curve; None: not known
+    deterministic: bool = False  # declared: it gives the same value under every seed
+    steps: float | None = None  # for how many steps it trains; None: not known
 
     def __post_init__(self) -> None:
         if self.splits and len(self.splits) != len(self.values):
@@ -65,7 +68,9 @@ class Arm:
             study=results.studies[first.of.study].label,
             configuration=first.of.configuration,
             code=frozenset(_code(own) for own in several) - {""},
-            alike=_alike(first),
+            alike=same_curves(first.trials, first.objective.metric),
+            deterministic=first.deterministic,
+            steps=_steps(first),
         )
 
     @property
@@ -88,7 +93,12 @@ class Arm:
         """The standard deviation between its runs; none of fewer than two."""
         if len(self.values) < 2:
             return float("nan")
-        return float(np.std(self.values, ddof=1)) if np.ptp(self.values) else 0.0
+        return 0.0 if self.identical else float(np.std(self.values, ddof=1))
+
+    @property
+    def identical(self) -> bool:
+        """Whether two or more runs all gave the same value, but for rounding."""
+        return identical(self.values)
 
     def by_split(self) -> dict[int, Floats]:
         """The values of each data split, larger being better."""
@@ -98,21 +108,22 @@ class Arm:
         return {split: np.array(values) for split, values in found.items()}
 
 
-def _alike(repeats: Repeats) -> bool | None:
-    """Whether all runs logged the same numbers; one value in common may be chance."""
-    metric = repeats.objective.metric
-    curves = [c for trial in repeats if (c := trial.curves.only(metric)) is not None]
-    if len(curves) < 2:
-        return None
-    return all(np.array_equal(curves[0].values, own.values) for own in curves[1:])
+def _steps(repeats: Repeats) -> float | None:
+    """How long a configuration trains, by the meaning of its names."""
+    name = repeats.results.meaning.name("max_train_steps")
+    value = repeats.of.configuration.get(name)
+    return float(value) if is_number(value) else None  # type: ignore[arg-type]
 
 
 def _code(repeats: Repeats) -> str:
     """The code its runs came from; empty when the record does not say."""
     origins = repeats.results.origins
+    found = [own for trial in repeats if (own := origins.get(trial.identity)) is not None]
+    if found and all(own.program for own in found):  # what it runs, whatever else was committed
+        return ", ".join(sorted({own.program[:10] for own in found}))
     known = {
-        f"{origin.commit[:10]}{'+' + origin.diff_sha256[:10] if origin.diff_sha256 else ''}"
-        for trial in repeats
-        if (origin := origins.get(trial.identity)) is not None and origin.commit
+        f"{own.commit[:10]}{'+' + own.diff_sha256[:10] if own.diff_sha256 else ''}"
+        for own in found
+        if own.commit
     }
     return ", ".join(sorted(known))

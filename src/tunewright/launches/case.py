@@ -31,6 +31,7 @@ class Case:
     history: History
     posterior: Gain | None
     method: Method
+    exact: bool = False  # declared deterministic
 
     @property
     def runs(self) -> int:
@@ -43,6 +44,11 @@ class Case:
     def sd(self) -> float:
         """The standard deviation of one run."""
         return float("nan") if self.posterior is None else float(self.posterior.sd)
+
+    @property
+    def difference(self) -> float:
+        """Of the means; positive: the candidate is better."""
+        return float(self.candidate.oriented.mean() - self.baseline.oriented.mean())
 
     @property
     def worth(self) -> float:

@@ -15,7 +15,7 @@ from tunewright.errors import DesignError
 from tunewright.finding import Finding
 from tunewright.launches.arm import Arm
 from tunewright.launches.case import Case, plan_for, posterior_of
-from tunewright.launches.grounds import claim_of, objections
+from tunewright.launches.grounds import claim_of, objections, unlike
 from tunewright.launches.launch import Launch, Verdict
 from tunewright.launches.plan import FEWEST_RUNS, FUTILE, NOT_WORSE_RATE, RATE
 from tunewright.launches.reasons import (
@@ -26,14 +26,15 @@ from tunewright.launches.reasons import (
     included,
     infeasible_repeats,
     planning,
-    shrunk,
     sureness,
     too_few_runs,
     unbalanced,
+    without_probability,
 )
 from tunewright.launches.terms import LaunchTerms
 from tunewright.messages import Message
 from tunewright.stats.gain import NOTHING, History
+from tunewright.stats.shrinkage import shrunk
 from tunewright.stats.spread import Spread
 from tunewright.store.repeats import Repeats
 
@@ -69,6 +70,7 @@ def decide(
     """
     terms = terms or LaunchTerms()
     own, other = (arm if isinstance(arm, Arm) else Arm.of(arm) for arm in (candidate, baseline))
+    exact = terms.deterministic or (own.deterministic and other.deterministic)
     _refuse(own, other)
     claim, why_claim = claim_of(own, other, terms.claim)
     past = History.declared(terms.sd) if terms.sd is not None else history or NOTHING
@@ -98,18 +100,23 @@ def decide(
         history=past,
         posterior=posterior,
         method=method,
+        exact=exact,
     )
     forbidding, limiting = objections(findings, claim, own, other)
-    forbidding += apart + infeasible_repeats(own, other)
-    verdict, deciding, needed = _verdict(case, forbidding)
+    forbidding += unlike(own, other, terms) + apart + infeasible_repeats(own, other)
+    verdict, deciding, needed = _exactly(case, forbidding) if exact else _verdict(case, forbidding)
     reasons = [*deciding, why_claim, *included(spreads)]
     if why_plan is not None:
         reasons.append(why_plan)
     rate = NOT_WORSE_RATE if margin is not None else RATE[claim]
-    reasons.append(errors(case, rate))
-    known = posterior is not None
+    if not exact:
+        reasons.append(errors(case, rate))
+    known = posterior is not None and not exact
+    expected = shrunk(posterior) if known and posterior is not None else None
     observed = float(posterior.mean) if posterior is not None else None
-    interval = posterior.interval() if posterior is not None else None
+    if exact and own.values and other.values:
+        observed = case.difference
+    interval = posterior.interval() if known and posterior is not None else None
     return Launch(
         verdict=verdict,
         probability=case.probability() if known else None,
@@ -118,10 +125,12 @@ def decide(
         reasons=tuple(reasons),
         caveats=tuple([*caveats(case, study), *limiting, *fixed_caveats(own, other)]),
         runs_needed=needed,
-        shrunk_gain=None if observed is None else shrunk(observed, case.runs),
+        shrunk_gain=expected.mean if expected is not None else observed,
+        shrunk_interval=None if expected is None else expected.interval,
         claim=claim,
         threshold=case.threshold,
-        false_launch_rate=rate,
+        false_launch_rate=None if exact else rate,
+        deterministic=exact,
         metric=own.objective.metric,
         complexity=terms.complexity,
         not_worse_by=margin,
@@ -178,6 +187,20 @@ def _verdict(case: Case, forbidding: list[Message]) -> tuple[Verdict, list[Messa
     return "undecided", [Message("launch.too_small", {"runs": runs}), *said], 0
 
 
+def _exactly(case: Case, forbidding: list[Message]) -> tuple[Verdict, list[Message], int]:
+    """The verdict on programs without chance: the difference is what it is."""
+    varying = [arm for arm in (case.candidate, case.baseline) if arm.sd > 0]
+    if varying:
+        arms = {arm.label: arm.sd for arm in varying}
+        forbidding = [*forbidding, Message("launch.not_deterministic", {"arms": arms})]
+    if not case.candidate.values or not case.baseline.values:
+        return "undecided", forbidding or [too_few_runs(case, "each", True)], int(not forbidding)
+    said = [without_probability(case)]
+    if forbidding:
+        return "undecided", [*forbidding, *said], 0
+    return "launch" if case.difference > case.must_exceed else "keep", said, 0
+
+
 def _lacking(case: Case) -> tuple[Message | None, int]:
     """What keeps the runs from being judged, and how many more would do."""
     own, other = len(case.candidate.values), len(case.baseline.values)
@@ -191,6 +214,9 @@ def _lacking(case: Case) -> tuple[Message | None, int]:
         wanted = case.plan.next_look(fewest) or FEWEST_RUNS
         arm = which if own != other else "each"
         return too_few_runs(case, arm, known), max(1, wanted - fewest)
+    if not case.sd > 0:  # a coarse metric gave one value in every run: there is no noise to go by
+        wanted = case.plan.next_look(fewest) or fewest + FEWEST_RUNS
+        return Message("launch.no_spread", {"runs": fewest}), wanted - fewest
     if most > UNBALANCED * fewest and not (own == 1 and known):
         return unbalanced(case, which, most - fewest), most - fewest
     return None, 0

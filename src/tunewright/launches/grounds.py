@@ -14,6 +14,7 @@ from tunewright.design.ranges import same_value
 from tunewright.finding import Finding
 from tunewright.launches.arm import Arm
 from tunewright.launches.plan import Claim
+from tunewright.launches.terms import LaunchTerms
 from tunewright.messages import Message
 
 # nothing of the round means anything
@@ -55,6 +56,22 @@ def claim_of(candidate: Arm, baseline: Arm, declared: Claim | None = None) -> tu
         return "feature", Message("launch.claim_scientific", {"claim": "feature", "names": asked})
     facts = {"claim": "hyperparameters", "names": list(names)}
     return "hyperparameters", Message("launch.claim_not_asked", facts)
+
+
+def unlike(candidate: Arm, baseline: Arm, terms: LaunchTerms) -> list[Message]:
+    """Why two arms cannot be compared as they are: no seed was used, or not trained as long."""
+    found: list[Message] = []
+    arms = (candidate, baseline)
+    if not terms.deterministic and not (candidate.deterministic and baseline.deterministic):
+        same = [arm for arm in arms if arm.identical and arm.alike is not False]
+        if len(same) == len(arms) or any(arm.alike for arm in same):
+            runs = {arm.label: len(arm.values) for arm in same}
+            found.append(Message("launch.identical_repeats", {"runs": runs}))
+    lengths = [arm.steps for arm in arms]
+    if None not in lengths and lengths[0] != lengths[1] and not terms.any_length:
+        facts = {"candidate": lengths[0], "baseline": lengths[1]}
+        found.append(Message("launch.different_lengths", facts))
+    return found
 
 
 def objections(

@@ -27,9 +27,10 @@ class Launch(Facts):
     runs_needed: int  # more runs per arm before there is an answer; 0: none would help
 
     shrunk_gain: float | None  # what to expect of it: launched gains were lucky ones on average
+    shrunk_interval: tuple[float, float] | None  # 90 %, of what to expect
     claim: Claim
     threshold: float  # the probability it takes to launch
-    false_launch_rate: float  # of a candidate that changes nothing (or is worse by the margin)
+    false_launch_rate: float | None  # of what changes nothing (or is worse by the margin)
     metric: str
     complexity: float  # the gain it takes to be worth its cost, in the metric's units
     not_worse_by: float | None  # the margin, when the question is whether something can go
@@ -43,6 +44,7 @@ class Launch(Facts):
     baseline_values: tuple[float, ...]
     history_sd: float | None = None  # the sd of earlier repeats
     history_dropped: bool = False  # whether these runs contradict it
+    deterministic: bool = False  # declared: the difference is exact, and has no probability
 
     @property
     def runs(self) -> tuple[int, int]:

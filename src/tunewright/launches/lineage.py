@@ -35,14 +35,19 @@ def keep_launch(
     baseline: Place | None,
     *,
     why: str = "",
+    runs: int | None = None,
 ) -> int:
-    """Record a decision; if its verdict is launch, its candidate is the baseline from now on."""
+    """Record a decision; if its verdict is launch, its candidate is the baseline from now on.
+
+    `runs` of the candidate made it win, by default those that were compared.
+    """
     goal = store.round(candidate.round).round.goal
     receipt = Receipt(who(), why, goal, capture().commit)
     with store.transaction():
         key = store.add_launch(decision, candidate, baseline, receipt)
         if decision.get("verdict") == "launch":
-            store.add_baseline(key, runs=len(decision.get("candidate_values") or ()))
+            won_with = len(decision.get("candidate_values") or ()) if runs is None else runs
+            store.add_baseline(key, runs=won_with)
     return key
 
 

@@ -108,6 +108,12 @@ def look_until_decided(
             f"trial {candidate.of.number} of {candidate.results.round.name} is the baseline "
             "already: there is nothing to launch."
         )
+    terms = question.terms
+    if terms.deterministic or (candidate.deterministic and baseline.deterministic):
+        return _exactly(candidate, baseline, question)
+    seedless = _seedless(question, candidate, baseline)  # known before anything runs
+    if seedless is not None:
+        return Decided(seedless, candidate, baseline)
     forbidden = question.answer(_first(candidate, 0), _first(baseline, 0))
     if not forbidden.runs_needed:
         return Decided(forbidden, candidate, baseline)
@@ -117,7 +123,9 @@ def look_until_decided(
     look = max((n for n in plan.looks if n <= there), default=plan.looks[0])
     while True:
         candidate, summary = _repeated(candidate, workload, look, watch)
-        if summary.why == "finished":
+        if _seedless(question, _first(candidate, look), _first(baseline, 0)) is not None:
+            pass  # the baseline's runs would be as little use
+        elif summary.why == "finished":
             baseline, summary = _repeated(baseline, workload, look + skip, watch)
         own, other = _first(candidate, look), _first(baseline, look, skip)
         launch = question.answer(own, other)
@@ -135,6 +143,28 @@ def look_until_decided(
         if further is None:
             return found
         look = further
+
+
+def _exactly(candidate: Repeats, baseline: Repeats, question: Question) -> Decided:
+    """The decision about a program without chance: its trials are what repeats would be."""
+    own, other = (exact_arm(repeats) for repeats in (candidate, baseline))
+    done = Summary("finished", "the program is deterministic: nothing is trained again")
+    return Decided(question.answer(own, other), candidate, baseline, done)
+
+
+def exact_arm(repeats: Repeats) -> Arm:
+    """A deterministic arm: without repeats the trial itself counts, since no seed favours it."""
+    arm = Arm.of(repeats)
+    if arm.values or repeats.of.value is None:
+        return arm
+    return replace(arm, values=(repeats.of.value,), splits=(repeats.results.round.seed,))
+
+
+def _seedless(question: Question, candidate: Repeats, baseline: Repeats) -> Launch | None:
+    """The refusal, where repeats show that the program does not use its seed."""
+    found = question.answer(candidate, baseline)
+    refused = any(reason.code == "launch.identical_repeats" for reason in found.reasons)
+    return found if refused else None
 
 
 def decide_by_split(

@@ -17,6 +17,7 @@ import numpy as np
 from tunewright.design.ranges import Value, same_value
 from tunewright.launches.lineage import Launched, launches
 from tunewright.stats.gain import History
+from tunewright.stats.identical import identical
 from tunewright.store.results import Results
 from tunewright.store.store import Store
 from tunewright.store.trial import Trial
@@ -66,7 +67,7 @@ def groups_of(results: Results, since: datetime) -> list[Group]:
     for parent in dict.fromkeys(r.parent for r in results.recorded_repeats if r.parent is not None):
         trial = results.trial(parent)
         values = tuple(r.value for r in results.repeats(parent) if r.value is not None)
-        if len(values) > 1 and np.ptp(values) and _tuned(results, trial):
+        if len(values) > 1 and not identical(values) and _tuned(results, trial):
             pipeline = Pipeline.of(results, trial)
             found.append(Group(results.round.name, parent, values, pipeline, since))
     return found

@@ -4,26 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tunewright.design.ranges import Value, same_value
 from tunewright.launches.arm import Arm
 from tunewright.launches.case import Case
 from tunewright.launches.plan import FEWEST_RUNS, MOST_RUNS, runs_for
 from tunewright.messages import Message
+from tunewright.stats.shrinkage import shrunk
 from tunewright.stats.spread import Spread
 
 SD_RATIO = 3.0  # between the arms: beyond it five skewed runs cannot tell a shift from a spread
-SHRINK = 2.0  # an observed gain of n runs counts n / (n + 2): gains are about one sd large
 
 
-def shrunk(gain: float, runs: int) -> float:
-    """What to expect of a gain seen with so many runs per arm.
-
-    Gains that are launched were lucky ones on average: with five runs each the mean observed gain
-    of launched candidates was 1.52 standard deviations, the true one 1.08, the shrunk one 1.09.
-
-    >>> shrunk(1.52, 5).__round__(2)
-    1.09
-    """
-    return gain * runs / (runs + SHRINK)
+def without_probability(case: Case) -> Message:
+    """The difference of two programs without chance."""
+    own, other = case.candidate, case.baseline
+    return Message(
+        "launch.deterministic",
+        {
+            "metric": own.objective.metric,
+            "candidate_mean": own.mean,
+            "baseline_mean": other.mean,
+            "gain": case.difference,
+            **_asked(case),
+        },
+    )
 
 
 def sureness(case: Case) -> Message:
@@ -44,7 +48,7 @@ def difference(case: Case) -> Message:
     """Both means, and what to expect of the gain."""
     assert case.posterior is not None
     own, other = case.candidate, case.baseline
-    gain = float(case.posterior.mean)
+    gain, expected = float(case.posterior.mean), shrunk(case.posterior)
     return Message(
         "launch.difference",
         {
@@ -54,8 +58,8 @@ def difference(case: Case) -> Message:
             "baseline_mean": other.mean,
             "baseline_runs": len(other.values),
             "gain": gain,
-            "shrunk_gain": shrunk(gain, case.runs),
-            "interval": [float(end) for end in case.posterior.interval()],
+            "shrunk_gain": expected.mean,
+            "interval": list(expected.interval),
         },
     )
 
@@ -64,7 +68,7 @@ def planning(case: Case) -> list[Message]:
     """How many runs would find a gain of the size that was declared, or seen."""
     n, sd = case.runs, case.sd
     assert case.posterior is not None
-    effect = case.detect or shrunk(float(case.posterior.mean), n) - case.must_exceed
+    effect = case.detect or shrunk(case.posterior).mean - case.must_exceed
     if not effect > 0 or not sd > 0:
         return []
     runs = runs_for(effect / sd, case.threshold)
@@ -141,7 +145,7 @@ def caveats(case: Case, study: Spread | None = None) -> list[Message]:
             noisy = own.label if own.sd > other.sd else other.label
             found.append(Message("launch.unequal_spread", {"arm": noisy, "ratio": ratio}))
     for arm in (own, other):
-        if len(arm.values) > 1 and arm.sd == 0 and arm.alike is not False:
+        if arm.identical and arm.alike is not False and not case.exact:
             facts = {"runs": len(arm.values), "arm": arm.label}
             found.append(Message("launch.same_curves", facts))
         if arm.failed or arm.unfinished:
@@ -158,15 +162,24 @@ def caveats(case: Case, study: Spread | None = None) -> list[Message]:
 
 def fixed_caveats(candidate: Arm, baseline: Arm) -> list[Message]:
     """What the rounds held fixed limits every conclusion."""
-    rounds = [arm.round for arm in (candidate, baseline) if arm.round is not None]
+    arms = (candidate, baseline)
+    rounds = [arm.round for arm in arms if arm.round is not None]
     fixed = dict.fromkeys(f for round in rounds for study in round.studies for f in study.fixed)
     found: list[Message] = []
     for one in fixed:
+        if not all(_has(arm, one.name, one.value) for arm in arms):
+            continue  # what the two do not share is what is being compared
         when = [list(condition) for condition in one.when]
         caveat = Message("launch.holds_for", {"name": one.name, "value": one.value, "when": when})
         if caveat not in found:
             found.append(caveat)
     return found
+
+
+def _has(arm: Arm, name: str, value: Value) -> bool:
+    """Whether an arm was trained with this value; one without a configuration may have been."""
+    own = arm.configuration
+    return not own or (name in own and same_value(own[name], value))
 
 
 def _asked(case: Case) -> dict[str, float | None]:

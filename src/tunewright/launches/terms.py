@@ -30,7 +30,9 @@ class LaunchTerms(Facts):
     `splits` trains both arms once on each of so many data splits instead. `in_general` claims that
     the feature helps however it is tuned: study and data variance count too. `fresh` does not
     reuse the runs that made the baseline what it is. `same_data` declares that the program does
-    not take its data split from the seed.
+    not take its data split from the seed, `deterministic` that it gives the same value under every
+    seed: then a difference is reported without a probability. `any_length` compares arms that
+    train for different numbers of steps, which is refused otherwise.
 
     >>> LaunchTerms(complexity=0.002, plan=5).looks(default=fixed(3)).looks
     (5,)
@@ -47,6 +49,8 @@ class LaunchTerms(Facts):
     in_general: bool = False
     fresh: bool = False
     same_data: bool = False
+    deterministic: bool = False
+    any_length: bool = False
 
     def __post_init__(self) -> None:
         if not math.isfinite(self.complexity) or self.complexity < 0:

@@ -17,6 +17,7 @@ import numpy as np
 from tunewright import messages
 from tunewright.actions import Action, Advise, MeasureVariance, Repeat
 from tunewright.checks.positions import losses_of
+from tunewright.checks.trial_sd import seedless_trials
 from tunewright.checks.variance import optimism, spread
 from tunewright.errors import DesignError
 from tunewright.execution.repeat import repeated
@@ -51,12 +52,15 @@ class Variances(Facts):
     splits: Spread | None  # the best configuration, on other splits
     optimism: float | None  # by which the best value is too good, at least: it was picked
     missing: Mapping[Unknown, Action] = field(default_factory=dict)  # how to measure the rest
+    seedless: tuple[int, ...] = ()  # trials whose repeats were all the same: no seed is used
     interrupted: bool = False  # somebody stopped the training that was to measure it
 
     def __str__(self) -> str:
         """One line for each that is known."""
         known = [self.trial, *self.study.values(), self.data, self.data_of_gain, self.splits]
         lines = [str(one) for one in known if one is not None]
+        if self.seedless:
+            lines.insert(0, messages.text("repeat.identical", {"trials": list(self.seedless)}))
         return "\n".join(lines) or messages.text("variance.nothing_known", {})
 
 
@@ -110,7 +114,8 @@ def variances_of(
     is the best configuration trained on several data splits.
     """
     name = results.round.name
-    found = spread(_groups(results))
+    seedless = seedless_trials(results)
+    found = None if seedless else spread(_groups(results))
     trial = None
     if found is not None:
         freedom = found.repeats - found.groups
@@ -126,7 +131,7 @@ def variances_of(
     data, gap = _data(results, best[0]) if best else (None, None)
     missing: dict[Unknown, Action] = {}
     if trial is None:
-        missing["trial"] = Repeat(name)
+        missing["trial"] = Advise("use_the_seed") if seedless else Repeat(name)
     if not replicates:
         missing["study"] = MeasureVariance(name, studies=3)
     if data is None:
@@ -143,6 +148,7 @@ def variances_of(
         splits=None if splits is None else by_split(splits),
         optimism=_optimism(results, trial),
         missing=missing,
+        seedless=seedless,
     )
 
 

@@ -109,6 +109,8 @@ def launch(
         report.decision.verdict, report.now
     """
     terms = terms or LaunchTerms()
+    if workload.deterministic:
+        terms = replace(terms, deterministic=True)
     with Store.open(workload.store, create=False) as store:
         results, number = _candidate(store, candidate, trial)
         if first:

@@ -15,6 +15,7 @@ at a shell. Whoever shows a text says who reads it (`Reader`); Python is the def
 from __future__ import annotations
 
 import importlib
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from string import Formatter
@@ -92,6 +93,11 @@ def text(code: str, facts: Facts, reader: Reader = "python") -> Text:
     return Text(fill(catalogue[code], facts, reader))
 
 
+def is_code(code: str) -> bool:
+    """Whether the catalogue has a sentence of this code."""
+    return code in _language().SENTENCES
+
+
 def sentence(message: Message | Facts) -> Text:
     """The sentence of a message, or of its plain data as the database has it."""
     if isinstance(message, Message):
@@ -154,6 +160,8 @@ class _Formatter(Formatter):
             return " and ".join(f"{name} in {words.range_of(one)}" for name, one in value.items())
         if kind == "message":  # a sentence inside a sentence
             return sentence(value)
+        if kind == "quoted":  # an argument of a command, as a shell takes it
+            return shlex.quote(str(value))
         if kind == "settings":
             return words.settings(value)
         return super().format_field(value, format_spec)

@@ -19,6 +19,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from tunewright.causes import causes
 from tunewright.pipeline.batches import Batch, map_tensors
 from tunewright.pipeline.gradient import Recorder
 from tunewright.pipeline.hosts import Host
@@ -164,11 +165,8 @@ def _end_capture(random_state: Tensor, pool: Any) -> None:
 
 def _first_line(error: BaseException) -> str:
     """The first cause: what the step did, not what ending the capture said about it."""
-    seen = {id(error)}
-    while error.__context__ is not None and id(error.__context__) not in seen:  # it may be a cycle
-        error = error.__context__
-        seen.add(id(error))
-    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    *_, first = causes(error)
+    return str(first).strip().splitlines()[0] if str(first).strip() else type(first).__name__
 
 
 def _copied(static: Any, item: Any) -> bool:

@@ -73,7 +73,7 @@ def _found(results: Results) -> Iterator[Message]:
         facts = {
             "metric": results.objective.metric,
             "value": best.value,
-            "trial": best.number,
+            "trial": best.shown_number,
             "step": best.best_step,
             "settings": settings(best.configuration, without_fixed(results.round)),
         }

@@ -60,11 +60,15 @@ def chosen(campaign: Campaign) -> Text:
     if winner is None:
         return Message("campaign.nothing_chosen").text
     searched = campaign.definition.space.nuisance
-    values = [float(value) for value in winner.repeats.values]
+    fresh = campaign.fresh
+    values = [float(value) for value in (fresh.values if fresh is not None else ())]
+    picked = not values  # only the repeats that chose it are there: they flatter it
+    values = values or [float(value) for value in winner.repeats.values]
     facts = {
         "metric": winner.results.objective.metric,
         "value": winner.trial.value,
         "repeats": values,
+        "picked": picked and bool(values) and campaign.chose_by > 0,
         "mean": statistics.fmean(values) if values else None,
         "sd": statistics.stdev(values) if len(values) > 1 else None,
         "settings": {n: v for n, v in winner.trial.configuration.items() if n in searched},
@@ -83,9 +87,11 @@ def _found(campaign: Campaign) -> Iterator[Message]:
     if winner is not None:
         place = {"place": str(winner.place), "step": winner.trial.best_step}
         yield Message("campaign.place", place)
-    if campaign.launched is not None:
+    if campaign.launched is not None and (
+        winner is None or campaign.launched.candidate == winner.place
+    ):
         yield Message("campaign.launched", _launch(campaign.launched))
-    for look in campaign.looks[-1:]:
+    for look in campaign.tested[-1:]:
         yield Message("campaign.tested", {"look": look.look, "metrics": dict(look.metrics)})
     yield Message("campaign.spent", _spent(campaign))
     for probe in campaign.probes:
@@ -153,6 +159,8 @@ def _launch(own: Launched) -> dict[str, Any]:
         "gain": decision.get("gain"),
         "interval": decision.get("interval"),
         "reason": None if own.verdict == "launch" else reasons[0],
+        "deterministic": bool(decision.get("deterministic")),
+        "false_launch_rate": decision.get("false_launch_rate"),
     }
 
 

@@ -70,6 +70,7 @@ def of_repeats(repeats: Repeats, why: str) -> Facts:
             "values": values,
             "mean": statistics.fmean(values) if values else None,
             "sd": statistics.stdev(values) if len(values) > 1 else None,
+            "seedless": repeats.seedless,
             "next": next_steps(repeats.results),
         }
     )
@@ -86,6 +87,7 @@ def of_campaign(campaign: Campaign) -> Facts:
             "trial": winner.trial.number,
             "value": winner.known_value if winner.repeats.values else winner.trial.value,
             "repeats": winner.repeats.values,
+            "fresh": () if campaign.fresh is None else campaign.fresh.values,
         }
     launched = campaign.launched
     made: Facts = plain(

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from typing import IO, Any
 
 from tunewright.actions import Action
+from tunewright.errors import TunewrightError
 from tunewright.present.plain import as_json, plain
 
 SCHEMA_VERSION = 1
@@ -57,6 +58,7 @@ def failure(command: str, error: BaseException, exit_code: int) -> dict[str, Any
             "code": code_of(error),
             "message": message_of(error),
             "facts": plain(getattr(error, "facts", {})),
+            **_several(error),
             "remedy": remedy_of(error),
         },
         "exit_code": exit_code,
@@ -66,6 +68,13 @@ def failure(command: str, error: BaseException, exit_code: int) -> dict[str, Any
 def show(command: str, data: Any) -> None:
     """Print the envelope of an answer."""
     _print(success(command, data))
+
+
+def _several(error: BaseException) -> dict[str, Any]:
+    """Every problem, where the error has more than one."""
+    if not isinstance(error, TunewrightError) or len(error.problems) == 1:
+        return {}
+    return {"problems": plain(error.to_data()["problems"])}
 
 
 def show_error(command: str, error: BaseException, exit_code: int = 2) -> None:

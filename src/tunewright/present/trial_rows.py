@@ -17,7 +17,7 @@ MOST = 300  # rows; an export has all of them
 class Row:
     """One trial as a reader sees it."""
 
-    number: int | None
+    number: int | str | None
     study: str
     status: str
     value: str
@@ -52,7 +52,7 @@ def trial_rows(results: Results, most: int = MOST) -> TrialRows:
 
 def _row(results: Results, trial: Trial, hidden: tuple[str, ...]) -> Row:
     return Row(
-        trial.number,
+        trial.shown_number,
         results.studies[trial.study].label,
         trial.status,
         words.number(trial.value),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tunewright.design.ranges import Value, is_number
 from tunewright.execution.command import Command
@@ -25,6 +25,7 @@ class ByMeaning:
 
     workload: Workload
     configuration: Mapping[str, Value]
+    known: Trial | None = None  # the recorded trial it is from
 
     def name(self, meaning: str) -> str:
         """How the workload spells it."""
@@ -86,6 +87,10 @@ class ByMeaning:
         """The configuration with these meanings set."""
         return {**self.configuration, **self.spelled(**meanings)}
 
+    def with_meanings(self, **meanings: Value) -> ByMeaning:
+        """The same start with these meanings set."""
+        return replace(self, configuration=self.changed(**meanings))
+
     def short(self, steps: int, **meanings: Value) -> dict[str, Value]:
         """The configuration of a short run: its learning rate constant, where that can be asked."""
         constant = self.spelled(schedule=self._constant) if self._holds else {}
@@ -123,4 +128,4 @@ def by_meaning(
 ) -> ByMeaning:
     """The trial's configuration, or the best one known, with what is fixed set."""
     known = best_known(workload) if trial is None else trial
-    return ByMeaning(workload, configuration(workload, known, fixed or {}))
+    return ByMeaning(workload, configuration(workload, known, fixed or {}), known)

@@ -99,7 +99,7 @@ def clip(
     missing = start.lacks(("learning_rate", "max_train_steps", "clip_norm"))
     if missing:
         return Clip(UNKNOWN, {}, missing)
-    start = ByMeaning(source, start.changed(clip_norm=start.unclipped))
+    start = start.with_meanings(clip_norm=start.unclipped)
     answer = mended(start, steps, watch)
     keep(source, answer)
     return answer

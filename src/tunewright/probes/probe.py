@@ -17,13 +17,16 @@ from tunewright import messages
 from tunewright.design.ranges import Value
 from tunewright.design.round import Round
 from tunewright.design.round_data import as_data
+from tunewright.errors import NotFound
 from tunewright.execution.run import supervise
+from tunewright.execution.sources import sources
 from tunewright.execution.watcher import Watcher
 from tunewright.execution.workload import Workload
 from tunewright.facts import Facts, plain
 from tunewright.messages import Message, Text
 from tunewright.search.listed import Listed
 from tunewright.search.search import Search
+from tunewright.store.provenance import digest
 from tunewright.store.results import Results
 from tunewright.store.store import Store
 
@@ -71,13 +74,15 @@ def message_of(data: Mapping[str, Any] | str) -> Message:
     return Message(data["code"], {name: one for name, one in data.items() if name != "code"})
 
 
-def named(probe: str, round: Round, workload: Workload) -> Round:
+def named(probe: str, round: Round, workload: Workload, code: str = "") -> Round:
     """The round under a name made of the probe and of all it asks, so that asking again finds it.
 
-    A change of anything makes another round; the goal is only words.
+    A change of anything makes another round; the goal is only words. `code` tells apart what was
+    asked of an earlier program.
     """
     asked = {name: value for name, value in as_data(round).items() if name not in ("name", "goal")}
-    whole = json.dumps([workload.name, str(workload.objective), asked], sort_keys=True)
+    about = [workload.name, str(workload.objective), asked, *([code] if code else [])]
+    whole = json.dumps(about, sort_keys=True)
     digest = hashlib.sha256(whole.encode()).hexdigest()[:8]
     return dataclasses.replace(round, name=f"probe_{probe}_{digest}")
 
@@ -91,10 +96,29 @@ def run_probe(
 ) -> Results:
     """Run one of a probe's short rounds, or go on with it, or just read it if it has been run.
 
-    Trials that failed are tried again: whoever asks again has mended the workload.
+    Trials that failed are tried again: whoever asks again has mended the workload. What an earlier
+    program did, before its source files changed, does not count.
     """
     own = named(probe, round, workload)
+    now = sources(workload.train)
+    if _ran_otherwise(own.name, workload, now):
+        own = named(probe, round, workload, digest(now))
     return supervise(own, workload, search=search, retry_failed=True, watch=watch, advise=False)
+
+
+def _ran_otherwise(name: str, workload: Workload, now: Mapping[str, str]) -> bool:
+    """Whether a round of this name has trials of a program whose files differ from today's."""
+    if not now:
+        return False
+    try:
+        store = Store.open(workload.store, create=False)
+    except NotFound:
+        return False
+    with store:
+        if all(record.name != name for record in store.rounds()):
+            return False
+        recorded = [origin.sources for origin in store.results(name).origins.values()]
+    return any(own and own != now for own in recorded)
 
 
 def run_listed(

@@ -19,6 +19,7 @@ from tunewright.execution.workload import Workload
 from tunewright.messages import Message
 from tunewright.probes.by_meaning import by_meaning
 from tunewright.probes.equal_draws import run_equal
+from tunewright.probes.foresee import foreseen
 from tunewright.probes.probe import Answer, keep
 from tunewright.probes.short_run import ShortRun, early_until, short_runs, unjudged
 from tunewright.store.trial import Trial
@@ -104,6 +105,9 @@ def stability(
         return Stability(start.learning_rate, steps, missing=missing)
     rate, own_warmup = start.learning_rate, start.warmup_steps
     steps = max(steps, 2 * own_warmup)  # a warm-up that fills the run would hide the rate itself
+    missing = foreseen(start, steps)
+    if missing:
+        return Stability(rate, steps, caveats=start.caveats, missing=missing)
     results = run_equal(
         "stability",
         f"From which learning rate above {rate:.3g} on is training unstable?",
@@ -136,8 +140,8 @@ def lowest_unstable(runs: Sequence[ShortRun]) -> float | None:
     0.4
     """
     judged = [run for run in runs if run.stable is not None]
-    for run, above in zip(judged, [*judged[1:], None], strict=True):
-        if not run.stable and (above is None or not above.stable):
+    for position, run in enumerate(judged):
+        if not any(higher.stable for higher in judged[position : position + 2]):
             return run.learning_rate
     return None
 

@@ -22,7 +22,7 @@ from tunewright.probes.prepended import Prepended, prepended
 from tunewright.probes.probe import Answer, keep
 from tunewright.probes.short_run import ShortRun
 from tunewright.probes.stability import STEPS, Stability, stability
-from tunewright.probes.warmup_ladder import Rung, climb, lengths
+from tunewright.probes.warmup_ladder import Rung, climb, climb_foreseen
 from tunewright.store.trial import Trial
 
 TIMES = (10.0, 3.0)  # of unstable_base_learning_rate; playbook: at least an order of magnitude
@@ -71,8 +71,13 @@ def warmup(
     missing = start.lacks(("learning_rate", "max_train_steps", "warmup_steps"))
     if missing:
         return Warmup(UNKNOWN, {}, missing)
-    cold = ByMeaning(workload, start.changed(warmup_steps=0))
-    before = stability(workload, fixed=cold.configuration, steps=steps, watch=watch)
+    cold = start.with_meanings(warmup_steps=0)
+    missing = climb_foreseen(cold)
+    if missing:
+        return Warmup(UNKNOWN, {}, missing)
+    before = stability(
+        workload, fixed=cold.configuration, trial=cold.known, steps=steps, watch=watch
+    )
     answer = _answer(cold, before, times, repeats, watch)
     answer = replace(
         answer,
@@ -97,9 +102,6 @@ def _answer(
     if unstable is None:
         unneeded = Message("probe.warmup.not_needed", {"stability": before.message})
         return Warmup(unneeded, {})
-    if not lengths(start.max_train_steps):
-        lack = Message("probe.warmup.too_few_steps", {"steps": start.max_train_steps})
-        return Warmup(UNKNOWN, {}, (lack,))
     tried, found, missing = _search(start, unstable, times, None, watch)
     if missing:
         return Warmup(UNKNOWN, {}, missing, rungs=tuple(tried))
@@ -143,7 +145,7 @@ def _with_clipping(
     if lack := start.lacks(("clip_norm",)):
         untried = Message("probe.warmup.clipping_untried", failed)
         return Warmup(untried, {}, lack, rungs=tuple(tried))
-    bare = ByMeaning(start.workload, start.changed(clip_norm=start.unclipped))
+    bare = start.with_meanings(clip_norm=start.unclipped)
     clipping = mended(bare, steps, watch)
     if clipping.settings and clipping.clip_norm is not None:
         return Warmup(

@@ -15,6 +15,7 @@ from tunewright.execution.watcher import Watcher
 from tunewright.messages import Message
 from tunewright.probes.by_meaning import ByMeaning
 from tunewright.probes.equal_draws import run_equal
+from tunewright.probes.foresee import foreseen
 from tunewright.probes.short_run import ShortRun, early_until, short_runs, unjudged
 from tunewright.store.results import Results
 
@@ -58,6 +59,14 @@ def lengths(max_train_steps: int) -> tuple[int, ...]:
     longest = int(LONGEST * max_train_steps)
     found = [10**power for power in range(1, 12) if 10**power <= longest]
     return tuple(found) or ((longest,) if longest >= 1 else ())
+
+
+def climb_foreseen(start: ByMeaning) -> tuple[Message, ...]:
+    """What is missing, known before anything is trained, to judge the ladder's shortest runs."""
+    tried = lengths(start.max_train_steps)
+    if not tried:
+        return (Message("probe.warmup.too_few_steps", {"steps": start.max_train_steps}),)
+    return foreseen(start, tried[0] + SHORTEST)
 
 
 def climb(

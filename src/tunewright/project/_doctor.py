@@ -35,6 +35,7 @@ EXTRAS = {  # extra -> the packages it brings, by their names on the package ind
     "demo": ("torch", "scikit-learn"),
 }
 INIT = 'tunewright init "python train.py --lr={learning_rate}" --minimize valid_error'
+FAULTS_SHOWN = 5
 Verdict = Literal["ok", "note", "bad"]
 
 
@@ -48,8 +49,14 @@ class Examined:
     remedy: str = ""
 
 
-def doctor(store: str | None = None, folder: Path | str | None = None) -> list[Examined]:
-    """Examine versions, extras, the project of a folder, its store, locks, space and devices."""
+def doctor(
+    store: str | None = None, folder: Path | str | None = None, *, deep: bool = False
+) -> list[Examined]:
+    """Examine versions, extras, the project of a folder, its store, locks, space and devices.
+
+    Every checksum of the store is verified. With `deep` its trials are compared with the files in
+    their trial folders as well.
+    """
     examined = [*_versions(), *_machine()]
     try:
         project = find(folder)
@@ -59,7 +66,7 @@ def doctor(store: str | None = None, folder: Path | str | None = None) -> list[E
         examined.append(_made("project", "note", Message("doctor.no_project"), INIT))
     else:
         examined += _project(project)
-    return [*examined, *_store(store or (None if project is None else project.store()))]
+    return [*examined, *_store(store or (None if project is None else project.store()), deep)]
 
 
 def _made(what: str, verdict: Verdict, found: Message, remedy: str = "") -> Examined:
@@ -120,7 +127,7 @@ def _project(project: Project) -> Iterator[Examined]:
             yield _made(f"round {path.stem}", "note", _problem(error), f"edit {path}")
 
 
-def _store(store: str | None) -> Iterator[Examined]:
+def _store(store: str | None, deep: bool) -> Iterator[Examined]:
     try:
         named = store_address(store)
         address = parse(named)
@@ -132,6 +139,7 @@ def _store(store: str | None) -> Iterator[Examined]:
     try:
         with Store.open(named, create=False) as opened:
             rounds = opened.rounds()
+            faults = opened.faults(folders=deep)
     except NotFound:
         missing = _found("no_store", store=address.shown)
         yield _made("store", "note", missing, "tunewright run ROUND")
@@ -140,6 +148,12 @@ def _store(store: str | None) -> Iterator[Examined]:
         yield _made("store", "bad", _problem(error), "tunewright restore")
         return
     trials = sum(sum(record.counts.values()) for record in rounds)
+    if faults:
+        shown = [{"where": fault.where, "what": fault.what} for fault in faults[:FAULTS_SHOWN]]
+        damaged = _found("damaged", store=address.shown, count=len(faults), faults=shown)
+        saved = address.path is not None and backup.newest(address.path) is not None
+        yield _made("store", "bad", damaged, f"tunewright restore{'' if saved else ' --rebuild'}")
+        return
     whole = _found("store", store=address.shown, rounds=len(rounds), trials=trials)
     yield _made("store", "ok", whole)
     if address.path is not None:

@@ -74,6 +74,7 @@ class Project:
             executor=executor,
             means=own["means"],
             off=own["off"],
+            deterministic=own["deterministic"],
             folder=None if trials_in is None else self.folder / trials_in,
         )
 

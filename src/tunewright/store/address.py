@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from tunewright.errors import StoreError, need
+from tunewright.store.secrets import masked
 
 INSTEAD = (
     "Put the store on a local disk, or use PostgreSQL: postgresql://user@host/database, "
@@ -20,6 +22,12 @@ NETWORK = frozenset(
         *("lustre", "ncpfs", "nfs", "nfs4", "orangefs", "panfs", "pvfs2", "smb2", "smb3"),
         *("smbfs", "virtiofs"),
     )
+)
+
+
+LONGEST_NAME = 200  # bytes of a file's name: a log, a lock and backups are called after it
+_MISTYPED = re.compile(
+    r"(?i)[a-z][a-z0-9+.-]+:/?[^/\\]*@|(postgres|postgresql|mysql|sqlite)\S*:/[^/]"
 )
 
 
@@ -42,26 +50,35 @@ def parse(given: str | os.PathLike[str]) -> Address:
     """
     text = os.fspath(given)
     scheme, divider, rest = text.partition("://")
+    scheme = scheme.lower()
     if not divider:
+        if _MISTYPED.match(text):
+            raise StoreError(f"{masked(text)}: an address has two slashes: postgresql://host/name")
         return _file(Path(text))
     if scheme in ("sqlite", "sqlite+pysqlite"):
         if not rest.startswith("/") or rest in ("/", "/:memory:"):
             raise StoreError(
-                f"{text}: a store is a file, so that it outlives the process: sqlite:///tuning.db"
+                f"{masked(text)}: a store is a file, so that it outlives the process: sqlite:///tuning.db"
             )
         return _file(Path(rest[1:]))
     if scheme in ("postgresql", "postgres", "postgresql+psycopg"):
         return _server(text, rest)
     raise StoreError(
-        f"{text}: a store is a SQLite file (tuning.db, sqlite:///tuning.db) or a PostgreSQL "
-        "database (postgresql://...)."
+        f"{masked(text)}: a store is a SQLite file (tuning.db, sqlite:///tuning.db) or a "
+        "PostgreSQL database (postgresql://...)."
     )
 
 
 def _file(path: Path) -> Address:
     if not path.name or "\x00" in str(path):
         raise StoreError(f"{str(path)!r} is not the name of a file: use one such as tuning.db")
-    path = path.expanduser().absolute()
+    if len(os.fsencode(path.name)) > LONGEST_NAME:
+        raise StoreError(f"{str(path)[:60]}...: its name is too long for a file: use tuning.db")
+    try:
+        # resolved, since SQLite keeps its log beside the file that a link leads to
+        path = path.expanduser().resolve()
+    except (OSError, RuntimeError) as error:
+        raise StoreError(f"{path} cannot be a store: {error}") from None
     return Address(str(path), path)
 
 
@@ -77,7 +94,7 @@ def _server(text: str, rest: str) -> Address:
             "that is not a PostgreSQL address; it looks like "
             "postgresql://user:password@host:5432/database"
         ) from None
-    shown = url.set(drivername="postgresql").render_as_string(hide_password=True)
+    shown = masked(url.set(drivername="postgresql").render_as_string(hide_password=True))
     return Address(shown, url=url.render_as_string(hide_password=False))
 
 

@@ -17,6 +17,8 @@ from tunewright.errors import Damaged, NotFound, StoreError
 from tunewright.snapshot import flush
 from tunewright.store.database import Database, beside
 from tunewright.store.disk_reserve import RESERVE_MB
+from tunewright.store.integrity import curve_faults
+from tunewright.store.private import make_file, make_folder
 
 KEPT = 3
 EVERY_S = 600.0
@@ -52,7 +54,7 @@ def make(path: Path) -> Path:
     """Write a backup of a store that may be in use, check it, and drop all but the newest three."""
     folder = folder_of(path)
     try:
-        folder.mkdir(exist_ok=True)
+        make_folder(folder)
         target = copy_to(folder / f"{_stamp(newest(path))}.db", path)
     except (OSError, sqlite3.Error) as error:
         raise StoreError(f"no backup of {path} could be written: {error}") from error
@@ -74,6 +76,7 @@ def copy_to(target: Path, path: Path, version: int | None = None) -> Path:
     unfinished = target.with_suffix(f".{os.getpid()}.tmp")
     existing = f"{path.absolute().as_uri()}?mode=rw"  # never an empty one made by this very look
     try:
+        make_file(unfinished)
         with (
             closing(sqlite3.connect(existing, uri=True)) as source,
             closing(sqlite3.connect(unfinished)) as copy,
@@ -145,6 +148,7 @@ def restore(path: Path, chosen: Path | None = None) -> Path:
 def _put_in_place(source: Path, path: Path) -> None:
     unfinished = beside(path, f".restoring-{os.getpid()}")
     try:
+        make_file(unfinished)
         shutil.copyfile(source, unfinished)
         with closing(sqlite3.connect(unfinished)) as copy:
             # whoever was at work then works on the file that goes; its trials are free again
@@ -167,7 +171,13 @@ def set_aside(path: Path) -> None:
 
 
 def check(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse a file that SQLite's check finds torn."""
-    (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    """Refuse a file that SQLite's check finds torn, or with a curve whose checksum is wrong."""
+    (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+    if found == "ok" and (fault := next(curve_faults(connection), None)):
+        found = f"{fault.where}: {fault.what}"
     if found != "ok":
-        raise Damaged(f"{path} is damaged ({found}); it is kept as it is.")
+        raise Damaged(
+            f"{path} is damaged ({found}); it is kept as it is, and so are the backups.",
+            code="store.damaged",
+            path=str(path),
+        )

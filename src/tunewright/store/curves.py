@@ -1,17 +1,20 @@
 """Curves: every number a trial logged, packed many to a record and never a row per point.
 
-A batch is a magic word, a length, a JSON head and raw little-endian arrays:
-`TWC1 | uint32 head length | head | step blocks (int64) | value blocks (float64)`. The head names
-each metric with the step block it uses, since metrics logged together share their steps. A metric
-may carry the uncertainty of its values: the head then names it under `uncertain`, and its standard
-deviations (float64) and counts (int64) follow all values. A reader that does not know them passes
-over them.
+A batch is a magic word, a checksum, a length, a JSON head and raw little-endian arrays:
+`TWC2 | uint32 crc32 | uint32 head length | head | step blocks (int64) | value blocks (float64)`.
+The checksum covers everything after it and is verified on every reading, since a database does not
+notice a bit that flips inside a blob. Batches of an older program (`TWC1`) have none and are read
+as they are. The head names each metric with the step block it uses, since metrics logged together
+share their steps. A metric may carry the uncertainty of its values: the head then names it under
+`uncertain`, and its standard deviations (float64) and counts (int64) follow all values. A reader
+that does not know them passes over them.
 """
 
 from __future__ import annotations
 
 import json
 import struct
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -23,7 +26,8 @@ from tunewright.errors import Damaged
 
 Steps = npt.NDArray[np.int64]
 Values = npt.NDArray[np.float64]
-MAGIC = b"TWC1"
+MAGIC = b"TWC2"
+UNCHECKED = b"TWC1"  # what an older program wrote: without a checksum
 _POINT = ("steps", "values")
 
 
@@ -81,7 +85,8 @@ def pack(
             raise ValueError(f"{name}: as many sd and n as values")
         values += [np.asarray(sd, dtype="<f8").tobytes(), np.asarray(n, dtype="<i8").tobytes()]
     text = json.dumps(head).encode()
-    return b"".join([MAGIC, struct.pack("<I", len(text)), text, *blocks, *values])
+    body = b"".join([struct.pack("<I", len(text)), text, *blocks, *values])
+    return b"".join([MAGIC, struct.pack("<I", zlib.crc32(body)), body])
 
 
 def packed(curves: Mapping[str, Curve]) -> bytes:
@@ -91,20 +96,40 @@ def packed(curves: Mapping[str, Curve]) -> bytes:
 
 
 def unpack(data: bytes, only: str | None = None) -> dict[str, Curve]:
-    """The curves of one batch; with `only`, just that metric, if it is there."""
-    if data[:4] != MAGIC or len(data) < 8:
-        raise Damaged("a curve batch does not begin with TWC1: the record is damaged")
+    """The curves of one batch; with `only`, just that metric, if it is there.
+
+    A batch whose checksum is wrong, or that cannot be read, is Damaged.
+    """
     try:
-        return _unpacked(data, only)
-    except (ValueError, LookupError, TypeError, ArithmeticError, RecursionError) as error:
+        return _unpacked(data, _head_at(data), only)
+    except (
+        ValueError,
+        LookupError,
+        TypeError,
+        ArithmeticError,
+        RecursionError,
+        struct.error,
+    ) as error:
         raise Damaged(f"a curve batch cannot be read ({error}): the record is damaged") from None
 
 
-def _unpacked(data: bytes, only: str | None) -> dict[str, Curve]:
-    (size,) = struct.unpack_from("<I", data, 4)
-    head = json.loads(data[8 : 8 + size])
+def _head_at(data: bytes) -> int:
+    """Where the length of the head stands, once the checksum before it was found right."""
+    if data[:4] == UNCHECKED:
+        return 4
+    if data[:4] != MAGIC:
+        raise ValueError("it does not begin with TWC2")
+    (checksum,) = struct.unpack_from("<I", data, 4)
+    if zlib.crc32(memoryview(data)[8:]) != checksum:
+        raise ValueError("its checksum is wrong")
+    return 8
+
+
+def _unpacked(data: bytes, at: int, only: str | None) -> dict[str, Curve]:
+    (size,) = struct.unpack_from("<I", data, at)
+    head = json.loads(data[at + 4 : at + 4 + size])
     lengths: list[int] = head["lengths"]
-    starts = [8 + size]
+    starts = [at + 4 + size]
     for length in lengths:
         starts.append(starts[-1] + 8 * length)
     at = starts[-1]
@@ -177,21 +202,35 @@ def _taken(curve: Curve, chosen: npt.NDArray[Any]) -> Curve:
 class Curves(Mapping[str, Curve]):
     """The curves of a trial by metric, unpacked when first looked at."""
 
-    def __init__(self, batches: Sequence[Batch]) -> None:
-        """Take the trial's batches in the order they were told."""
+    def __init__(self, batches: Sequence[Batch], of: str = "") -> None:
+        """Take the trial's batches in the order they were told; `of` names it if one is damaged."""
         self._batches = tuple(batches)
+        self._of = of
         self._merged: dict[str, Curve] | None = None
 
     def only(self, metric: str) -> Curve | None:
         """One metric alone, without unpacking the rest."""
         if self._merged is not None:
             return self._merged.get(metric)
-        return merge(self._batches, only=metric).get(metric)
+        return self._read(metric).get(metric)
 
     def _all(self) -> dict[str, Curve]:
         if self._merged is None:
-            self._merged = merge(self._batches)
+            self._merged = self._read(None)
         return self._merged
+
+    def _read(self, only: str | None) -> dict[str, Curve]:
+        try:
+            return merge(self._batches, only)
+        except Damaged as error:
+            if not self._of:
+                raise
+            raise Damaged(
+                f"{self._of}: {error}. `tunewright restore` puts back the newest backup, and "
+                "`tunewright restore --rebuild` makes the store again from the trial folders.",
+                code="curve.damaged",
+                trial=self._of,
+            ) from None
 
     def __getitem__(self, metric: str) -> Curve:
         """The curve of a metric."""

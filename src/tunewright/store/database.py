@@ -121,17 +121,22 @@ class Database:
             log = os.open(beside(self.address.path, "-wal"), os.O_RDONLY | os.O_CLOEXEC)
         except FileNotFoundError:
             return  # moved into the store, and flushed there, by the last one to close it
+        except OSError as error:  # no descriptor is left, say
+            raise self._not_flushed(error) from error
         try:
             os.fdatasync(log) if hasattr(os, "fdatasync") else os.fsync(log)
             if (inode := os.fstat(log).st_ino) != self._log:  # a new log: its name must last too
                 flush(self.address.path.parent)
                 self._log = inode
         except OSError as error:
-            raise StoreError(
-                f"the store {self.address.shown} could not be flushed to the disk: {error.strerror}"
-            ) from error
+            raise self._not_flushed(error) from error
         finally:
             os.close(log)
+
+    def _not_flushed(self, error: OSError) -> StoreError:
+        return StoreError(
+            f"the store {self.address.shown} could not be flushed to the disk: {error.strerror}"
+        )
 
     def _check_in_place(self) -> None:
         """Refuse to write to a file that nobody would find again."""
@@ -197,7 +202,7 @@ def translated(error: exc.SQLAlchemyError, address: Address) -> StoreError:
     where = address.shown
     if address.path is None:
         return StoreError(f"the store {where} could not be used: {said}")
-    if "malformed" in said or "not a database" in said:
+    if "malformed" in said or "not a database" in said or "Could not decode" in said:
         return Damaged(
             f"the store {where} is damaged ({said}). `tunewright restore` puts back the newest "
             "backup."

@@ -31,9 +31,10 @@ def meaning_data(meaning: Meaning) -> dict[str, Any]:
         name: list(spelled) if isinstance(spelled, tuple) else spelled
         for name, spelled in meaning.means.items()
     }
-    return {"means": means, "off": dict(meaning.off)}
+    found: dict[str, Any] = {"means": means, "off": dict(meaning.off)}
+    return {**found, "deterministic": True} if meaning.deterministic else found
 
 
 def meaning_from(data: Mapping[str, Any]) -> Meaning:
     """The meanings that plain data means."""
-    return Meaning(data["means"], data["off"])
+    return Meaning(data["means"], data["off"], data.get("deterministic", False))

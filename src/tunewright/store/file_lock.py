@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tunewright.store.private import opener
+
 try:
     import fcntl
 except ImportError:  # where there is no flock, SQLite's own waiting has to do
@@ -27,7 +29,7 @@ class FileLock:
     def __init__(self, path: Path) -> None:
         """Open (and if need be make) the file; nothing is locked yet."""
         self._threads = threading.Lock()
-        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        self._descriptor = opener(path, os.O_RDWR | os.O_CREAT)
 
     @contextmanager
     def held(self, patience_s: float) -> Iterator[None]:

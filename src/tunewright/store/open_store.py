@@ -16,6 +16,7 @@ from tunewright.store import backup, migrations
 from tunewright.store.address import Address, check_place, parse
 from tunewright.store.database import Database, beside
 from tunewright.store.plain_json import read_object
+from tunewright.store.private import make_file, make_folder
 from tunewright.store.schema import SCHEMA_VERSION
 
 MARK = "store.json"  # in the folder of trials: which store it belongs to
@@ -110,17 +111,19 @@ def _check_file(path: Path, create: bool) -> None:
                 others=others,
             )
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(path.parent)
         except OSError as error:
             raise StoreError(f"{path.parent} cannot be made: {error.strerror}") from error
     check_place(path)
+    if not path.exists():
+        make_file(path)  # SQLite gives its log and its index the mode of the file
 
 
 def _check_whole(database: Database, address: Address) -> None:
     """Refuse a file that SQLite's own check finds torn or altered."""
     try:
         with database.reading() as connection:
-            found = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar()
+            found = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar()
     except (StoreError, exc.SQLAlchemyError) as error:
         cause = getattr(error.__cause__, "orig", None)
         if not isinstance(error, Damaged) and "disk I/O" not in str(cause):
@@ -162,7 +165,7 @@ def trial_root(database: Database, identity: str, folder: Path | None) -> Path:
     folder = Path(folder).expanduser().absolute()
     mark = folder / MARK
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         if not mark.exists():
             unfinished = folder / f".{MARK}.{os.getpid()}"
             unfinished.write_text(json.dumps({"store": identity}))

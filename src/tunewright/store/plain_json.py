@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -44,13 +47,26 @@ def loads(text: str | bytes, what: str, longest: int = LONGEST_FIELD) -> Any:
 
 def read_object(path: Path) -> dict[str, Any]:
     """The JSON object in a file, within limits."""
-    size = path.stat().st_size
+    found = path.stat()
+    if not stat.S_ISREG(found.st_mode):  # a pipe never ends, and neither does /dev/zero
+        raise Damaged(f"{path}: not a plain file.")
+    size = found.st_size
     if size > LARGEST_FILE:
         raise Damaged(f"{path}: {size:,} bytes, more than the {LARGEST_FILE:,} allowed.")
     data = loads(path.read_bytes(), str(path), LARGEST_FILE)
     if not isinstance(data, dict):
         raise Damaged(f"{path}: holds a {type(data).__name__}, not a JSON object.")
     return data
+
+
+@contextmanager
+def as_written(where: str) -> Iterator[None]:
+    """A block that reads what this program wrote: what does not fit was altered, and is Damaged."""
+    try:
+        yield
+    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, OSError) as error:
+        said = f"{type(error).__name__}: {error}"[:300]
+        raise Damaged(f"{where}: not as it was written ({said}).") from error
 
 
 def finite(value: Any) -> Any:

@@ -34,13 +34,18 @@ def this_boot() -> str:
 
 def start_of(pid: int) -> str:
     """When this process began; empty if there is none, or it cannot be told."""
+    fields = _stat(pid)
+    return "" if not fields or fields[0] in "ZX" else fields[19]  # a zombie has ended already
+
+
+def _stat(pid: int) -> list[str]:
+    """What /proc tells of a process, from its state on; empty if it tells nothing."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
-        return ""
+        return []
     # the name in brackets may hold spaces and brackets itself; fields are counted after it
-    fields = stat.rpartition(")")[2].split()
-    return "" if fields[0] in "ZX" else fields[19]  # a zombie has ended already
+    return stat.rpartition(")")[2].split()
 
 
 def this_process() -> Process:
@@ -51,6 +56,18 @@ def this_process() -> Process:
 
 def gone(other: Process) -> bool:
     """Whether a process has certainly ended; False also when that cannot be told from here."""
-    if not other.boot or not other.started or other.boot != this_boot():
+    here = this_process()
+    if not other.boot or not other.started or (other.host, other.boot) != (here.host, here.boot):
+        return False  # machines cloned from one memory share the boot, but not the processes
+    return start_of(other.pid) != other.started if _stat(other.pid) else not _exists(other.pid)
+
+
+def _exists(pid: int) -> bool:
+    """Whether there is such a process: /proc may hide those of other users (hidepid)."""
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
         return False
-    return start_of(other.pid) != other.started
+    except PermissionError:
+        pass
+    return True

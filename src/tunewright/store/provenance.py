@@ -20,15 +20,19 @@ from typing import Any
 from sqlalchemy import bindparam, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
+from tunewright.errors import Damaged
 from tunewright.store import plain_json
 from tunewright.store.claims import Claim
 from tunewright.store.database import Database
 from tunewright.store.schema import attempt, provenance as provenance_table
+from tunewright.store.secrets import masked, masked_words, without_secrets
 from tunewright.store.storable import storable
 
 LONGEST_DIFF = 200_000  # characters of uncommitted changes that are kept
 PATIENCE_S = 10.0  # for git, which may be slow on a large tree
 PACKAGES = ("tunewright", "numpy", "scipy", "torch", "jax", "tensorflow", "scikit-learn", "ray")
+# neither a configured program for differences nor one that turns files into text is started
+_DIFF = ("diff", "HEAD", "--no-color", "--no-ext-diff", "--no-textconv")
 _KNOWN = select(provenance_table.c.id).where(provenance_table.c.sha256 == bindparam("sum"))
 _POINT = (
     update(attempt)
@@ -50,12 +54,15 @@ class Provenance:
     commit: str = ""  # of the git repository there; empty without one
     diff: str = ""  # uncommitted changes, head and tail kept when long
     diff_sha256: str = ""  # of the whole diff, so that two can be compared when they were cut
+    left_out: tuple[str, ...] = ()  # changed files that look secret, which the diff leaves out
     untracked: tuple[str, ...] = ()  # files git does not know, which the diff cannot show
     packages: Mapping[str, str] = field(default_factory=dict)  # name -> version
     python: str = ""
     host: str = ""
     system: str = ""
     devices: tuple[str, ...] = ()
+    # the program's own files, tracked or not -> a hash; empty: not known
+    sources: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def payload(self) -> str:
@@ -67,28 +74,63 @@ class Provenance:
         """The checksum by which the record knows an equal one."""
         return hashlib.sha256(self.payload.encode()).hexdigest()
 
+    @property
+    def program(self) -> str:
+        """One hash of the program's own files; empty when they are not known."""
+        return digest(self.sources)
+
+
+def digest(sources: Mapping[str, str]) -> str:
+    """One hash of a program's files; empty for none.
+
+    >>> digest({}), len(digest({"train.py": "ab"}))
+    ('', 64)
+    """
+    lines = "\n".join(f"{name} {own}" for name, own in sorted(sources.items()))
+    return hashlib.sha256(lines.encode("utf-8", "backslashreplace")).hexdigest() if lines else ""
+
+
+def committed_between(folder: str, first: str, second: str) -> tuple[str, ...] | None:
+    """The files that differ between two commits, from the root; None: git cannot tell."""
+    if not Path(folder).is_dir():
+        return None
+    names = _git(Path(folder), "diff", "--name-only", "--no-renames", "-z", first, second, "--")
+    return None if names is None else tuple(name for name in names.split("\0") if name)
+
+
+def prefix_of(folder: str) -> str:
+    """Where a folder lies in its git repository: "" at the root, "work/" below."""
+    found = _git(Path(folder), "rev-parse", "--show-prefix") if Path(folder).is_dir() else None
+    return (found or "").strip()
+
 
 def capture(
-    devices: Sequence[str] = (), packages: Sequence[str] = (), folder: Path | None = None
+    devices: Sequence[str] = (),
+    packages: Sequence[str] = (),
+    folder: Path | None = None,
+    sources: Mapping[str, str] | None = None,
 ) -> Provenance:
     """The provenance of what this process runs now; `packages` names more than the usual ones."""
     here = Path.cwd() if folder is None else folder
-    diff = _git(here, "diff", "HEAD", "--no-color", "--no-ext-diff") or ""
+    changes = _changes(here)
+    diff = masked(_git(here, *_DIFF, "--", *without_secrets()) or "")
     others = (_git(here, "ls-files", "--others", "--exclude-standard") or "").splitlines()
     return Provenance(
-        command=storable(shlex.join(sys.orig_argv)),
+        command=storable(shlex.join(masked_words(sys.orig_argv))),
         folder=str(here),
         commit=(_git(here, "rev-parse", "HEAD") or "").strip(),
         diff=storable(diff, LONGEST_DIFF),
         diff_sha256=hashlib.sha256(diff.encode("utf-8", "backslashreplace")).hexdigest()
         if diff
         else "",
+        left_out=tuple(storable(name) for name in changes[:100]),
         untracked=tuple(storable(name) for name in others[:100]),
         packages=_versions((*PACKAGES, *packages)),
         python=platform.python_version(),
         host=socket.gethostname(),
         system=platform.platform(),
         devices=tuple(devices),
+        sources=dict(sources or {}),
     )
 
 
@@ -122,10 +164,26 @@ def of_trial(database: Database, trial: int) -> Provenance | None:
 def from_payload(payload: str) -> Provenance:
     """The provenance that was written as this JSON."""
     stored = plain_json.loads(payload, "a provenance of the store")
+    if not isinstance(stored, dict):
+        raise Damaged("a provenance of the store is not what was written.")
     data: dict[str, Any] = {
         name: tuple(item) if isinstance(item, list) else item for name, item in stored.items()
     }
-    return Provenance(**data)
+    known = {name: item for name, item in data.items() if name in Provenance.__dataclass_fields__}
+    try:
+        return Provenance(**known)
+    except TypeError as error:
+        raise Damaged(f"a provenance of the store is not what was written ({error}).") from None
+
+
+def _changes(folder: Path) -> list[str]:
+    """The changed files that look secret, in order."""
+    names = [*_DIFF, "--name-only", "-z", "--"]
+    every, harmless = (
+        set((_git(folder, *names, *chosen) or "").split("\0"))
+        for chosen in ([":/"], without_secrets())
+    )
+    return sorted(every - harmless)
 
 
 def _git(folder: Path, *arguments: str) -> str | None:

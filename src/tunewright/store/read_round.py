@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, get_args
 
 from sqlalchemy import bindparam, select
 
+from tunewright.errors import Damaged
 from tunewright.messages import Message
 from tunewright.store import plain_json
 from tunewright.store.claims import Claim
@@ -17,7 +19,7 @@ from tunewright.store.database import Database
 from tunewright.store.reason import decode
 from tunewright.store.rounds import RoundRecord
 from tunewright.store.schema import attempt, curve, round_table, snapshot, trial
-from tunewright.store.trial import Trial
+from tunewright.store.trial import Status, Trial
 
 _TRIALS = select(trial).where(trial.c.round == bindparam("of_round")).order_by(trial.c.id)
 _TRIAL = select(trial).where(trial.c.id == bindparam("of_trial"))
@@ -33,18 +35,23 @@ _BATCHES = _POINTS.join(trial, trial.c.id == attempt.c.trial).where(
 )
 _BATCHES_OF_TRIAL = _POINTS.where(attempt.c.trial == bindparam("of_trial"))
 _NOTHING = pack({})
+_KINDS = [  # what each column of a trial may hold: its name, the types, and whether nothing
+    (c.name, (int, float) if c.type.python_type is float else c.type.python_type, c.nullable)
+    for c in trial.columns
+]
+_STATUSES = frozenset(get_args(Status))
 
 
 def read_trials(database: Database, record: RoundRecord) -> tuple[list[Trial], list[Trial]]:
     """The round's trials by number, unjudged, and its repeats."""
     with database.reading() as connection:
         rows = connection.execute(_TRIALS, {"of_round": record.id}).all()
-        curves = _curves(connection.execute(_BATCHES, {"of_round": record.id}))
+        batches = _batches(connection.execute(_BATCHES, {"of_round": record.id}))
     numbers = {row.id: row.number for row in rows}
     trials: list[Trial] = []
     repeats: list[Trial] = []
     for row in rows:
-        own = _trial(row, numbers, curves.get(row.id, Curves(())), record.command)
+        own = _trial(row, numbers, batches.get(row.id, []), record)
         (trials if row.number is not None else repeats).append(own)
     trials.sort(key=lambda t: t.number or 0)
     repeats.sort(key=lambda t: (t.parent or 0, t.identity))
@@ -57,12 +64,12 @@ def read_trial(database: Database, key: int) -> Trial | None:
         row = connection.execute(_TRIAL, {"of_trial": key}).first()
         if row is None:
             return None
-        curves = _curves(connection.execute(_BATCHES_OF_TRIAL, {"of_trial": key}))
+        batches = _batches(connection.execute(_BATCHES_OF_TRIAL, {"of_trial": key}))
         parent = select(trial.c.number).where(trial.c.id == row.parent)
         numbers = {row.parent: connection.execute(parent).scalar()} if row.parent else {}
-        command = select(round_table.c.command).where(round_table.c.id == row.round)
-        begun_by = str(connection.execute(command).scalar_one())
-    return _trial(row, numbers, curves.get(key, Curves(())), begun_by)
+        own = select(round_table.c.name, round_table.c.command).where(round_table.c.id == row.round)
+        record = connection.execute(own).one()
+    return _trial(row, numbers, batches.get(key, []), record)
 
 
 @dataclass(frozen=True)
@@ -93,7 +100,7 @@ class Snapshot:
 def attempts(database: Database, key: int) -> list[Attempt]:
     """The attempts at a trial, in order."""
     own = select(attempt).where(attempt.c.trial == key).order_by(attempt.c.n)
-    with database.reading() as connection:
+    with database.reading() as connection, plain_json.as_written(f"an attempt at trial {key}"):
         return [
             Attempt(
                 row.n,
@@ -112,7 +119,7 @@ def attempts(database: Database, key: int) -> list[Attempt]:
 def snapshots(database: Database, key: int) -> list[Snapshot]:
     """The snapshots of a trial, oldest first."""
     own = select(snapshot).where(snapshot.c.trial == key).order_by(snapshot.c.id)
-    with database.reading() as connection:
+    with database.reading() as connection, plain_json.as_written(f"a snapshot of trial {key}"):
         return [
             Snapshot(
                 row.attempt,
@@ -137,33 +144,77 @@ def batches(database: Database, claim: Claim) -> list[bytes]:
         return list(connection.execute(kept).scalars())
 
 
-def _curves(rows: Iterable[Any]) -> dict[int, Curves]:
+def _batches(rows: Iterable[Any]) -> dict[int, list[Batch]]:
+    """The batches of each trial, by its key."""
     batches: dict[int, list[Batch]] = {}
     for key, n, start_step, points in rows:
         told = _NOTHING if points is None else points
         batches.setdefault(key, []).append(Batch(n, start_step, told))
-    return {key: Curves(own) for key, own in batches.items()}
+    return batches
 
 
-def _trial(row: Any, numbers: Mapping[int, int | None], curves: Curves, command: str) -> Trial:
-    where = f"trial {row.id} of the store"
+def _trial(
+    row: Any,
+    numbers: Mapping[int, int | None],
+    batches: list[Batch],
+    record: RoundRecord | Any,
+) -> Trial:
+    parent = numbers.get(row.parent)
+    where = named(record.name, row.number, parent)
+    check_row(row, where)
     return Trial(
         number=row.number,
         study=row.study,
         index=row.position,
-        configuration=plain_json.loads(row.configuration, where) if row.configuration else {},
-        unit=plain_json.loads(row.unit, where) if row.unit else {},
+        configuration=_settings(row.configuration, where),
+        unit=_settings(row.unit, where),
         status=row.status,
         reason=decode(row.reason),
-        curves=curves,
+        curves=Curves(batches, where),
         seed=row.seed,
         attempts=row.attempt,
         seconds=row.seconds,
         peak_memory_mb=row.peak_memory_mb,
-        command=row.command or command,
-        parent=None if row.parent is None else numbers[row.parent],
+        command=row.command or record.command,
+        parent=parent,
         identity=row.id,
         folder=row.folder,
         detail=row.detail,
         search=row.search,
     )
+
+
+def named(round: str, number: int | None, parent: int | None) -> str:
+    """A trial or a repeat, as messages call it.
+
+    >>> named("depth", 3, None), named("depth", None, 3)
+    ('trial 3 of depth', 'a repeat of trial 3 of depth')
+    """
+    return (
+        f"trial {number} of {round}"
+        if number is not None
+        else f"a repeat of trial {parent} of {round}"
+    )
+
+
+def check_row(row: Any, where: str) -> None:
+    """Refuse a row of `trial` with a field that this program cannot have written.
+
+    SQLite keeps any kind of value in any column, so that one changed byte may make text a number.
+    """
+    for (name, kinds, nullable), value in zip(_KINDS, row, strict=True):
+        right = nullable if value is None else isinstance(value, kinds)
+        if not right or (isinstance(value, float) and not math.isfinite(value)):
+            raise Damaged(f"{where}: its {name} in the store is not what was written there.")
+    if row.status not in _STATUSES:
+        raise Damaged(f"{where}: {row.status!r} is no status of a trial.")
+
+
+def _settings(text: str | None, where: str) -> dict[str, Any]:
+    """A configuration or a point of the unit cube; empty where there is none yet."""
+    if not text:
+        return {}
+    found = plain_json.loads(text, where)
+    if not isinstance(found, dict):
+        raise Damaged(f"{where}: its configuration in the store is not what was written there.")
+    return found

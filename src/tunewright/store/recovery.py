@@ -19,6 +19,7 @@ from tunewright.errors import Damaged
 from tunewright.store import plain_json
 from tunewright.store.database import Database
 from tunewright.store.reason import encode
+from tunewright.store.rounds import inside
 from tunewright.store.schema import attempt, curve, trial, worker
 from tunewright.store.spool import (
     TRIAL_FILE,
@@ -56,7 +57,7 @@ def import_spool(
     for row in rows:
         if only is not None and row.id not in only:
             continue
-        folder = root / row.folder
+        folder = inside(root, row.folder)
         begun = _begun(folder, row.id)
         tried = begun if row.configuration is None else None
         for result in results_in(folder):

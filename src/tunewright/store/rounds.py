@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from pathlib import Path, PurePath
 from typing import Any, Protocol
 
 from sqlalchemy import Connection, bindparam, func, insert, select, update
@@ -171,14 +172,15 @@ def _record(connection: Connection, row: Any) -> RoundRecord:
         .where(trial.c.round == row.id, trial.c.number.is_not(None))
         .group_by(trial.c.status)
     )
-    where = f"round {storable(row.name, 200)!r} of the store"
-    try:
+    where = f"round {storable(str(row.name), 200)!r} of the store"
+    with plain_json.as_written(where):
         round = from_data(plain_json.loads(row.definition, where))
         objective = objective_from(plain_json.loads(row.objective, where))
         meaning = meaning_from(plain_json.loads(row.meaning, where))
-    except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
-        said = f"{type(error).__name__}: {error}"
-        raise Damaged(f"{where}: not as it was written ({storable(said, 500)}).") from error
+        created = datetime.fromtimestamp(row.created, UTC)
+        kept = (row.search, row.directory, row.folder, row.command, row.purpose)
+        if not all(isinstance(text, str) for text in kept):
+            raise TypeError("a number in place of text")
     return RoundRecord(
         id=row.id,
         name=row.name,
@@ -186,7 +188,7 @@ def _record(connection: Connection, row: Any) -> RoundRecord:
         objective=objective,
         meaning=meaning,
         search=row.search,
-        created=datetime.fromtimestamp(row.created, UTC),
+        created=created,
         directory=row.directory,
         folder=row.folder,
         command=row.command,
@@ -334,6 +336,21 @@ def trial_folder(directory: str, number: int, repeat: int | None = None) -> str:
     """
     own = f"{directory}/t{number:06d}"
     return own if repeat is None else f"{own}.repeat{repeat}"
+
+
+def inside(root: Path, folder: str) -> Path:
+    """The place of a trial's or a round's folder; Damaged if it would lie outside the root.
+
+    >>> inside(Path("trials"), "r1-9f2c1a/t000012").as_posix()
+    'trials/r1-9f2c1a/t000012'
+    """
+    parts = PurePath(folder).parts
+    if not parts or PurePath(folder).is_absolute() or ".." in parts or "\0" in folder:
+        raise Damaged(
+            f"the store says that a trial's folder is {folder!r}, which lies outside {root}. It "
+            "was altered; nothing was written there."
+        )
+    return root / folder
 
 
 def _row(

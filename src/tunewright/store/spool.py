@@ -32,6 +32,7 @@ from tunewright.store.claims import Claim
 from tunewright.store.curves import unpack
 from tunewright.store.definition import meaning_data, meaning_from, objective_data, objective_from
 from tunewright.store.plain_json import read_object
+from tunewright.store.private import make_folder, opener
 from tunewright.store.reason import decode, encode
 from tunewright.store.rounds import RoundRecord
 from tunewright.store.trial import ENDED, Status
@@ -40,6 +41,9 @@ ROUND_FILE = "round.json"
 TRIAL_FILE = "trial.json"
 _FOLDER = re.compile(r"t(\d{6,})(?:\.repeat(\d+))?")
 _RESULT = re.compile(r"result\.(\d+)\.json")
+LARGEST_NUMBER = 2**53
+# each attempt and each place of a batch becomes a row: a file must not ask for a million of them
+LARGEST = {"attempt": 10_000, "first": 1_000_000, "repeat": 1_000_000, "seed": 2**63 - 1}
 _number, _nothing = (int, float), type(None)
 _RESULT_KINDS: Mapping[str, tuple[type, ...]] = {
     "trial": (int,),
@@ -232,7 +236,11 @@ def numbered(name: str) -> tuple[int, int | None]:
 def _check_kinds(path: Path, told: object, kinds: Mapping[str, tuple[type, ...]]) -> None:
     """Refuse a file whose checksum is right but whose fields are not what we write."""
     for name, allowed in kinds.items():
-        if type(getattr(told, name)) not in allowed:
+        value = getattr(told, name)
+        right = type(value) in allowed
+        if right and isinstance(value, int | float):
+            right = -LARGEST.get(name, LARGEST_NUMBER) <= value <= LARGEST.get(name, LARGEST_NUMBER)
+        if not right:
             raise Damaged(f"{path}: its {name} is not what it should be.")
 
 
@@ -242,8 +250,8 @@ def write_checked(path: Path, data: Mapping[str, Any]) -> Path:
     text = f'{{"sha256": "{_sum(content)}", "content": {content}}}'
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with unfinished.open("w", encoding="ascii") as file:
+        make_folder(path.parent)
+        with open(unfinished, "w", encoding="ascii", opener=opener) as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())

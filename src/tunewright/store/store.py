@@ -39,6 +39,7 @@ from tunewright.store import (
     evaluations,
     fenced_writes as telling,
     imported as foreign,
+    integrity,
     launches,
     leases,
     notes,
@@ -53,6 +54,7 @@ from tunewright.store import (
 from tunewright.store.campaigns import CampaignRecord, CampaignStep
 from tunewright.store.claims import Claim
 from tunewright.store.evaluations import Evaluation
+from tunewright.store.integrity import Fault
 from tunewright.store.judge import judged
 from tunewright.store.launches import Baseline, Launched, Place, Receipt
 from tunewright.store.leases import LEASE_S, Kind, LeaseWatch, Reclaimed, Worker
@@ -116,6 +118,10 @@ class Store:
     def path(self) -> Path | None:
         """The file of a SQLite store."""
         return self._database.address.path
+
+    def faults(self, folders: bool = False) -> list[Fault]:
+        """Records that are not what was written; `folders` compares the trial folders too."""
+        return list(integrity.faults(self._database, folders))
 
     def close(self) -> None:
         """Close every connection."""
@@ -182,7 +188,7 @@ class Store:
         )
         if self.path is not None or record.folder:
             root = self.trial_root(Path(record.folder) if record.folder else None)
-            spool.write_round(root / record.directory, record)
+            spool.write_round(rounds.inside(root, record.directory), record)
         if not record.continued:
             try:
                 self.back_up()

@@ -43,6 +43,11 @@ class Trial:
     peak_memory_mb: float | None = None  # with everything it started; None: not measured
 
     @property
+    def shown_number(self) -> int | str | None:
+        """Its number as `tunewright trial` finds it: joined trials have their own round's."""
+        return self.number if self.origin is None else f"{self.origin[1]} of {self.origin[0]}"
+
+    @property
     def ended(self) -> bool:
         """Whether anything more can happen to it."""
         return self.status in ENDED

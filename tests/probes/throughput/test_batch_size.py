@@ -83,6 +83,49 @@ def test_sizes_beyond_the_knee_are_not_measured_unless_asked() -> None:
     assert [row.batch_size for row in some.rows] == [16, 64, 256]
 
 
+@pytest.mark.parametrize("world", [World(), World(unseen_memory=True)])
+@pytest.mark.parametrize("sizes", [(32, 48, 96), (16, 64, 250), (100, 101)])
+def test_exactly_the_sizes_asked_for_are_measured(world: World, sizes: tuple[int, ...]) -> None:
+    answer, _ = probed(world, sizes=sizes, smallest=min(sizes), most=max(sizes))
+    assert [row.batch_size for row in answer.rows] == list(sizes)
+    assert answer.chosen in sizes
+
+
+def test_a_size_that_does_not_fit_is_not_tried_though_it_was_asked_for() -> None:
+    world = World(mb_per_example=100.0, total_mb=8_000)
+    answer, _ = probed(world, sizes=(8, 16, 48, 640), smallest=8, most=640)
+    assert [row.batch_size for row in answer.rows] == [8, 16, 48]
+    assert world.out_of_memory == 0
+
+
+@pytest.mark.parametrize("unseen", [False, True])
+def test_a_refused_size_does_not_end_the_ladder(unseen: bool) -> None:
+    world = World(refused=(8,), unseen_memory=unseen, mb_per_example=0.1)
+    answer, _ = probed(world)
+    plain, _ = probed(World(unseen_memory=unseen, mb_per_example=0.1))
+    assert answer.knee == plain.knee > 16
+    assert 8 not in [row.batch_size for row in answer.rows]
+    asked, said = probed(World(refused=(48,)), sizes=(32, 48, 96), smallest=32, most=96)
+    assert [row.batch_size for row in asked.rows] == [32, 96]
+    assert any("48" in line for line in said)
+    with pytest.raises(WorkloadError, match="not this one"):
+        probed(World(refused=(1, 2, 4)))
+
+
+def test_an_edit_of_the_step_is_measured_anew(tmp_path: Path, monkeypatch: Any) -> None:
+    store = tmp_path / "tuning.db"
+    module = "tunewright.probes.throughput.batch_size.sources"
+    monkeypatch.setattr(module, lambda function: {"steps.py": "one"})
+    first, _ = probed(World(), store)
+    same = World()
+    again, _ = probed(same, store)
+    assert again.from_record and again.knee == first.knee
+    monkeypatch.setattr(module, lambda function: {"steps.py": "two"})
+    edited, _ = probed(World(per_example_s=1e-4), store)
+    assert not edited.from_record and edited.knee < first.knee
+    assert [note.facts["what"] for note in edited.notes if note.code == "probe.changed"] == ["code"]
+
+
 def test_memory_that_ends_before_the_knee() -> None:
     world = World(per_example_s=1e-7, mb_per_example=100.0, total_mb=8_000)
     answer, _ = probed(world)

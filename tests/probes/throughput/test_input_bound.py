@@ -12,7 +12,14 @@ import tunewright as tw
 from tunewright.errors import DesignError, WorkloadError
 from tunewright.messages import Message
 from tunewright.probes.throughput.input_bound import concluded
-from tunewright.probes.throughput.loader_ladder import COPY, Rung, Stage, stages_of
+from tunewright.probes.throughput.loader_ladder import (
+    COPY,
+    Rung,
+    Stage,
+    _with_workers,
+    climb,
+    stages_of,
+)
 from tunewright.probes.throughput.rig import Ran
 from tunewright.probes.throughput.stalls import find_stalls
 from tunewright.probes.throughput.synchronisations import Waits
@@ -277,3 +284,32 @@ def test_questions_that_make_no_sense() -> None:
         tw.probes.input_bound(make_step, batch_size=4, workers=[-1], store=None)
     with pytest.raises(WorkloadError, match="takes no batch_size"):
         tw.probes.input_bound(lambda size: None, batch_size=4, store=None)
+
+
+def test_a_stream_of_examples_is_timed_and_has_no_stages() -> None:
+    torch_data = pytest.importorskip("torch.utils.data")
+
+    class Stream(torch_data.IterableDataset):
+        def __iter__(self) -> Any:
+            return iter(np.ones((64, 4), "float32"))
+
+    loader = torch_data.DataLoader(Stream(), batch_size=8, drop_last=True)
+    assert stages_of(loader, 0.01) == []
+    ((workers, rate),) = climb(loader, [0], 0.01)
+    assert workers == 0 and rate > 0
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_the_loader_is_timed_as_the_training_has_it(workers: int) -> None:
+    torch_data = pytest.importorskip("torch.utils.data")
+    loader = torch_data.DataLoader(
+        Pictures(0.0),
+        batch_size=8,
+        num_workers=1,
+        persistent_workers=True,
+        prefetch_factor=5,
+        timeout=30,
+    )
+    own = _with_workers(loader, workers)
+    told = (own.num_workers, own.persistent_workers, own.prefetch_factor, own.timeout)
+    assert told == ((2, True, 5, 30) if workers else (0, False, None, 0))

@@ -7,6 +7,7 @@ started it), listens to them, and enforces limits. Others speak to it through tw
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import queue
 import selectors
@@ -41,6 +42,8 @@ from tunewright.store.reason import decode
 Isolate = Literal["auto", "always", "never"]
 CHECK_S = 0.25  # how often limits are looked at while something trains
 MEMORY_S, PEAK_S = 0.5, 2.0  # how often memory is looked at, with and without a limit
+# the machine has no descriptor, process or memory left for a worker: that passes
+SCARCE = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
 LONG_S = 60.0  # from here on a fresh process costs nothing that matters
 
 
@@ -197,10 +200,15 @@ class Pool:
         try:
             output = Output(assignment.folder, assignment.attempt)
             if seat.worker is None:
-                self._hire(seat, load)
+                try:
+                    self._hire(seat, load)
+                except OSError:
+                    output.close()
+                    raise
         except OSError as error:  # no such folder, no more processes: not this trial's fault
             cause = Message("trial.not_started", {"text": str(error)})
-            self._events.put(Ended(assignment.trial, assignment.attempt, "died", cause))
+            outcome: Outcome = "stopped" if error.errno in SCARCE else "died"
+            self._events.put(Ended(assignment.trial, assignment.attempt, outcome, cause))
             return
         now = time.monotonic()
         kills = memory.OomKills()

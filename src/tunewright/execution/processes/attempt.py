@@ -11,10 +11,12 @@ import time
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeGuard
 
+from tunewright.causes import causes
 from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
-from tunewright.errors import BadValue, Diverged, Infeasible, Stopped
+from tunewright.errors import BadValue, Diverged, Infeasible, SnapshotError, Stopped
 from tunewright.execution.command import Command
 from tunewright.execution.executors.executor import Assignment, Ended, Event, Outcome
 from tunewright.execution.handle import Run
@@ -122,7 +124,9 @@ def judge(error: BaseException) -> tuple[Outcome, Message, str]:
     if _is_out_of_memory(error, text):
         return "infeasible", Message("memory.exhausted", facts), _traceback(error)
     if _is_full_disk(error):  # not the trial's fault: tried again once there is space
-        return "died", Message("disk.full", facts), _traceback(error)
+        sizes = [c.facts["needed_mb"] for c in causes(error) if _is_unsaved(c)]
+        more = {"needed_mb": sizes[0]} if sizes else {}
+        return "died", Message("disk.full", {**facts, **more}), _traceback(error)
     return "failed", Message("trial.raised", facts), _traceback(error)
 
 
@@ -152,16 +156,18 @@ def _is_out_of_memory(error: BaseException, text: str) -> bool:
     return isinstance(error, RuntimeError) and any(words in text for words in OUT_OF_MEMORY)
 
 
-def _is_full_disk(error: BaseException | None) -> bool:
+def _is_unsaved(error: BaseException) -> TypeGuard[SnapshotError]:
+    return isinstance(error, SnapshotError) and "needed_mb" in error.facts
+
+
+def _is_full_disk(error: BaseException) -> bool:
     """Whether a full disk, or a used-up quota, is behind an exception."""
-    while error is not None:
-        # libraries that write files themselves may say it in words alone
-        if isinstance(error, OSError) and (
-            error.errno in (errno.ENOSPC, errno.EDQUOT) or "No space left" in str(error)
-        ):
-            return True
-        error = error.__cause__ or error.__context__
-    return False
+    # libraries that write files themselves may say it in words alone
+    return any(
+        isinstance(cause, OSError)
+        and (cause.errno in (errno.ENOSPC, errno.EDQUOT) or "No space left" in str(cause))
+        for cause in causes(error)
+    )
 
 
 def _traceback(error: BaseException) -> str:

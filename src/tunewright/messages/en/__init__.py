@@ -13,6 +13,7 @@ from tunewright.messages import Facts, Template
 from tunewright.messages.en import (
     actions,
     campaigns,
+    design,
     errors,
     findings_curves,
     findings_space,
@@ -27,6 +28,7 @@ from tunewright.messages.en import (
 )
 
 SENTENCES: Mapping[str, Template] = {
+    **errors.SENTENCES,
     **judging.SENTENCES,
     **project.SENTENCES,
     **reasons.SENTENCES,
@@ -38,6 +40,7 @@ SENTENCES: Mapping[str, Template] = {
     **launches.SENTENCES,
     **probes.SENTENCES,
     **probes_throughput.SENTENCES,
+    **design.SENTENCES,
 }
 FINDINGS: Mapping[str, Callable[[str, Facts], list[str]]] = {
     **findings_space.FINDINGS,

@@ -75,6 +75,9 @@ ACTIONS: dict[str, Template] = {
     "declare": {"python": _declare, "shell": _declare_in_project},
     "note": "write down which commit the trials ran",
     "search_range": "search {column} in {range:range}",
+    "use_the_seed": "let the program use its seed (run.seeds, {{run.seed}}), or declare "
+    "deterministic = true",
+    "train_as_long": "train all settings for as many steps",
     "train_elsewhere": "train more with the tool that recorded the trials, then import them again",
     "save_per_example": "save per_example.npy in run.folder: one number for each example",
 }

@@ -70,6 +70,8 @@ SENTENCES: dict[str, Template] = {
     "campaign.unfinished_trials": "{left} of {total} trials have not run yet",
     "campaign.unfinished_repeats": "{left} repeats of trial {trial} of {round} have not run yet",
     "campaign.current_default": "the current default: {settings:settings}",
+    "campaign.retrained_baseline": "the baseline (trial {trial} of {round}) trained for another "
+    "length: train it as long as the search does, to compare with it",
     "campaign.repeat_best": lambda facts: (
         f"repeat the best of exploration ({_trial(facts)}): how much of it is noise?"
     ),
@@ -104,6 +106,11 @@ SENTENCES: dict[str, Template] = {
     "campaign.none_completed": "no trial completed: fix the workload or the ranges",
     "campaign.too_few_trials": "too few trials for a launch decision: raise the budget",
     "campaign.finished": "finished with {left} of {total} trials left",
+    "campaign.identical_repeats": "all repeats of trial {trial} of {round} gave the same value: "
+    "the program does not use its seed, so that no launch can be decided. Let it use run.seeds (a "
+    "command: {{run.seed}}) and tune under a new name, or declare it deterministic and call again",
+    "campaign.false_launches": "campaigns of this size launch a change that does nothing in about "
+    "{rate:percent} of cases, as measured",
     "campaign.used_up": "all {total} trials are used",
     "campaign.stuck": "the last step changed nothing: `tunewright show` says why",
     "campaign.not_confirmed": "not confirmed; the same call asks again",

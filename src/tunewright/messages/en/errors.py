@@ -1,9 +1,128 @@
-"""What helps after an error, in a few words; the command or the call stands beside it."""
+"""Errors of no folder in particular, and what helps after an error in a few words."""
 
 from __future__ import annotations
 
-from tunewright.messages import Template
+from tunewright.messages import Facts, Template, sentence
 
+
+def _hint(facts: Facts, otherwise: str, known: str = "known") -> str:
+    """The name that was meant, or all that there are."""
+    if facts["near"]:
+        return f"Did you mean {facts['near']!r}?"
+    return f"{otherwise}{', '.join(map(str, facts[known]))}."
+
+
+def _setting(setting: Facts) -> str:
+    return ", ".join(f"{name}={value}" for name, value in setting.items())
+
+
+def _no_round(facts: Facts) -> str:
+    there = _hint(facts, "It has: ") if facts["near"] or facts["known"] else "It has none yet."
+    return f"no round {facts['name']!r} in {facts['store']}. {there}"
+
+
+def _no_store(facts: Facts) -> str:
+    there = f" There is: {', '.join(facts['others'])}." if facts["others"] else ""
+    return f"no store at {facts['path']}.{there}"
+
+
+def _no_trial(facts: Facts) -> str:
+    first, last = facts["first"], facts["last"]
+    there = "it has none" if first is None else f"its trials are {first} to {last}"
+    return f"{facts['round']} has no trial {facts['trial']}: {there}."
+
+
+def _none_completed(facts: Facts) -> str:
+    under = f" with {_setting(facts['setting'])}" if facts["setting"] else ""
+    counts = ", ".join(f"{n} {status}" for status, n in facts["counts"].items()) or "no trials"
+    return f"{facts['round']}: no completed trial{under} ({counts})."
+
+
+def _no_metric(facts: Facts) -> str:
+    there = _hint(facts, "It logged: ", known="logged")
+    return f"trial {facts['trial']} never logged {facts['metric']!r}. {there}"
+
+
+def _not_scientific(facts: Facts) -> str:
+    there = _hint(facts, "It has: ")
+    return f"{facts['round']}: {facts['name']!r} is no scientific list of this round. {there}"
+
+
+def _no_study(facts: Facts) -> str:
+    setting, studies = _setting(facts["setting"]), "; ".join(facts["studies"])
+    return f"{facts['round']}: no study with {setting}. It has: {studies}."
+
+
+def _unknown_fact(facts: Facts) -> str:
+    near = f"{{run.{facts['near']}}}" if facts["near"] else ""
+    known = ", ".join(f"{{run.{name}}}" for name in facts["known"])
+    hint = f"Did you mean {near}?" if near else f"Known: {known}."
+    return f"{{{facts['field']}}}: not known of a run. {hint}"
+
+
+def _no_room(facts: Facts) -> str:
+    has = "; ".join(facts["nodes"]) or "no node at all"
+    hints = "".join(f" Did you mean {name}?" for name in facts["near"])
+    return (
+        f"a trial needs {facts['needs']}, and no node of the Ray cluster has that. It has {has}."
+        f"{hints} Ask for less (resources=), or add a node that has it."
+    )
+
+
+def _configuration(facts: Facts) -> str:
+    """Where a listed configuration stands; one given by itself has no number."""
+    number = facts["number"]
+    return facts["source"] if number is None else f"{facts['source']}: configuration {number}"
+
+
+def _not_listed(facts: Facts) -> str:
+    studies = ", ".join(facts["studies"])
+    return f"{_configuration(facts)}, {facts['listed']}, belongs to none of the studies {studies}."
+
+
+def _unknown_listed(facts: Facts) -> str:
+    near = facts["near"]
+    hint = f"Did you mean {near!r}?" if near else f"It has {facts['known']}."
+    return f"{_configuration(facts)}: study {facts['study']} has no {facts['name']!r}. {hint}"
+
+
+SENTENCES: dict[str, Template] = {
+    "error.text": "{text}",  # of another program, or of a caller
+    "extra.missing": "{purpose} needs {package}: pip install 'tunewright[{extra}]'",
+    "problems.more": "and {count} more",
+    "problems.more_rows": "{problem:message} (and {rows} more rows)",
+    "round.not_found": _no_round,
+    "store.not_found": _no_store,
+    "trial.not_found": _no_trial,
+    "trial.none_completed": _none_completed,
+    "metric.not_found": _no_metric,
+    "study.not_found": _no_study,
+    "study.no_such_number": "{round} has studies 0 to {last}.",
+    "study.not_a_scientific_list": _not_scientific,
+    "command.problem": "command: {problem:message}",
+    "command.unknown_fact": _unknown_fact,
+    "ray.no_room": _no_room,
+    "throughput.unknown_argument": lambda facts: (
+        f"{facts['subject']} takes no {facts['name']!r}. {_hint(facts, 'It takes: ')}"
+    ),
+    "importers.no_study": "trial {trial}: no study of the round has {setting}.",
+    "importers.trial": "trials: trial {trial}: {problem:message}",
+    "listed.empty": "{source}: no configurations. List at least one.",
+    "listed.not_a_mapping": lambda facts: (
+        f"{_configuration(facts)}, {facts['listed']!r}, is no mapping."
+    ),
+    "listed.of_no_study": _not_listed,
+    "listed.too_few": (
+        "{source}: study {study} has {configurations} configurations for {trials} trials. List "
+        "more, or lower trials_per_study."
+    ),
+    "listed.problem": lambda facts: f"{_configuration(facts)}: {sentence(facts['problem'])}",
+    "listed.not_fixed": lambda facts: (
+        f"{_configuration(facts)}: {facts['name']} = {facts['value']}, but the round fixes it at "
+        f"{facts['fixed']}."
+    ),
+    "listed.unknown_hyperparameter": _unknown_listed,
+}
 REMEDIES: dict[str, Template] = {
     "first_run": "run a round, or name another store with --store",
     "list_rounds": "see which rounds there are",

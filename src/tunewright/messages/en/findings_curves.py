@@ -71,6 +71,8 @@ YARDSTICKS = {
 def still_improving(verdict: str, facts: Facts) -> list[str]:
     """Were the best trials still improving when training ended?"""
     metric, shown = short(facts["metric"]), facts["shown"]
+    if shown is None and verdict == "cannot_judge":
+        return ["A falling learning rate hides whether longer training would help", *_flat(facts)]
     if shown is None:
         return [f"{metric} no longer improves at the end of training", *_few_points(facts)]
     evidence = [
@@ -80,9 +82,25 @@ def still_improving(verdict: str, facts: Facts) -> list[str]:
     if verdict == "cannot_judge":
         headline = "A falling learning rate hides whether longer training would help"
         return [headline, *evidence, "the learning rate was being lowered, which explains the gain"]
-    if "unknown" in facts["schedules"]:
+    if facts.get("immaterial"):
+        return [f"{metric} still improves, by less than what matters", *evidence]
+    if {"unknown", "declared"} & set(facts["schedules"]):
         evidence.append("no learning rate is logged; if it decays to zero, the gain is expected")
     return [f"Training ends too early: {metric} is still improving", *evidence]
+
+
+def _flat(facts: Facts) -> list[str]:
+    """Curves that end flat while the learning rate is lowered."""
+    metric = short(facts["metric"])
+    why = "the learning rate ends near zero, and any curve is flat there"
+    if "declared" in facts["schedules"]:
+        why = "a schedule is on, and no learning rate is logged: near zero any curve is flat"
+    late, many = facts["in_last_quarter"], len(facts["best_steps"])
+    return [
+        f"{metric} ends flat; {why}",
+        f"{late} of {many} best trials were best in the last quarter of training",
+        "a longer training with the decay moved back would tell",
+    ]
 
 
 def saturated(verdict: str, facts: Facts) -> list[str]:
@@ -93,6 +111,12 @@ def saturated(verdict: str, facts: Facts) -> list[str]:
         where = [f"best steps {min(steps)} to {max(steps)} of {facts['max_train_steps']}"]
     if rule == "settled_by_half":
         shown = facts["shown"]
+        if facts.get("still_improving"):
+            return [
+                f"{metric} settles by half within a margin, and still improves",
+                f"the second half changes it by {abs(shown['gain']):.2g}, less than "
+                f"{shown['margin']:.2g}, 2 % by default, in {who(facts)}",
+            ]
         return [
             f"Training is longer than needed: {metric} settles by half",
             f"the second half changes it by {abs(shown['gain']):.2g}, less than the "
@@ -103,7 +127,9 @@ def saturated(verdict: str, facts: Facts) -> list[str]:
         return ["The best trials peak within the first tenth of training", *where]
     if rule == "first_half":
         return ["Half of the best trials peak before half of training", *where]
-    return ["Training is not too long for the best trials", *where, *_few_points(facts)]
+    if facts.get("second_half_matters", True):
+        return ["Training is not too long for the best trials", *where, *_few_points(facts)]
+    return ["Nothing shows that training is too long", *where, *_few_points(facts)]
 
 
 def training_bug(verdict: str, facts: Facts) -> list[str]:

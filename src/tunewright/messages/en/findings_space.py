@@ -16,6 +16,7 @@ REFERENCES = {
     "trial_sd": "the seed-to-seed spread",
 }
 SHOWN = 3  # of several alike
+MOST_FILES = 5  # names of files in one line
 LONGEST_NAME = 40  # characters of a name in a headline
 
 
@@ -29,6 +30,10 @@ def baseline(verdict: str, facts: Facts) -> list[str]:
         return ["The best trials are no better than chance", numbers]
     numbers = f"{facts['metric']} of the best trials went from {start:.4g} to {best:.4g}"
     unknown = "chance, the loss of a guess, is not declared"
+    if facts.get("unused_chance") is not None:
+        unknown = (
+            f"chance, {facts['unused_chance']:.4g}, is a loss, and no validation loss is logged"
+        )
     if verdict == "ok":
         return ["The best trials learned", numbers, unknown]
     return ["The best trials hardly learned", numbers, unknown]
@@ -53,9 +58,12 @@ def same_code(verdict: str, facts: Facts) -> list[str]:
             f"{runs} had the same packages and devices, but no git repository",
         ]
     changes = " with the same uncommitted changes" if facts["uncommitted"] else ""
+    code = [f"commit {facts['commit']}{changes}"] if facts["commit"] else []
+    if facts.get("sources"):
+        code.append(f"{words.count(facts['sources'], 'source file')} alike")
     return [
         "All trials ran the same code",
-        f"{runs}: commit {facts['commit']}{changes}, the same packages and devices",
+        f"{runs}: {', '.join(code)}, the same packages and devices",
     ]
 
 
@@ -63,7 +71,14 @@ def _difference(one: Facts) -> str:
     groups = one["groups"]
     shown = [f"{words.count(g['runs'], 'trial')}: {g['value']}" for g in groups[:SHOWN]]
     more = f"; and {len(groups) - SHOWN} more" if len(groups) > SHOWN else ""
-    return f"{one['part']}: {'; '.join(shown)}{more}"
+    return f"{one['part']}: {'; '.join(shown)}{more}{_files(one.get('files') or [])}"
+
+
+def _files(files: Sequence[str]) -> str:
+    if not files:
+        return ""
+    more = f" and {len(files) - MOST_FILES} more" if len(files) > MOST_FILES else ""
+    return f" (differing: {', '.join(files[:MOST_FILES])}{more})"
 
 
 def boundary(verdict: str, facts: Facts) -> list[str]:
@@ -194,6 +209,8 @@ def fairness(verdict: str, facts: Facts) -> list[str]:
 
 
 def _unfair(facts: Facts) -> str:
+    if facts["lengths"] is not None:
+        return "The settings train for different numbers of steps"
     if facts["budgets"] is not None:
         return "The settings had unequal numbers of trials"
     if facts["feasible"]:
@@ -205,6 +222,12 @@ def _unfair(facts: Facts) -> str:
 
 def _differences(facts: Facts) -> Iterator[str]:
     """The settings that are not alike, one sentence each."""
+    if facts["lengths"] is not None:
+        own = facts["lengths"]
+        yield (
+            f"{own['longest']} trains for {own['most']:g} steps, {own['shortest']} for "
+            f"{own['fewest']:g}: longer training is part of the difference"
+        )
     if facts["budgets"] is not None:
         most, least = facts["budgets"]["most"], facts["budgets"]["least"]
         yield (
@@ -282,12 +305,16 @@ def _trend(verdict: str, facts: Facts) -> list[str]:
 def sensitivity(verdict: str, facts: Facts) -> list[str]:
     """Which hyperparameters matter?"""
     del verdict
-    matter = [one for one in facts["importances"] if one["matters"]]
+    conditional = facts.get("conditional") or []
+    matter = [one for one in (*facts["importances"], *conditional) if one["matters"]]
+    left = facts.get("unweighed") or []
+    few = [f"too few trials have {', '.join(left[:SHOWN])} to weigh it"] if left else []
     pairs = facts["interactions"] or []
     together = [f"{' and '.join(pair['names'])} act together" for pair in pairs[:1]]
     if not matter:
-        numbers = f"{len(facts['importances'])} hyperparameters in {facts['feasible']} trials"
-        return ["No hyperparameter is seen to matter", numbers, *together]
+        many = words.count(len(facts["importances"]) + len(conditional), "hyperparameter")
+        numbers = f"{many} in {words.count(facts['feasible'], 'trial')}"
+        return ["No hyperparameter is seen to matter", numbers, *together, *few]
     names = [_short(one["name"]) for one in matter[:SHOWN]]
     shares = [
         f"{one['name']} explains {one['share']:.0%} "
@@ -297,13 +324,25 @@ def sensitivity(verdict: str, facts: Facts) -> list[str]:
     unseen = facts["unseen"][: SHOWN + 1]
     silent = [f"no sign of an effect of {', '.join(unseen)}"] if unseen else []
     verb = "decides" if len(names) == 1 else "decide"
-    return [f"{_listed(names)} {verb} most", *shares, *together, *silent]
+    return [f"{_listed(names)} {verb} most", *shares, *together, *silent, *few]
 
 
 def variance(verdict: str, facts: Facts) -> list[str]:
     """How much of the best value is noise?"""
     del verdict
     spread = facts["spread"]
+    if facts["seedless"]:
+        trials = ", ".join(map(str, facts["seedless"]))
+        return [
+            "All repeats gave the same value: the seed is not used",
+            f"repeats of trial {trials} agree to the last digit, under different seeds",
+            "without chance in the runs, no probability of a gain can be given",
+        ]
+    if facts["deterministic"] and (spread is None or not spread["sd"]):
+        return [
+            "The program is declared deterministic: seeds change nothing",
+            "differences are exact, and have no probability",
+        ]
     if spread is None:
         repeated = words.count(facts["most_repeats"], "repeat")
         return [
@@ -417,6 +456,8 @@ SENTENCES: dict[str, Template] = {
     "comparison.none_completed": "no trial has completed",
     "comparison.few_trials": "{setting} has {feasible:count feasible trial}; this check needs "
     "{needed}",
+    "comparison.different_lengths": "{longest} trains for {most:g} steps, {shortest} for "
+    "{fewest:g}: longer training is part of the difference",
     "comparison.many_infeasible": "too many trials are infeasible",
     "sensitivity.few_trials": _few_feasible,
     "sensitivity.nothing_searched": "no hyperparameter was searched in all of its trials",

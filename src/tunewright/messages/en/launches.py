@@ -24,6 +24,11 @@ SOURCES = {"trial": "seed", "study": "tuning", "data": "data"}
 def _headline(facts: Facts) -> str:
     """Should I launch?"""
     verdict, margin = facts["verdict"], facts["not_worse_by"]
+    if facts["because"] == "launch.deterministic":
+        way = "Launch" if verdict == "launch" else "Keep the baseline"
+        better = "better" if facts["gain"] > 0 else "worse"
+        by = f"{better} by {abs(facts['gain']):.3g}" if facts["gain"] else "equal"
+        return f"{way}: {by} (deterministic: no probability)"
     if verdict == "launch":
         sure = words.probability(facts["probability"])
         if margin is not None:
@@ -54,6 +59,9 @@ UNDECIDED: dict[str, Callable[[Facts], str]] = {
     "launch.different_splits": lambda facts: "Undecided: the two were evaluated on different data",
     "launch.infeasible_repeats": lambda facts: "Undecided: the candidate trains less stably",
     "launch.too_few_runs": lambda facts: "Undecided: too few runs completed",
+    "launch.identical_repeats": lambda facts: "Undecided: the program does not use its seed",
+    "launch.different_lengths": lambda facts: "Undecided: the two train for different lengths",
+    "launch.not_deterministic": lambda facts: "Undecided: declared deterministic, but repeats vary",
 }
 
 
@@ -69,17 +77,49 @@ def _probability(facts: Facts) -> str:
 
 
 def _difference(facts: Facts) -> str:
-    gain, (low, high) = facts["gain"], facts["interval"]
+    gain, expected, (low, high) = facts["gain"], facts["shrunk_gain"], facts["interval"]
     means = (
         f"{facts['metric']} {facts['candidate_mean']:.4g} ({facts['candidate_runs']} runs) against "
         f"{facts['baseline_mean']:.4g} ({facts['baseline_runs']})"
     )
+    if gain < 0:
+        low, high = -high, -low
     within = f"90 % interval {low:.3g} to {high:.3g}"
     if not gain:
         return f"{means}: equal ({within})"
     way = "better" if gain > 0 else "worse"
-    expected = f"{way} by about {abs(facts['shrunk_gain']):.3g}"
-    return f"{means}: {expected} (observed {abs(gain):.3g}, shrunk for seed variance; {within})"
+    return (
+        f"{means}: {way} by about {abs(expected):.3g} ({within}; observed {abs(gain):.3g}, shrunk "
+        "for seed variance)"
+    )
+
+
+def _deterministic(facts: Facts) -> str:
+    gain = facts["gain"]
+    way = "equal" if not gain else f"{'better' if gain > 0 else 'worse'} by {abs(gain):.3g}"
+    asked = ""
+    if facts["not_worse_by"] is not None:
+        asked = f", where a loss of {facts['not_worse_by']:.3g} is accepted"
+    elif facts["must_exceed"]:
+        asked = f", where {facts['must_exceed']:.3g} is asked for"
+    return (
+        f"deterministic: {way} ({facts['metric']} {facts['candidate_mean']:.4g} against "
+        f"{facts['baseline_mean']:.4g}){asked}; no probability"
+    )
+
+
+def _identical(facts: Facts) -> str:
+    arms = " and of ".join(f"{label} ({runs})" for label, runs in facts["runs"].items())
+    return (
+        f"all repeats of {arms} gave the same value: the program does not use its seed, so that "
+        "no probability can be given. Let it use run.seeds (a command: {run.seed}), or declare "
+        "Workload(deterministic=True) (deterministic = true under [workload])"
+    )
+
+
+def _not_deterministic(facts: Facts) -> str:
+    arms = ", ".join(f"{label} by {sd:.3g}" for label, sd in facts["arms"].items())
+    return f"the program is declared deterministic, but repeats differ: {arms}"
 
 
 def _false_launches(facts: Facts) -> str:
@@ -191,8 +231,10 @@ def _power(facts: Facts) -> str:
 
 def _decided(facts: Facts) -> str:
     """What a recorded decision rests on, on one line."""
-    if facts["probability"] is None or facts["gain"] is None:
+    if facts["gain"] is None:
         return "without a comparison"
+    if facts["probability"] is None:
+        return f"a difference of {words.number(facts['gain'])} {facts['metric']}, deterministic"
     of = f"a gain of about {words.number(facts['gain'])} {facts['metric']}"
     if facts["not_worse_by"] is not None:
         of = f"a loss below {words.number(facts['not_worse_by'])} {facts['metric']}"
@@ -253,6 +295,13 @@ SENTENCES: dict[str, Template] = {
     # reasons
     "launch.probability": _probability,
     "launch.difference": _difference,
+    "launch.deterministic": _deterministic,
+    "launch.identical_repeats": _identical,
+    "launch.not_deterministic": _not_deterministic,
+    "launch.different_lengths": (
+        "the candidate trains for {candidate:g} steps, the baseline for {baseline:g}: longer "
+        "training is the difference. Train both as long, or ask for it with any_length=True"
+    ),
     "launch.too_small_to_find": (
         "a gain of {gain:.3g} is too small to see: even {runs} runs each would find it in fewer "
         "than 80 of 100 decisions"
@@ -286,6 +335,9 @@ SENTENCES: dict[str, Template] = {
     ),
     "launch.finding": _objection,
     "launch.too_few_runs": _too_few_runs,
+    "launch.no_spread": (
+        "all {runs} runs of either gave one value, by chance: no spread to judge by yet"
+    ),
     "launch.unbalanced": (
         "{candidate_runs} runs of the candidate against {baseline_runs} of the baseline: {more} "
         "more of the {arm} would balance them"
@@ -346,6 +398,11 @@ SENTENCES: dict[str, Template] = {
         "no run was started. To ship this point as it is: --claim hyperparameters"
     ),
     "launch.recorded": "recorded: tunewright history. Baseline: {baseline}",
+    "repeat.identical": (
+        "All repeats of trial {trials:list} gave the same value: the program does not use its "
+        "seed. Let it use run.seeds (a command: {{run.seed}}), or declare it: "
+        "Workload(deterministic=True), deterministic = true under [workload]"
+    ),
     # variances
     "variance.repeats": "from {repeats} repeats",
     "variance.halves": _halves,
@@ -369,9 +426,6 @@ SENTENCES: dict[str, Template] = {
     "evaluation.not_selected": "it is {status}, so no checkpoint of it was selected",
     "evaluation.name_taken": (
         "{name} is one of its hyperparameters, and a field of the command as well"
-    ),
-    "evaluation.no_snapshot": (
-        "it has no snapshot: let the training save, or use {{folder}} instead"
     ),
     "evaluation.failed": "{cause}",
     "evaluation.best_kept": "best kept, for step {step}",

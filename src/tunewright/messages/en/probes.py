@@ -424,6 +424,16 @@ SENTENCES: dict[str, Template] = {
         "before clipping, or if it has another name, declare it: "
         'means={{"gradient_norm": "..."}}'
     ),
+    "probe.too_few_steps": (
+        "longer runs: {steps:count step} are too few to judge whether training is stable; it takes "
+        "at least {needed} (--steps {needed}, in Python steps={needed})"
+    ),
+    "probe.logged_too_rarely": (
+        "{metric} at every step: the program logs it every {every:count step}, so {steps} steps "
+        "give {points:count point}, and {needed} are needed. Log it at every step, or evaluate "
+        "where run.eval_due(step) asks for it ({{run.eval_every}} in a command), or take "
+        "--steps {needed_steps}"
+    ),
     "probe.warmup.too_few_steps": "{steps} training steps are too few for any warm-up",
     "probe.train_steps.rate_varied": (
         "a constant learning rate: trial {trial} of {round} logged one between {low:.4g} and "

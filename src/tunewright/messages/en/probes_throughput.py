@@ -291,6 +291,7 @@ SENTENCES: dict[str, Template] = {
     "probe.progress.fits": _fits_line,
     "probe.progress.out_of_memory": "batch size {batch_size}: out of memory",
     "probe.progress.out_of_memory_later": "batch size {batch_size}: out of memory after a while",
+    "probe.progress.refused": "batch size {batch_size}: refused, left out ({error})",
     "probe.progress.does_not_fit": "batch size {batch_size}: does not fit, left out",
     "probe.progress.largest_with": "the largest with {longest}:",
     "probe.progress.largest_without": "and without:",

@@ -20,6 +20,13 @@ def _locks(facts: Facts) -> str:
     return f"{state} in {facts['folder']} ({facts['file_system'] or 'unknown file system'})"
 
 
+def _damaged(facts: Facts) -> str:
+    shown = "; ".join(f"{fault['where']}: {fault['what']}" for fault in facts["faults"])
+    more = facts["count"] - len(facts["faults"])
+    others = f"; and {more} more" if more else ""
+    return f"{facts['store']} is damaged in {words.count(facts['count'], 'place')}: {shown}{others}"
+
+
 SENTENCES: dict[str, Template] = {
     "project.program_missing": "{program} is not on the PATH",
     "project.script_missing": "there is no {script} here",
@@ -33,6 +40,7 @@ SENTENCES: dict[str, Template] = {
     "doctor.workload": "{name}, {objective}",
     "doctor.no_store": "{store} is not there yet",
     "doctor.store": "{store} is whole: {rounds:count round}, {trials:count trial}",
+    "doctor.damaged": _damaged,
     "doctor.no_backup": "none yet",
     "doctor.backup": "{name}, {seconds:duration} old",
     "doctor.no_locks": "{folder}: {error}",

@@ -139,6 +139,9 @@ SENTENCES: dict[str, Template] = {
     "extend.schedule": "a schedule is tuned again",
     "extend.asked_for": "asked for",
     "extend.decides": "might transfer, and decides most",
+    "extend.warmup_share": (
+        "a share of training, {before:number} before: warm-up keeps its number of steps"
+    ),
     "extend.fixed_before": "fixed before",
     "extend.very likely": "very likely to transfer",
     "extend.likely": "likely to transfer",

@@ -124,6 +124,7 @@ SENTENCES: dict[str, Template] = {
     "trial.raised": _exception,
     "trial.infeasible": lambda facts: facts["text"] or "infeasible, without a reason given",
     "trial.failed": lambda facts: facts["text"] or "failed, without a reason given",
+    "trial.no_folder": "its folder {folder} cannot be written: {text}",
     "trial.died": "died, without a reason given",
     "trial.died_repeatedly": lambda facts: (
         f"died {facts['deaths']} times, at last: {_inner(facts)}"

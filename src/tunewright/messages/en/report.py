@@ -76,6 +76,11 @@ def _chosen(facts: Facts) -> str:
     if len(values) == 1:
         return f"{metric} {mean} in one repeat: {settings}."
     spread = words.number(float(f"{facts['sd']:.2g}"))
+    if facts["picked"]:
+        return (
+            f"{metric} {mean} on average of the {len(values)} repeats that chose it (sd {spread}; "
+            f"a little optimistic): {settings}."
+        )
     return f"{metric} {mean} on average of {len(values)} fresh seeds (sd {spread}): {settings}."
 
 
@@ -96,6 +101,11 @@ def _launched(facts: Facts) -> str:
         low, high = (words.number(float(x)) for x in facts["interval"])
         gain = words.number(float(facts["gain"]))
         parts.append(f"gain {gain}, 90 % interval {low} to {high}")
+    if facts["deterministic"] and facts["gain"] is not None:
+        parts.append(f"deterministic: gain {words.number(float(facts['gain']))}, no probability")
+    elif facts["false_launch_rate"] is not None:
+        rate = f"{facts['false_launch_rate']:.0%}"
+        parts.append(f"campaigns launch a change that does nothing in about {rate} of cases")
     if facts["reason"]:
         parts.append(str(facts["reason"]))
     return "; ".join(parts) + "."

@@ -34,7 +34,7 @@ VEILED: dict[str, Any] = {"frameon": True, "edgecolor": "none", "framealpha": 0.
 class TrialCurves:
     """One trial: the objective's curve, and the losses that go with it."""
 
-    trial: int | None
+    trial: int | str | None
     value: float | None  # the objective
     best_step: int | None
     judged: Curve | None  # the objective's metric
@@ -122,7 +122,7 @@ def _curves(results: Results, trial: Trial) -> TrialCurves:
     ]
     judged, train, valid = (found[name] for name in names)
     return TrialCurves(
-        trial.number,
+        trial.shown_number,
         trial.value,
         trial.best_step,
         judged,

@@ -32,7 +32,7 @@ PERCENTILE = 90  # playbook, "How to choose gradient clipping"
 class TrialNorms:
     """The gradient norm of one trial along its training."""
 
-    trial: int | None
+    trial: int | str | None
     curve: Curve  # as logged, up to the first value that is not finite
     ended_at: int | None  # the step of that value
     percentile: float  # the 90th of all its values
@@ -73,7 +73,7 @@ def gradient_norm_data(results: Results, best: int = FEW) -> GradientNormData:
             kept = Curve(curve.steps[:end], curve.values[:end])
             ended = None if end == len(curve) else int(curve.steps[end])
             share = float(np.percentile(kept.values, PERCENTILE))
-            found.append(TrialNorms(trial.number, kept, ended, share))
+            found.append(TrialNorms(trial.shown_number, kept, ended, share))
     if not found:
         raise NotFound(
             f"{results.round.name}: none of the best trials logged {metric!r}. Log the norm of the "

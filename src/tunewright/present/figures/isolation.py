@@ -46,7 +46,7 @@ class Arm:
     infeasible: int  # of these
     values: tuple[float, ...]  # the objective of the completed ones
     best: float | None
-    trial: int | None  # the number of the best
+    trial: int | str | None  # the number of the best
     luck: tuple[float, float] | None  # 5 to 95 % of the best of half as many trials
     trial_sd: float | None  # between repeats of one configuration; None without repeats
     verdict: Beside = ""  # beside the best arm, on the points they share
@@ -123,7 +123,7 @@ def _arms(results: Results, name: str, searched: Choice) -> tuple[tuple[Arm, ...
                 len(trials) - len(completed),
                 tuple(t.value for t in completed if t.value is not None),
                 None if best is None else best.value,
-                None if best is None else best.number,
+                None if best is None else best.shown_number,
                 _luck(losses, -results.objective.sign) if laid_out else None,
                 spreads[0] if spreads else None,
                 *(beside.get(studies[0].number, ("", "")) if len(studies) == 1 else ()),

@@ -31,7 +31,7 @@ def print_report(report: LaunchReport, console: Console) -> None:
     print_launch(launch)
     if report.interrupted:
         say(words.printable(report.headline), style="yellow")
-    elif launch.forbidden:
+    elif launch.forbidden and launch.reasons[0].code == "launch.finding":
         say(Message("launch.nothing_run").text, style="dim")
     elif launch.verdict == "launch" and report.now is not None:
         say(words.printable(Message("launch.recorded", {"baseline": str(report.now)}).text))

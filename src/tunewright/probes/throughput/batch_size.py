@@ -20,6 +20,7 @@ from typing import Any
 
 from tunewright.design.ranges import Value
 from tunewright.errors import DesignError, WorkloadError
+from tunewright.execution.sources import sources
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
 from tunewright.probes.probe import as_document
@@ -43,6 +44,7 @@ from tunewright.probes.throughput.size_sweep import Plan, sweep, watched
 from tunewright.probes.throughput.subject import Subject, subject_of
 from tunewright.probes.throughput.timing import TimingRule
 from tunewright.probes.throughput.unseen import unseen
+from tunewright.store.provenance import digest
 
 MOST = 2**20  # examples per step; nobody trains with more
 
@@ -76,7 +78,8 @@ def batch_size(
     With several `processes` torchrun's variables are set and `batch_size` counts the examples of
     all. `memory_gb` limits the memory, on a CPU too. Measured sizes are kept in `store`
     (a workload's own; None keeps nothing) and are good until model, optimizer, precision, device,
-    processes or example shape change; `again` measures anew. `say` receives lines of progress.
+    processes, example shape or the source of the step change; `again` measures anew. `say`
+    receives lines of progress.
     """
     started = time.monotonic()
     subject = subject_of(what, fixed)
@@ -200,7 +203,7 @@ def probe_rig(
                 f"{subject.name} does not fit at all: batch size {asked.smallest} runs out of "
                 f"memory ({error}). Try a smaller model, lower precision or more memory."
             ) from None
-        found = {**seen, "fixed": _shown(subject.configuration)}
+        found = {**seen, "fixed": _shown(subject.configuration), "code": _code(subject)}
         kept = KeptRows(store, subject.name, found, asdict(asked))
         if kept.answer is not None and not again:
             return replace(revived(kept.answer, cost), from_record=True)
@@ -281,6 +284,11 @@ def _look(rig: Rig, smallest: int) -> tuple[Device, MemoryPoint, dict[str, str]]
     """Where it runs, what the smallest size takes, and what is being trained."""
     device = rig.build(smallest)
     return device, MemoryPoint(smallest, rig.run(SETTLE).reserved_mb or 0.0), rig.identify()
+
+
+def _code(subject: Subject) -> str:
+    """The source files of what is stepped: an edit of the step is another step."""
+    return digest(sources(subject.function))[:12] or "unknown"
 
 
 def _shown(configuration: Mapping[str, Value]) -> str:

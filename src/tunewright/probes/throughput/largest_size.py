@@ -57,6 +57,11 @@ class Largest:
     reason: str = ""  # why nothing larger was tried
     longest: str = ""  # the hyperparameters of the longest examples with which it holds too
 
+    @property
+    def may_be_larger(self) -> bool:
+        """Whether larger sizes were left untried for another reason than memory."""
+        return self.how not in ("memory model", "doubling")
+
     def surely_fits(self, size: int) -> bool:
         """Whether a size takes at most half of the memory, as far as can be told."""
         if size <= max((point.batch_size for point in self.points), default=0):
@@ -125,6 +130,15 @@ class _Search:
         self.say(Message("probe.progress.fits", facts).text)
         return held
 
+    def accepted(self, size: int) -> float | None:
+        """What a size holds; None if it does not fit, or is refused."""
+        try:
+            return self.fits(size)
+        except CannotStep as refusal:
+            facts = {"batch_size": size, "error": str(refusal)}
+            self.say(Message("probe.progress.refused", facts).text)
+            return None
+
 
 def find_largest(
     rigs: Rigs, bounds: Bounds, device: Device, first: MemoryPoint, say: Callable[[str], None]
@@ -145,7 +159,7 @@ def find_largest(
         return search.done(last.batch_size, "asked", last.peak_mb)
     model = fit_line(search.points)
     if flat(search.points):
-        held = search.fits(search.most)
+        held = search.accepted(search.most)
         if held is not None:
             return search.done(search.most, "not limited", held)
         return _doubled(search, last.batch_size, search.most)
@@ -164,8 +178,11 @@ def both(usual: Largest, second: Largest, longest: str) -> Largest:
 
 
 def _climb(search: _Search) -> str:
-    """Double in small steps until the slope shows; the refusal of a size, if one was refused."""
-    size = search.points[0].batch_size
+    """Double in small steps until the slope shows; the refusal, if the last size was refused.
+
+    One refused size says nothing of the next: it may be no multiple of something.
+    """
+    size, refused = search.points[0].batch_size, ""
     while (size := size * 2) <= search.bounds.most:
         growth = search.points[-1].peak_mb - search.points[0].peak_mb
         enough = len(search.points) >= FEWEST and growth >= VISIBLE * search.limit_mb
@@ -178,8 +195,12 @@ def _climb(search: _Search) -> str:
         except OutOfMemory:
             break
         except CannotStep as refusal:
-            return str(refusal)
-    return ""
+            if refused:  # twice in a row: whatever is larger is refused as well
+                return refused
+            refused = str(refusal)
+            continue
+        refused = ""
+    return refused
 
 
 def _ahead(search: _Search) -> float:
@@ -216,7 +237,11 @@ def _predicted(search: _Search, model: MemoryModel, last: MemoryPoint) -> Larges
         try:
             found = search.fits(size)
         except CannotStep as refusal:
-            return search.done(good, "refused", held, str(refusal))
+            doubled = last.batch_size * 2 ** int(math.log2(size / last.batch_size))
+            if doubled <= good or doubled == size:
+                return search.done(good, "refused", held, str(refusal))
+            size = doubled  # sizes of the ladder were accepted, so another such may be
+            continue
         if found is None:
             return _doubled(search, good, size)
         if found <= search.limit_mb:
@@ -235,7 +260,7 @@ def _doubled(search: _Search, good: int, bad: int | None) -> Largest:
     held = search.points[-1].peak_mb
     size = good * 2
     while bad is None and size <= search.most:
-        found = search.fits(size)
+        found = search.accepted(size)
         if found is None or found > search.limit_mb:
             bad = size
         else:
@@ -246,7 +271,7 @@ def _doubled(search: _Search, good: int, bad: int | None) -> Largest:
         size = search.rounded((good + bad) / 2)
         if size <= good or size >= bad or bad - good <= CLOSE * good:
             break
-        found = search.fits(size)
+        found = search.accepted(size)
         if found is None or found > search.limit_mb:
             bad = size
         else:

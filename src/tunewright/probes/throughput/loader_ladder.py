@@ -57,8 +57,8 @@ def stages_of(loader: Any, seconds: float, device: Any = None) -> list[tuple[str
 
     The last, of a batch that is not on the device already, is its copy there, waited for.
     """
-    if loader is None or not hasattr(loader.dataset, "__getitem__"):
-        return []
+    if loader is None or _is_stream(loader.dataset):
+        return []  # a stream has no places to read one example from
     places = _places(loader)
     batch = next(places)
     steps = _chain(loader.dataset)
@@ -152,8 +152,15 @@ def _places(loader: Any) -> Iterator[list[Any]]:
     )
 
 
+def _is_stream(dataset: Any) -> bool:
+    """Whether it is read in order only; every dataset of torch has a `__getitem__`, in name."""
+    from torch.utils.data import IterableDataset
+
+    return isinstance(dataset, IterableDataset) or not hasattr(dataset, "__getitem__")
+
+
 def _with_workers(loader: Any, workers: int) -> Any:
-    from torch.utils.data import DataLoader, IterableDataset
+    from torch.utils.data import DataLoader
 
     given: dict[str, Any] = {
         "collate_fn": loader.collate_fn,
@@ -162,8 +169,17 @@ def _with_workers(loader: Any, workers: int) -> Any:
         "multiprocessing_context": loader.multiprocessing_context if workers else None,
         "pin_memory": loader.pin_memory,
     }
-    if isinstance(loader.dataset, IterableDataset) or loader.batch_sampler is None:
-        return DataLoader(loader.dataset, batch_size=loader.batch_size, **given)
+    if workers:  # as the training has them; a loader without workers refuses them
+        given |= {
+            "persistent_workers": loader.persistent_workers,
+            "prefetch_factor": loader.prefetch_factor,
+            "timeout": loader.timeout,
+        }
+    if _is_stream(loader.dataset):
+        ends = {"drop_last": loader.drop_last} if loader.batch_size is not None else {}
+        return DataLoader(loader.dataset, batch_size=loader.batch_size, **ends, **given)
+    if loader.batch_sampler is None:
+        return DataLoader(loader.dataset, batch_size=None, sampler=loader.sampler, **given)
     return DataLoader(loader.dataset, batch_sampler=loader.batch_sampler, **given)
 
 

@@ -11,7 +11,7 @@ from tunewright.messages import Message
 from tunewright.probes.throughput.kept_rows import KeptRows
 from tunewright.probes.throughput.knee import knee, passed, pays
 from tunewright.probes.throughput.largest_size import Largest
-from tunewright.probes.throughput.rig import OutOfMemory
+from tunewright.probes.throughput.rig import CannotStep, OutOfMemory
 from tunewright.probes.throughput.rigs import Rigs, Work
 from tunewright.probes.throughput.size_row import SizeRow, measure, measure_synthetic, watch_device
 from tunewright.probes.throughput.subject import Subject
@@ -57,6 +57,7 @@ def sweep(
 
     rows: dict[int, SizeRow] = {}
     twice: set[int] = set()
+    refused: list[CannotStep] = []
 
     def repeat(size: int) -> None:
         """Once more, in another moment's mood of the machine."""
@@ -65,7 +66,7 @@ def sweep(
             rows[size] = rows[size].pooled(measured(size, turn=1))
 
     for size in plan.sizes or _doublings(plan.smallest, largest.batch_size):
-        if size > largest.batch_size:
+        if size > largest.batch_size and not (plan.sizes and largest.may_be_larger):
             say(Message("probe.progress.does_not_fit", {"batch_size": size}).text)
             break
         try:
@@ -78,9 +79,17 @@ def sweep(
             rows.pop(size, None)
             say(Message("probe.progress.out_of_memory_later", {"batch_size": size}).text)
             break
+        except CannotStep as refusal:  # this size; a larger one may be accepted
+            rows.pop(size, None)
+            refused.append(refusal)
+            facts = {"batch_size": size, "error": str(refusal)}
+            say(Message("probe.progress.refused", facts).text)
+            continue
         stop = passed([row.rate for row in rows.values()])
         if stop and not (plan.everything or plan.sizes):
             break
+    if not rows and refused:
+        raise refused[0]
     if not rows:
         raise WorkloadError(
             f"no batch size of {subject.name} could be timed: {plan.smallest} runs out of memory "

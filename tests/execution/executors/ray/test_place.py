@@ -13,29 +13,30 @@ def place(**settings: object) -> Place:
 
 
 @pytest.mark.parametrize(
-    "settings, preempted, outcome, cause",
+    "settings, preempted, outcome, code",
     [
-        ({}, False, "died", "node gpu-7 was lost: its node has died"),
-        ({}, True, "stopped", "node gpu-7 was lost: its node has died"),
-        ({"shared": False}, False, "died", "the next attempt starts at step 0"),
-        ({"stop_by": 1.0}, False, "stopped", "stopped: gpu-7 was lost meanwhile"),
+        ({}, False, "died", "host.lost"),
+        ({}, True, "stopped", "host.lost"),
+        ({"shared": False}, False, "died", "host.lost"),
+        ({"stop_by": 1.0}, False, "stopped", "stopped.host_lost"),
     ],
 )
 def test_how_a_trial_ends_whose_node_is_lost(
-    settings: dict, preempted: bool, outcome: str, cause: str
+    settings: dict, preempted: bool, outcome: str, code: str
 ) -> None:
     text = "The actor died.\n\tclass_name: Host\n\tip: 10.0.0.7\nits node has died. More words."
     error = exceptions.RayActorError("an id", text, preempted=preempted)
-    told = place(**settings).lost(error)
-    assert told[0] == outcome and cause in told[1]
+    ended, reason = place(**settings).lost(error)
+    assert (ended, reason.code, reason.facts["where"]) == (outcome, code, "gpu-7")
+    if code == "host.lost":
+        assert (reason.facts["what"], reason.facts["text"]) == ("node", "its node has died")
+        assert reason.facts["folder_lost"] is (settings.get("shared") is False)
 
 
 def test_a_process_may_be_lost_without_its_node() -> None:
     error = exceptions.RayActorError("an id", "The actor is dead because its process has died.")
-    assert place().lost(error) == (
-        "died",
-        "the process on gpu-7 was lost: The actor is dead because its process has died",
-    )
+    ended, reason = place().lost(error)
+    assert (ended, reason.code, reason.facts["what"]) == ("died", "host.lost", "process")
 
 
 def test_an_error_without_words_has_a_name() -> None:

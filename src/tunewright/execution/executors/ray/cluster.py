@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tunewright.causes import causes
 from tunewright.errors import WorkloadError, need
 from tunewright.execution.executors.ray.resources import Node
 
@@ -90,14 +91,12 @@ def join(address: str | None, runtime_env: Mapping[str, Any] | None = None) -> C
 
 def _reason(error: BaseException) -> str:
     """Why a cluster could not be joined, in one line."""
-    chain: BaseException | None = error
-    while chain is not None:
-        if "AuthToken" in str(chain) or type(chain).__name__ == "AuthenticationError":
+    for cause in causes(error):
+        if "AuthToken" in str(cause) or type(cause).__name__ == "AuthenticationError":
             return (
                 f"its token is missing or wrong here ({AUTHENTICATION}=token, and RAY_AUTH_TOKEN "
                 "or ~/.ray/auth_token)"
             )
-        chain = chain.__cause__ or chain.__context__
     return str(error).strip().partition("\n")[0].rstrip(".") or type(error).__name__
 
 
