@@ -19,7 +19,16 @@ SOURCE = ROOT / "src" / "tunewright"
 FILES = sorted(SOURCE.rglob("*.py"))
 
 # Lower folders never import higher ones, in this order; leaves first, doors last.
-LEAVES = ("messages", "facts", "actions", "errors", "finding", "_jax_arrays", "_typed_tree")
+LEAVES = (
+    "causes",
+    "messages",
+    "facts",
+    "actions",
+    "errors",
+    "finding",
+    "_jax_arrays",
+    "_typed_tree",
+)
 ORDER = (
     *LEAVES,
     *(

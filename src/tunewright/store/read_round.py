@@ -157,7 +157,7 @@ def _trial(
     row: Any,
     numbers: Mapping[int, int | None],
     batches: list[Batch],
-    record: RoundRecord | Any,
+    record: Any,  # its round, or a row with the name and the command of it
 ) -> Trial:
     parent = numbers.get(row.parent)
     where = named(record.name, row.number, parent)
