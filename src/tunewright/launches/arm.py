@@ -119,8 +119,6 @@ def _code(repeats: Repeats) -> str:
     """The code its runs came from; empty when the record does not say."""
     origins = repeats.results.origins
     found = [own for trial in repeats if (own := origins.get(trial.identity)) is not None]
-    if found and all(own.program for own in found):  # what it runs, whatever else was committed
-        return ", ".join(sorted({own.program[:10] for own in found}))
     known = {
         f"{own.commit[:10]}{'+' + own.diff_sha256[:10] if own.diff_sha256 else ''}"
         for own in found
