@@ -107,11 +107,12 @@ def test_what_is_not_there_says_what_helps(store: Path, tmp_path: Path) -> None:
     with pytest.raises(NotFound) as unknown:
         tw.load(store, "a c")
     assert (unknown.value.code, unknown.value.remedy) == ("round.not_found", ListRounds())
-    assert unknown.value.facts == {"name": "a c", "near": "a b"}
+    assert unknown.value.facts["name"] == "a c" and unknown.value.facts["near"] == "a b"
+    assert unknown.value.facts["known"] == ["a b"]
     with pytest.raises(NotFound) as beyond:
         tw.load(store, "a b").trial(99)
     assert (beyond.value.code, beyond.value.remedy) == ("trial.not_found", ShowRound("a b"))
-    assert beyond.value.facts == {"round": "a b", "trial": 99}
+    assert beyond.value.facts == {"round": "a b", "trial": 99, "first": 0, "last": 1}
 
 
 def test_a_round_in_use_names_who_holds_it_and_how_to_join(store: Path) -> None:

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from bench.house import operations_on_prose, untyped_evidence
 from typer.main import get_command
 
 import tunewright
@@ -19,7 +20,16 @@ SOURCE = ROOT / "src" / "tunewright"
 FILES = sorted(SOURCE.rglob("*.py"))
 
 # Lower folders never import higher ones, in this order; leaves first, doors last.
-LEAVES = ("messages", "facts", "actions", "errors", "finding", "_jax_arrays", "_typed_tree")
+LEAVES = (
+    "causes",
+    "messages",
+    "facts",
+    "actions",
+    "errors",
+    "finding",
+    "_jax_arrays",
+    "_typed_tree",
+)
 ORDER = (
     *LEAVES,
     *(
@@ -186,6 +196,34 @@ def test_a_file_is_one_idea(path: Path) -> None:
     if path.name != "__main__.py":
         first = (ast.get_docstring(ast.parse(text)) or "").splitlines()
         assert first and first[0].endswith((".", "?", ":")), "the first line says what it is for"
+
+
+# They read what other programs and libraries say, which has no codes.
+READ_FOREIGN_TEXT = {
+    *("design/schedule.py", "execution/command.py", "execution/executors/ray/cluster.py"),
+    *("execution/executors/ray/place.py", "execution/processes/attempt.py"),
+    *("importers/_wandb.py", "pipeline/memory.py", "probes/throughput/probe_worker.py"),
+}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
+def test_nobody_looks_inside_a_sentence(path: Path) -> None:
+    name = path.relative_to(SOURCE).as_posix()
+    if name.startswith("messages/") or name in READ_FOREIGN_TEXT:
+        return
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    assert operations_on_prose(tree) == 0, "use the code and the facts"
+    assert untyped_evidence(tree) == 0, "evidence has types"
+
+
+def test_the_tests_mirror_the_source() -> None:
+    """A folder of tests stands where its source does, and a test file is named after a module."""
+    beside = {"golden", "faults", "stories", "demo"}
+    for path in (ROOT / "tests").rglob("test_*.py"):
+        folder = path.parent.relative_to(ROOT / "tests")
+        if folder == Path(".") or folder.parts[0] in beside:
+            continue
+        assert (SOURCE / folder).is_dir(), f"{path} mirrors no folder of the source"
 
 
 def test_files_beside_the_source_are_short_too() -> None:

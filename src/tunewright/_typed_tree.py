@@ -51,8 +51,7 @@ def encode(value: object, root: str = "state", *, arrays_allowed: bool = True) -
         shown = "; ".join(encoder.problems[:10])
         more = len(encoder.problems) - 10
         raise SnapshotError(
-            f"cannot be stored: {shown}{f'; and {more} more' if more > 0 else ''}. "
-            "Keep numbers, text, bytes, None, lists, tuples, dicts, arrays and tensors"
+            "snapshot.not_storable", shown=shown, more=f"; and {more} more" if more > 0 else ""
         )
     arrays = encoder.name_arrays()
     return Encoded(node, arrays, "torch" if encoder.views else "numpy")
@@ -65,7 +64,9 @@ def decode(node: Json, arrays: Mapping[str, Any], library: str = "numpy") -> Any
     except SnapshotError:
         raise
     except Exception as error:  # a hostile or damaged tree, whatever it makes numpy or torch say
-        raise SnapshotError(f"the tree cannot be read: {type(error).__name__}: {error}") from error
+        raise SnapshotError(
+            "snapshot.tree_unreadable", kind=type(error).__name__, error=error
+        ) from error
 
 
 def to_json(node: Json, indent: int | None = None) -> bytes:
@@ -78,7 +79,7 @@ def from_json(data: bytes, source: object) -> Json:
     try:
         return json.loads(data, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
-        raise SnapshotError(f"{source} is torn or no JSON: {error}") from None
+        raise SnapshotError("snapshot.torn_json", source=source, error=error) from None
 
 
 def _no_constant(word: str) -> Json:
@@ -290,13 +291,13 @@ class _Decoder:
 
     def decode(self, node: Json, depth: int) -> Any:
         if depth > DEEPEST + 1:
-            raise SnapshotError(f"the tree is nested deeper than {DEEPEST} levels")
+            raise SnapshotError("snapshot.tree_too_deep", deepest=DEEPEST)
         if isinstance(node, list):
             return [self.decode(item, depth + 1) for item in node]
         if not isinstance(node, dict):
             return node
         if len(node) != 1:
-            raise SnapshotError(f"no tagged value: an object with the keys {sorted(node)[:5]}")
+            raise SnapshotError("snapshot.untagged_object", keys=sorted(node)[:5])
         (tag, content), down = *node.items(), depth + 1
         if tag in ("tuple", "pairs", "ordered", "dict", "complex"):
             return self._container(tag, content, down)
@@ -367,20 +368,18 @@ def _leaf(tag: str, content: Json) -> Any:
         if tag == "torch.Size":
             return torch.Size(content)
         return torch.device(content) if tag == "torch.device" else _torch_dtype(torch, content)
-    raise SnapshotError(f"unknown tag {tag!r}: written by a newer Tunewright, or not by Tunewright")
+    raise SnapshotError("snapshot.unknown_tag", tag=tag)
 
 
 def _numpy_dtype(numpy: Any, name: str) -> Any:
     dtype = numpy.dtype(str(name))
     if not _plain(dtype):
-        raise SnapshotError(f"numpy dtype {name!r} is not stored in snapshots")
+        raise SnapshotError("snapshot.unknown_numpy_dtype", name=name)
     return dtype
 
 
 def _torch_dtype(torch: Any, name: str) -> Any:
     dtype = getattr(torch, str(name), None)
     if not isinstance(dtype, torch.dtype):
-        raise SnapshotError(
-            f"this torch has no dtype {name!r}: load it with the torch that wrote it"
-        )
+        raise SnapshotError("snapshot.unknown_torch_dtype", name=name)
     return dtype

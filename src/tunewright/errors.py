@@ -120,12 +120,9 @@ def _remake(kind: type[TunewrightError], args: tuple[Any, ...], state: Any) -> T
     return error
 
 
-# --- transition: begin (until every raise names a code) --------------------------------------
-
-
 @dataclass(frozen=True)
 class _Plain(Message):
-    """A problem whose sentence has not moved into the catalogue yet."""
+    """A problem in the words of whoever raised it: a program outside of this package."""
 
     sentence: str = ""
 
@@ -145,9 +142,6 @@ def _as_problem(code: str, facts: dict[str, Any], usual_code: str) -> Message:
     if not is_code(code):
         return _Plain(facts.get("code") or usual_code, plain, code)
     return Message(code, plain)
-
-
-# --- transition: end -------------------------------------------------------------------------
 
 
 class DesignError(TunewrightError, ValueError):

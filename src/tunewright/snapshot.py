@@ -71,18 +71,17 @@ def save(
     the tree, before anything is written.
     """
     if type(step) is not int or not 0 <= step < 10**12:
-        raise SnapshotError(f"step={step!r}: a snapshot belongs to a whole number of updates >= 0")
+        raise SnapshotError("snapshot.bad_step", step=step)
     if type(attempt) is not int or attempt < 1:
-        raise SnapshotError(f"attempt={attempt!r}: attempts are counted from 1")
+        raise SnapshotError("snapshot.bad_attempt", attempt=attempt)
     if keep is not None and (type(keep) is not int or keep < 1):
-        raise SnapshotError(f"keep={keep!r}: keep at least 1 snapshot, or None to keep all")
+        raise SnapshotError("snapshot.bad_keep", keep=keep)
     tree = typed_tree.encode(state)
     notes = typed_tree.encode(dict(extra or {}), "extra", arrays_allowed=False).node
     text = typed_tree.to_json({"version": VERSION, "arrays": tree.library, "root": tree.node})
     if len(text) > LONGEST:
         raise SnapshotError(
-            f"the part of the state that is no tensor takes {len(text) / 2**20:.0f} MiB of JSON "
-            f"(limit {LONGEST // 2**20}): keep long lists of numbers in an array or a tensor"
+            "snapshot.too_much_json", size_mb=len(text) / 2**20, longest=LONGEST // 2**20
         )
     folder = Path(folder)
     partial = folder / f".writing-{attempt}-{os.getpid()}-{secrets.token_hex(4)}"
@@ -107,8 +106,10 @@ def save(
     except OSError as error:
         needed = len(text) + sum(getattr(array, "nbytes", 0) for array in tree.arrays.values())
         raise SnapshotError(
-            f"the snapshot of step {step} could not be written in {folder}: {error}. "
-            "Earlier snapshots are untouched; free space or check the permissions and save again",
+            "snapshot.not_written",
+            step=step,
+            folder=folder,
+            error=error,
             needed_mb=math.ceil(needed / 2**20),
         ) from error
     finally:
@@ -124,13 +125,13 @@ def load(path: Path | str | Snapshot) -> Any:
     manifest = _manifest(snapshot.path)
     tree = typed_tree.from_json(_checked(snapshot.path, TREE, manifest), snapshot.path / TREE)
     if not isinstance(tree, dict) or tree.get("version") != VERSION or "root" not in tree:
-        raise SnapshotError(f"{snapshot.path / TREE} is not the tree of a snapshot")
+        raise SnapshotError("snapshot.not_a_tree", path=snapshot.path / TREE)
     library = str(tree.get("arrays"))
     try:
         arrays = _read_arrays(_checked(snapshot.path, TENSORS, manifest), library)
         return typed_tree.decode(tree["root"], arrays, library)
     except SnapshotError as error:
-        raise SnapshotError(f"{snapshot.path}: {error}") from error
+        raise SnapshotError("snapshot.unreadable", path=snapshot.path, error=error) from error
 
 
 def verify(snapshot: Snapshot) -> None:
@@ -138,7 +139,7 @@ def verify(snapshot: Snapshot) -> None:
     manifest = _manifest(snapshot.path)
     for name, known in manifest["files"].items():
         if _fingerprint(snapshot.path / name) != known:
-            raise SnapshotError(f"{snapshot.path / name} is torn or altered (checksum differs)")
+            raise SnapshotError("snapshot.checksum", path=snapshot.path / name)
 
 
 def latest(folder: Path | str) -> Snapshot | None:
@@ -228,15 +229,13 @@ def _write_arrays(path: Path, encoded: typed_tree.Encoded) -> None:
 
 def _read_arrays(data: bytes, library: str) -> Mapping[str, Any]:
     if library not in ("torch", "numpy"):
-        raise SnapshotError(f"arrays of {library!r}: this program reads torch and numpy")
+        raise SnapshotError("snapshot.unknown_library", library=library)
     try:
         arrays: Mapping[str, Any] = _safetensors(library).load(data)
     except MissingExtra:
         raise
     except Exception as error:  # safetensors' own error class moved between its versions
-        raise SnapshotError(
-            f"not in the tensor-only safetensors format ({error}); nothing was unpickled"
-        ) from error
+        raise SnapshotError("snapshot.not_safetensors", error=error) from error
     return arrays
 
 
@@ -251,19 +250,16 @@ def _fingerprint(path: Path) -> dict[str, object]:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
             return {"sha256": digest, "size": file.tell()}
     except FileNotFoundError:
-        raise SnapshotError(f"{path} is missing") from None
+        raise SnapshotError("snapshot.file_missing", path=path) from None
 
 
 def _checked(path: Path, name: str, manifest: Mapping[str, Any]) -> bytes:
     known = manifest["files"][name]
     if name == TREE and known["size"] > LONGEST:
-        raise SnapshotError(f"{path / name} is larger than {LONGEST // 2**20} MiB: not read")
+        raise SnapshotError("snapshot.too_large", path=path / name, longest=LONGEST // 2**20)
     data = (path / name).read_bytes()
     if hashlib.sha256(data).hexdigest() != known["sha256"]:
-        raise SnapshotError(
-            f"{path / name} is torn or altered (checksum differs): use latest(folder), which "
-            "falls back to the newest valid snapshot"
-        )
+        raise SnapshotError("snapshot.torn", path=path / name)
     return data
 
 
@@ -271,31 +267,29 @@ def _manifest(path: Path) -> dict[str, Any]:
     file = path / MANIFEST
     if not file.is_file():
         raise SnapshotError(
-            f"{path} is no snapshot. Only the tensor-only format is read (a folder with {TENSORS}, "
-            f"{TREE} and {MANIFEST}); nothing was unpickled. For a folder of snapshots use latest()"
+            "snapshot.not_a_snapshot", path=path, tensors=TENSORS, tree=TREE, manifest=MANIFEST
         )
     if file.stat().st_size > 2**20:
-        raise SnapshotError(f"{file} is larger than 1 MiB: not read")
+        raise SnapshotError("snapshot.manifest_too_large", file=file)
     manifest = typed_tree.from_json(file.read_bytes(), file)
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        raise SnapshotError(f"{file} is not the manifest of a snapshot")
+        raise SnapshotError("snapshot.bad_manifest", file=file)
     if manifest.get("version") != VERSION:
         raise SnapshotError(
-            f"{file} has version {manifest.get('version')!r}, this program reads {VERSION}: "
-            "load it with the newer Tunewright that wrote it"
+            "snapshot.newer_version", file=file, version=manifest.get("version"), own=VERSION
         )
     files, name = manifest.get("files"), NAME.fullmatch(path.name)
     if not isinstance(files, dict) or set(files) != {TENSORS, TREE}:
-        raise SnapshotError(f"{file} does not list {TENSORS} and {TREE}")
+        raise SnapshotError("snapshot.manifest_lacks_files", file=file, tensors=TENSORS, tree=TREE)
     numbers = [manifest.get("step"), manifest.get("attempt")]
     for known in files.values():
         if not isinstance(known, dict) or not isinstance(known.get("sha256"), str):
-            raise SnapshotError(f"{file} has no checksum of {TENSORS} or {TREE}")
+            raise SnapshotError("snapshot.manifest", file=file, tensors=TENSORS, tree=TREE)
         numbers.append(known.get("size"))
     if not all(type(n) is int and 0 <= n < 2**63 for n in numbers):
-        raise SnapshotError(f"{file} has a number that no snapshot has")
+        raise SnapshotError("snapshot.manifest_2", file=file)
     if name and (int(name[1]), int(name[2])) != (manifest.get("step"), manifest.get("attempt")):
-        raise SnapshotError(f"{file} is of another step or attempt than its folder's name")
+        raise SnapshotError("snapshot.misplaced", file=file)
     return manifest
 
 
@@ -305,7 +299,7 @@ def _read_manifest(path: Path) -> Snapshot:
     size = len(text)
     for name, known in manifest["files"].items():
         if not (path / name).is_file() or (path / name).stat().st_size != known.get("size"):
-            raise SnapshotError(f"{path / name} is torn: not {known.get('size')} bytes long")
+            raise SnapshotError("snapshot.wrong_size", path=path / name, size=known.get("size"))
         size += known["size"]
     return Snapshot(
         path=path,

@@ -114,7 +114,7 @@ def restore(store: Address, backup: Path | None = None) -> Restored:
     """Put a backup (the newest one) in the store's place; what was there is kept beside it."""
     path = _file(store)
     if backup is not None and not backup.is_file():
-        raise Misuse(f"no backup at {backup}", remedy="tunewright restore --list")
+        raise Misuse("backup.no_such_backup", backup=backup, remedy="tunewright restore --list")
     source = backups_of.restore(path, None if backup is None else backup.absolute())
     return _restored(path, source)
 
@@ -137,7 +137,6 @@ def _file(store: Address) -> Path:
     address = parse(store)
     if address.path is None:
         raise Misuse(
-            f"{address.shown} is a PostgreSQL database, which has its own backups",
-            remedy="pg_dump, or ask who keeps the server",
+            "backup.postgresql", shown=address.shown, remedy="pg_dump, or ask who keeps the server"
         )
     return address.path

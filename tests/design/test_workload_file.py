@@ -41,6 +41,7 @@ def test_a_command(tmp_path: Path) -> None:
         "command": "python train.py --lr={learning_rate} --seed={run.seed}",
         "function": None,
         "objective": minimize("valid_error", at="last", subject_to={"latency_ms": ("<=", 20)}),
+        "deterministic": False,
         "store": "postgresql://host/db",
         "folder": "/data/trials",
         "evaluate": "python full.py {checkpoint}",

@@ -188,7 +188,7 @@ def test_patience_ends_after_ten_minutes(desk):
 def test_a_full_disk_is_waited_for_without_end(desk, monkeypatch):
     _, unreliable, ledger, accounts, told = desk
     full = [True]
-    monkeypatch.setattr(flushing, "short_of_space", lambda place: "full." if full[0] else None)
+    monkeypatch.setattr(flushing, "short_of_space", lambda *place: "full." if full[0] else None)
     log_points(accounts[0], [1])
     unreliable.failures = ["before"] * 3
     for now in (5.0, 10 * PATIENCE_S, 20 * PATIENCE_S):

@@ -21,7 +21,7 @@ refused: list[int] = []
 
 def train(run, learning_rate):
     run.log(1, valid_error=learning_rate)
-    run.save(1, {"weights": np.zeros(2**18)})
+    run.save({"weights": np.zeros(2**18)}, 1)
 
 
 def test_case_52(tmp_path, monkeypatch):

@@ -199,5 +199,5 @@ def test_a_hostile_field_is_refused_and_not_executed(store_url: str) -> None:
             with store._database.writing() as connection:
                 chosen = update(trial).where(trial.c.number == 0)
                 connection.execute(chosen.values(configuration=hostile))
-            with pytest.raises(Damaged, match="trial 1 of the store"):
+            with pytest.raises(Damaged, match="trial 0 of depth"):
                 store.results("depth")

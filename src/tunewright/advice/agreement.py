@@ -62,7 +62,7 @@ class Agreement:
 def agreement(short: Results, long: Results, top: int = TOP) -> Agreement:
     """Compare the ranking of a round with that of a longer one, by the longer one's objective."""
     if top < 1:
-        raise DesignError(f"top={top}: at least 1 is needed.")
+        raise DesignError("agreement.top_not_positive", top=top)
     short = short.with_objective(long.objective)
     one, other = _by_configuration(short, long), _by_configuration(long, short)
     shared = [key for key in one if key in other]
@@ -103,7 +103,7 @@ def truncated(results: Results, steps: int) -> Results:
     than in a round of this length.
     """
     if steps < 1:
-        raise DesignError(f"truncated(steps={steps}): at least one step is needed.")
+        raise DesignError("agreement.truncated_too_short", steps=steps)
     return replace(
         results,
         recorded=tuple(_cut(trial, steps) for trial in results.recorded),

@@ -61,7 +61,7 @@ def first_length(production_steps: int, warmup_steps: int = 0) -> int:
         ("warmup_steps", warmup_steps, 0),
     ):
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise DesignError(f"{name}={value!r} is not a whole number of steps from {least}.")
+            raise DesignError("advice.bad_steps", name=name, value=value, least=least)
     return min(production_steps, max(round(SHORT * production_steps), WARMUPS * warmup_steps, 1))
 
 

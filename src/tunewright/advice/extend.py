@@ -92,18 +92,18 @@ def extension(
     """What `extend` makes, with what becomes of each hyperparameter and why."""
     best, old = _best(results), trained_steps(results)
     if isinstance(max_train_steps, bool) or not isinstance(max_train_steps, int):
-        raise DesignError(f"max_train_steps={max_train_steps!r} is not a whole number of steps.")
+        raise DesignError("extend.steps_not_whole", max_train_steps=max_train_steps)
     if max_train_steps <= old:
         raise DesignError(
-            f"max_train_steps={max_train_steps} is not longer than the {old} steps of "
-            f"{results.round.name}. For a shorter training tune again: what was found at {old} "
-            "steps says little about fewer."
+            "extend.not_longer", max_train_steps=max_train_steps, old=old, round=results.round.name
         )
     unknown = [name for name in tune if name not in best.configuration]
     if unknown:
         raise DesignError(
-            f"tune={list(tune)}: the best trial has no {unknown[0]!r}. It has "
-            f"{', '.join(best.configuration)}."
+            "extend.unknown_hyperparameter",
+            tune=list(tune),
+            unknown=unknown[0],
+            known=list(best.configuration),
         )
     each = _steps_each(results, best, old)
     schedule = lengthened(
@@ -137,10 +137,7 @@ def trained_steps(results: Results) -> int:
     value = _best(results).configuration.get(name)
     if isinstance(value, int | float) and is_number(value) and value == int(value):
         return int(value)
-    raise DesignError(
-        f"{results.round.name}: no {name!r} in the configurations, so there is no length to "
-        'extend. Name the hyperparameter that means it: means={"max_train_steps": "..."}.'
-    )
+    raise DesignError("extend.length_unknown", round=results.round.name, name=name)
 
 
 def _steps_each(results: Results, best: Trial, old: int) -> int:
@@ -244,7 +241,7 @@ def _notes(found: Collection[Extended], old: int, new: int) -> list[Message]:
 def _best(results: Results) -> Trial:
     top = results.top(1)
     if not top:
-        raise NotFound(f"{results.round.name}: no completed trial whose training could go on.")
+        raise NotFound("extend.no_completed_trial", round=results.round.name)
     return top[0]
 
 

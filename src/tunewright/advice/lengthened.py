@@ -91,9 +91,13 @@ def _lengthened(
     wasted = share_at_tiny_rate(known, old, _unchanged(known), new)
     if wasted > TINY + ROUNDING and not isinstance(_inside(known), Cosine):
         raise DesignError(
-            f"{name} = {declared!r} would spend {wasted:.0%} of the {new - old} extra steps below "
-            f"a tenth of the base learning rate: {made.rule}. Let the program take "
-            f"{DECAY_STEPS[0]} (the steps of a linear decay at the end), or use a cosine."
+            "advice.schedule_wastes_steps",
+            name=name,
+            declared=declared,
+            wasted=wasted,
+            extra=new - old,
+            rule=made.rule,
+            decay_steps=DECAY_STEPS[0],
         )
     note = Message("schedule.no_decay_steps", {"decay_steps": DECAY_STEPS[0], "old": old})
     facts = {"name": name, "value": declared, "new": new}

@@ -161,7 +161,7 @@ def successor(round: Round, change: Message, **changes: Any) -> Round:
 def renamed(made: Proposal, name: str) -> Proposal:
     """The proposal with its round, and what runs it, under another name."""
     if made.round is None:
-        raise DesignError(f"the proposal {made.kind!r} has no round that could be called {name!r}.")
+        raise DesignError("proposal.has_no_round", kind=made.kind, name=name)
     run, *others = made.actions
     assert isinstance(run, RunRound | RunTrials)  # what has a round begins by running it
     actions = (replace(run, round=name), *others)

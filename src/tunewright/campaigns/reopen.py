@@ -19,5 +19,5 @@ def campaign(store: str | os.PathLike[str], name: str = "tune") -> Campaign:
         known = read_definition(opened, name)
         if known is None:
             others = ", ".join(one.name for one in opened.campaigns()) or "none"
-            raise NotFound(f"no campaign {name!r} in {opened.url}; it has: {others}.")
+            raise NotFound("campaign.not_found", name=name, url=opened.url, others=others)
         return read_campaign(opened, known)

@@ -117,9 +117,9 @@ def _check_lengths(
     if extend is None and extend_to is None:
         return
     if extend is not None and extend_to is not None:
-        raise DesignError("tune(extend=, extend_to=): say how many times as long, or to how many.")
+        raise DesignError("tune.two_lengths")
     if extend is not None and not (is_number(extend) and 1 < extend < math.inf):
-        raise DesignError(f"tune(extend={extend!r}): how many times as long, above 1, such as 2.")
+        raise DesignError("tune.bad_extend", extend=extend)
     name = workload.meaning.name("max_train_steps")
     now = space.fixed.get(name)
     wanted = extend_to
@@ -127,7 +127,7 @@ def _check_lengths(
         wanted = round(float(extend or 0) * now) if is_number(now) else 0  # type: ignore[operator]
     problem = check_lengths(space, workload.meaning, wanted)
     if problem:
-        raise DesignError(f"tune: {problem}")
+        raise DesignError("tune.bad_length", problem=problem)
 
 
 def _given(space: Mapping[str, Any] | Round) -> list[str]:
@@ -150,17 +150,11 @@ def as_space(
         )
         return made if detect is None else replace(made, detect=detect)
     if not isinstance(space, Mapping):
-        raise DesignError(
-            f"tune(space={space!r}): give ranges by name, such as "
-            '{"learning_rate": tw.log(1e-4, 1e-1)}, or a Round.'
-        )
+        raise DesignError("tune.bad_space", space=space)
     ranges = (Range, Choice, Given, list)
     searched = {n: d for n, d in space.items() if isinstance(d, ranges)}
     if not searched:
-        raise DesignError(
-            f"tune(space={dict(space)!r}): nothing is searched. Give a range, such as "
-            "tw.log(1e-4, 1e-1), or a list of values."
-        )
+        raise DesignError("tune.nothing_searched", space=dict(space))
     fixed = {n: d for n, d in space.items() if n not in searched}
     return Round(
         name,
@@ -192,10 +186,10 @@ def _default(workload: Workload, space: Round) -> dict[str, Value] | None:
 
 def _check_budget(trials: int | None, hours: float | None) -> None:
     if trials is None and hours is None:
-        raise DesignError("tune: how much may it spend? Say trials=200, or hours=8, or both.")
+        raise DesignError("tune.no_budget")
     if trials is not None and (isinstance(trials, bool) or not isinstance(trials, int)):
-        raise DesignError(f"tune(trials={trials!r}): a whole number of trials.")
+        raise DesignError("tune.trials_not_whole", trials=trials)
     if trials is not None and trials < 1:
-        raise DesignError(f"tune(trials={trials}): at least 1.")
+        raise DesignError("tune.trials_not_positive", trials=trials)
     if hours is not None and not 0 < hours < math.inf:
-        raise DesignError(f"tune(hours={hours!r}): say how many hours, such as 8 or 0.5.")
+        raise DesignError("tune.bad_hours", hours=hours)

@@ -139,10 +139,7 @@ def begun(asked: Definition, workload: Workload) -> Definition:
             keep_definition(store, asked)
         else:
             if not same_space(known.space, asked.space):
-                raise DesignError(
-                    f"the campaign {asked.name!r} of this store searches another space: give "
-                    'this one a name of its own, name="..." (--name).'
-                )
+                raise DesignError("campaign.other_space", name=asked.name)
             # what it began with stays; the budget may change
             now = replace(
                 known,
@@ -196,7 +193,7 @@ def _perform(
         assert test is not None
         (found,) = evaluate(trial, workload, test, test=True)
         if not found.metrics:
-            raise DesignError(f"the test set could not be looked at: {found.reason}")
+            raise DesignError("tune.test_set_failed", reason=found.reason)
     return None, Wish.GO_ON
 
 

@@ -12,11 +12,13 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
+from tunewright import messages
 from tunewright.design.ranges import Value
 from tunewright.design.round import Round
 from tunewright.design.toml_file import read_toml, unknown_key
-from tunewright.errors import Damaged, DesignError, Misuse
+from tunewright.errors import Damaged, DesignError, Misuse, TunewrightError
 from tunewright.importers.files import csv_columns, text_in
+from tunewright.messages import Message
 from tunewright.present.terminal.plan_page import recorded
 from tunewright.present.terminal.screen import sidelines
 from tunewright.search.listed import Listed
@@ -50,10 +52,7 @@ def list_for(
     it. Refuses what does not fit before anything is trained.
     """
     if file is not None and search is not None:
-        raise Misuse(
-            f"--listed {file} and --search {search}: a list is a search of its own",
-            remedy="say one of them",
-        )
+        raise Misuse("listed.file_and_search", file=file, search=search, remedy="say one of them")
     if file is not None:
         found, where = read_list(file), str(file)
     elif search is None and (before := recorded(store, round.name)) and before.search == NAME:
@@ -66,10 +65,8 @@ def list_for(
     try:
         found.check(asked.studies)
     except DesignError as error:
-        raise Misuse(
-            str(error).replace("Listed():", f"{where}:"),
-            remedy=f"list more, or --trials {min(own)}" if 0 < min(own) < trials else "",
-        ) from None
+        more = f"list more, or --trials {min(own)}" if 0 < min(own) < trials else ""
+        raise Misuse.several(_found_in(where, error), messages.Text(more)) from None
     if trials != round.trials_per_study:
         note = f"{trials} per study, as listed, in place of {round.trials_per_study}"
         sidelines().print(Text(f"trials: {note}"), soft_wrap=True)
@@ -97,14 +94,20 @@ def read_list(path: Path) -> Listed:
         beside = [p.name for p in sorted(path.parent.glob("*")) if p.suffix in ENDINGS]
         near = difflib.get_close_matches(path.name, beside, n=1)
         raise Misuse(
-            f"--listed {path}: no such file",
+            "listed.no_such_file",
+            path=path,
             remedy=f"--listed {path.with_name(near[0])}" if near else "",
         )
     try:
         rows = _rows(path)
         return Listed(rows)
     except (Damaged, DesignError) as error:
-        raise Misuse(str(error).replace("Listed():", f"{path}:")) from None
+        raise Misuse.several(_found_in(str(path), error)) from None
+
+
+def _found_in(source: str, error: TunewrightError) -> list[Message]:
+    """The problems of a list, as those of the file that it is from."""
+    return [replace(one, facts={**one.facts, "source": source}) for one in error.problems]
 
 
 def _rows(path: Path) -> list[Mapping[str, Value]]:
@@ -112,7 +115,7 @@ def _rows(path: Path) -> list[Mapping[str, Value]]:
     if ending == ".json":
         rows = plain_json.loads(text_in(path, LARGEST), str(path))
         if not isinstance(rows, list):
-            raise DesignError(f'{path}: not a list of configurations: [{{"learning_rate": 0.1}}].')
+            raise DesignError("listed.not_a_list", path=path)
         return rows
     if ending == ".csv":
         columns = csv_columns(path)
@@ -128,9 +131,9 @@ def _rows(path: Path) -> list[Mapping[str, Value]]:
                 raise DesignError("file.problem", path=str(path), problem=unknown)
         rows = tables.get(TABLE, [])
         if not isinstance(rows, list):
-            raise DesignError(f"{path}: one table of each: write [[{TABLE}]], with two brackets.")
+            raise DesignError("listed.single_brackets", path=path, table=TABLE)
         return [_plain(row) for row in rows]
-    raise DesignError(f"{path}: a list of configurations ends in {', '.join(ENDINGS)}.")
+    raise DesignError("listed.bad_ending", path=path, endings=list(ENDINGS))
 
 
 def _plain(row: Any) -> Any:

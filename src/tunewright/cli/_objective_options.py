@@ -73,7 +73,9 @@ def objective_asked(
     """The objective these options stand for; refuses a metric that no trial has logged."""
     if minimize is not None and maximize is not None:
         raise Misuse(
-            f"--minimize {minimize} and --maximize {maximize}: one objective at a time",
+            "objective.two_directions",
+            minimize=minimize,
+            maximize=maximize,
             remedy=f"--minimize {words.shell_word(minimize)}",
         )
     asked = results.objective
@@ -105,12 +107,18 @@ def _never_logged(results: Results, option: str, metric: str) -> Misuse:
     round = results.round.name
     if not results.metrics:
         return Misuse(
-            f"{option} {metric}: no trial of {round} has logged anything yet",
+            "objective.nothing_logged",
+            option=option,
+            metric=metric,
+            round=round,
             remedy=f"tunewright run {words.shell_word(round)}",
         )
     nearest = nearest_first(metric, results.metrics)
     return Misuse(
-        f"{option} {metric}: no trial of {round} has logged it",
+        "objective.not_logged",
+        option=option,
+        metric=metric,
+        round=round,
         cause=f"logged were {', '.join(nearest)}",
         remedy=f"{option} {words.shell_word(nearest[0])}",
     )

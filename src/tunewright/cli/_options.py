@@ -54,6 +54,9 @@ def chosen(name: str, known: Mapping[str, Chosen], option: str) -> Chosen:
         return known[name]
     near = difflib.get_close_matches(name, known, n=1)
     raise Misuse(
-        f"{option} {name}: not one of {', '.join(known)}",
+        "option.not_one_of",
+        option=option,
+        name=name,
+        known=list(known),
         remedy=f"{option} {near[0]}" if near else "",
     )

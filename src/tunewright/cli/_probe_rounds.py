@@ -52,7 +52,9 @@ def begin_from(store: str, round: str | None, number: int | None) -> Trial | Non
     if round is None:
         if number is not None:
             raise Misuse(
-                f"--trial {number}: of which round?", remedy=f"name it: ROUND --trial {number}"
+                "option.trial_without_round",
+                trial=number,
+                remedy=f"name it: ROUND --trial {number}",
             )
         return None
     with Store.open(store, create=False) as opened:
@@ -70,7 +72,7 @@ def values(written: list[str] | None) -> dict[str, Value]:
     for text in written or ():
         name, divider, value = text.partition("=")
         if not divider or not name.strip():
-            raise Misuse(f"--fixed {text}: not NAME=VALUE", remedy="--fixed learning_rate=0.01")
+            raise Misuse("option.not_name_value", text=text, remedy="--fixed learning_rate=0.01")
         found[name.strip()] = _value(value.strip())
     return found
 

@@ -48,7 +48,7 @@ def executor(
     """Who trains, as the options say."""
     for option, given in (("--ray-address", address), ("--resources", resources)):
         if given is not None and on != "ray":
-            raise Misuse(f"{option} is for a Ray cluster", remedy=f"{option} {given} --on ray")
+            raise Misuse("option.only_for_ray", option=option, remedy=f"{option} {given} --on ray")
     kinds: dict[str, Callable[[], Executor]] = {
         "local": lambda: Local(workers=workers),
         "ray": lambda: Ray(address, amounts(resources), workers=workers),
@@ -74,7 +74,9 @@ def amounts(text: str | None) -> dict[str, float] | None:
             divider = ""
         if not divider or not name.strip():
             raise Misuse(
-                f"--resources {text}: {part.strip()!r} is not a name and an amount",
+                "option.bad_resource",
+                text=text,
+                part=part.strip(),
                 remedy="--resources CPU=4,GPU=0.5",
             )
     return found

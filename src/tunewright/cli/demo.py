@@ -87,7 +87,7 @@ def demo(
     """
     for package, name in (("torch", "torch"), ("sklearn", "scikit-learn")):
         if importlib.util.find_spec(package) is None:
-            raise MissingExtra(f"the demo needs {name}: pip install 'tunewright[demo]'")
+            raise MissingExtra("demo.package_missing", package=name)
     write_project(folder)
     project = find_project(folder)
     assert project is not None  # it has just been written
@@ -131,10 +131,7 @@ def print_next(folder: Path, ending: Ending) -> None:
 def write_project(folder: Path) -> None:
     """Write the demo's files where they are missing; what somebody changed stays as it is."""
     if folder.is_dir() and any(folder.iterdir()) and not (folder / FILE).exists():
-        raise Misuse(
-            f"{folder} is there already, and is not the demo's",
-            remedy="tunewright demo ANOTHER_FOLDER",
-        )
+        raise Misuse("demo.folder_taken", folder=folder, remedy="tunewright demo ANOTHER_FOLDER")
     texts = {
         Path(FILE): WORKLOAD_TEXT,
         Path("train.py"): files("tunewright.demo").joinpath("train.py").read_text("utf-8"),

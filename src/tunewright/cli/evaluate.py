@@ -108,7 +108,7 @@ def final(
         asked = fold(results, trial, {folded: True}, no_later_launch=no_later_launch)
         path = project.round_file(asked.name)
         if path.exists():
-            raise Misuse(f"{path} is there already", remedy=f"tunewright run {asked.name}")
+            raise Misuse("file.exists", path=path, remedy=f"tunewright run {asked.name}")
         path.parent.mkdir(exist_ok=True)
         write_round(asked, path)
         say(f"wrote {Path(ROUNDS) / path.name}: {asked.goal}")
@@ -138,9 +138,12 @@ def chosen_measure(project: Project, given: str | None, key: str) -> Measure:
     if named is None:
         example = '"train.py:test"' if key == "test" else '"train.py:full"'
         raise Misuse(
-            f"what measures a checkpoint? Neither --with nor {key} in tunewright.toml says it",
-            cause="a function full(checkpoint) that returns its metrics, or a command with "
-            "{checkpoint}",
+            "evaluate.no_measure",
+            key=key,
+            cause=(
+                "a function full(checkpoint) that returns its metrics, or a command with "
+                "{checkpoint}"
+            ),
             remedy=f"[workload] {key} = {example}, or --with train.py:full",
         )
     if FUNCTION.fullmatch(named):

@@ -54,8 +54,7 @@ class Asked:
         """The objective, of a source that does not know its own."""
         if self.objective is None:
             raise Misuse(
-                "which metric? This source does not say what was tuned for",
-                remedy="tunewright import ... --minimize valid_error",
+                "importers.metric_unknown", remedy="tunewright import ... --minimize valid_error"
             )
         return self.objective
 
@@ -139,7 +138,7 @@ def import_(
         options["search"] = search
     objective = _objective(minimize, maximize, last)
     if part is not None and source not in PARTED:
-        raise Misuse(f"import {source} takes one address, and {part!r} is a second")
+        raise Misuse("importers.second_address", source=source, part=part)
     results = importer(Asked(address, part, objective, metric or (), options))
     where = _store(store)
     kept = stores.keep(where, results, shlex.join(["tunewright", *masked_words(sys.argv[1:])]))
@@ -169,7 +168,9 @@ def parsed_range(text: str) -> tuple[str, Range]:
     found = re.fullmatch(r"\s*(.+?)\s*=\s*(\w+)\s*\(([^()]*)\)\s*", text)
     if found is None or found[2] not in KINDS:
         raise Misuse(
-            f"--range {text}: not a name and a range ({', '.join(KINDS)})",
+            "importers.bad_range_option",
+            text=text,
+            kinds=list(KINDS),
             remedy='--range "learning_rate = log(1e-5, 1e-1)"',
         )
     name, kind, inside = found.groups()
@@ -186,13 +187,13 @@ def parsed_range(text: str) -> tuple[str, Range]:
     try:
         return name, KINDS[kind](*values)
     except TypeError:
-        raise Misuse(f"--range {text}: {kind}() takes a low and a high end") from None
+        raise Misuse("importers.range_needs_two_ends", text=text, kind=kind) from None
 
 
 def _pair(text: str) -> tuple[str, Any]:
     key, equals, value = (part.strip() for part in text.partition("="))
     if not equals or not key or not value:
-        raise Misuse(f"--means {text}: not MEANING=NAME", remedy="--means learning_rate=lr")
+        raise Misuse("importers.bad_means_option", text=text, remedy="--means learning_rate=lr")
     number = parsed(value)
     return key, number if isinstance(number, int | float) else value
 
@@ -202,13 +203,13 @@ def _roles(**named: Names) -> dict[str, Role]:
     for role, names in named.items():
         for name in names or ():
             if found.setdefault(name, role) != role:  # type: ignore[arg-type]
-                raise Misuse(f"{name}: given two roles, {found[name]} and {role}")
+                raise Misuse("importers.role_given_twice", name=name, first=found[name], role=role)
     return found
 
 
 def _objective(minimize: str | None, maximize: str | None, last: bool) -> Objective | None:
     if minimize is not None and maximize is not None:
-        raise Misuse("which metric? Say one of --minimize and --maximize")
+        raise Misuse("option.no_metric")
     metric = minimize if minimize is not None else maximize
     if metric is None:
         return None
@@ -220,5 +221,5 @@ def _store(instead: str | None) -> str:
     project = find_project()
     address = instead or (project.store() if project is not None else DEFAULT_STORE)
     if parse(address).path is not None and Path(address).is_dir():
-        raise DesignError(f"--store {address}: a folder, not a store.")
+        raise DesignError("option.store_is_folder", address=address)
     return address

@@ -148,14 +148,17 @@ def _write(results: Results, proposals: Sequence[Proposal], take: int) -> Path:
     project = need_project()
     if take > len(proposals):
         raise Misuse(
-            f"--take {take}: there are {words.count(len(proposals), 'proposal')}",
+            "next.no_such_proposal",
+            number=take,
+            count=words.count(len(proposals), "proposal"),
             remedy=f"tunewright next {words.shell_word(results.round.name)}",
         )
     chosen = proposals[take - 1]
     if chosen.round is None:
         others = [n for n, one in enumerate(proposals, start=1) if one.round is not None]
         raise Misuse(
-            f"{chosen.kind}: no round is to be written, but something to be done first",
+            "next.nothing_to_write",
+            kind=chosen.kind,
             cause=words.printable(chosen.reason.text),
             remedy=chosen.commands[0] if chosen.commands else _take(results, others),
         )

@@ -181,7 +181,7 @@ def critical_batch(
         look_first(round, whole_numbers(noise_scale, "--noise-scale"), small_norm, store, json)
         return
     if not sizes:
-        raise Misuse("which batch sizes?", remedy="--sizes 16,32,64,128,256")
+        raise Misuse("probe.no_batch_sizes", remedy="--sizes 16,32,64,128,256")
     asked = need_project().round(round)
 
     def ask(workload: Workload, known: Trial | None, watch: Watcher) -> CriticalBatch:
@@ -212,7 +212,7 @@ def look_first(
 ) -> None:
     """The gradient noise scale of a recorded round's best trial; nothing is trained."""
     if len(sizes) != 2:
-        raise Misuse(f"--noise-scale: {len(sizes)} sizes, not two", remedy="--noise-scale 32,256")
+        raise Misuse("probe.noise_scale_not_two", count=len(sizes), remedy="--noise-scale 32,256")
     small, big = sizes
     with open_store(store) as opened:
         found = logged_noise_scale(opened.results(round), small, big, small_norm)
@@ -233,7 +233,7 @@ def whole_numbers(text: str, option: str) -> list[int]:
         return [int(part) for part in text.split(",")]
     except ValueError:
         remedy = f"{option} 16,32,64,128,256"
-        raise Misuse(f"{option} {text}: not numbers with commas between", remedy=remedy) from None
+        raise Misuse("option.not_numbers", option=option, text=text, remedy=remedy) from None
 
 
 def print_sizes(answer: CriticalBatch) -> None:

@@ -155,9 +155,9 @@ def _from_record(
     round: str | None, trial: int | None, fixed: list[str] | None, store: str | None
 ) -> Clip:
     if round is None:
-        raise Misuse("--recorded: of which round?", remedy="name it: ROUND --recorded")
+        raise Misuse("probe.recorded_without_round", remedy="name it: ROUND --recorded")
     if fixed:
-        raise Misuse("--fixed with --recorded: what is recorded cannot be changed")
+        raise Misuse("probe.recorded_and_fixed")
     with open_store(store) as opened:
         return ask_clip(opened.results(round), trial=trial)
 

@@ -189,7 +189,9 @@ def _settings(texts: list[str] | None, option: str = "--set") -> dict[str, Value
     for text in texts or ():
         name, divider, written = text.partition("=")
         if not divider or not name.strip():
-            raise Misuse(f"{option} {text}: not a name and a value", remedy=f"{option} width=64")
+            raise Misuse(
+                "option.not_name_and_value", option=option, text=text, remedy=f"{option} width=64"
+            )
         found[name.strip()] = _value(written.strip())
     return found
 
@@ -214,10 +216,7 @@ def _steps(texts: list[str] | None) -> dict[int, float]:
         try:
             found[int(size)] = float(count)
         except ValueError:
-            raise Misuse(
-                f"--steps {text}: not a batch size and its number of steps",
-                remedy="--steps 128=50000",
-            ) from None
+            raise Misuse("option.bad_steps", text=text, remedy="--steps 128=50000") from None
     return found
 
 

@@ -219,12 +219,16 @@ def space_file(project: Project, named: str | None) -> Round:
     if len(known) == 1:
         return project.round(plain_name(known[0]))
     raise Misuse(
-        f"which space? {ROUNDS}/{SPACE}.toml does not exist"
-        + (f", and there are {len(known)} rounds" if known else ""),
+        "tune.no_space_file",
+        rounds=ROUNDS,
+        space=SPACE,
+        others=f", and there are {len(known)} rounds" if known else "",
         cause=f"there is: {', '.join(known)}" if known else "",
-        remedy=f"tunewright new {SPACE}, and give everything a range or a value"
-        if not known
-        else f"tunewright tune {known[0]} --trials 50",
+        remedy=(
+            f"tunewright new {SPACE}, and give everything a range or a value"
+            if not known
+            else f"tunewright tune {known[0]} --trials 50"
+        ),
     )
 
 

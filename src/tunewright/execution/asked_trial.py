@@ -73,9 +73,7 @@ class Asked:
     def folder(self) -> Path:
         """A folder of the trial's own, made now, the same for every attempt."""
         if self._root is None:
-            raise WorkloadError(
-                "this session has no folder of trials: say where, open_round(..., folder=...)."
-            )
+            raise WorkloadError("session.no_folder")
         folder = inside(self._root, self.account.claim.folder)
         if rank() == 0 and not folder.exists():
             write_trial(folder, self.account.claim)
@@ -99,7 +97,8 @@ class Asked:
                 for name, value in {**(metrics or {}), **named}.items()
             }
         except BadValue as error:  # which would end this whole program: it is not inside a worker
-            raise WorkloadError(str(error)) from None
+            more = [Message("error.text", {"text": error.detail})] if error.detail else []
+            raise WorkloadError.several([error.reason, *more]) from None
         self._last = step
         for name, value in values.items():
             steps, numbers = self._points.setdefault(name, ([], []))
@@ -155,7 +154,7 @@ class Asked:
     def _check_open(self, verb: str) -> None:
         if self.status != "running":
             raise WorkloadError(
-                f"trial {self.number} is {self.status} already: nothing can {verb} it any more."
+                "trial.already_ended", trial=self.number, status=self.status, verb=verb
             )
 
     def _name(self, name: object) -> str:

@@ -37,10 +37,7 @@ class Checkpoint:
     def state(self) -> Any:
         """What `run.save` was given, on the CPU."""
         if self.path is None:
-            raise SnapshotError(
-                f"trial {self.number} has no snapshot: its training never called run.save(). Save "
-                "in the training function, or load a checkpoint of your own from checkpoint.folder."
-            )
+            raise SnapshotError("checkpoint.no_snapshot", trial=self.number)
         return snapshot.load(self.path)
 
 

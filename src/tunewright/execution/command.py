@@ -22,6 +22,7 @@ from string import Formatter
 
 from tunewright.design.ranges import Value
 from tunewright.errors import WorkloadError
+from tunewright.messages import Message
 
 # what a program may be told about its run, beside the configuration
 FACTS = ("seed", "folder", "start_step", "eval_every", "devices", "port")
@@ -55,7 +56,7 @@ class Command:
         """Refuse a template that cannot be filled, every problem at once."""
         problems = list(_problems(self))
         if problems:
-            raise WorkloadError("\n".join(problems))
+            raise WorkloadError.several(problems)
 
     @cached_property
     def words(self) -> tuple[Word, ...]:
@@ -105,8 +106,7 @@ class Command:
                 words.append(word.filled(values))
             elif any(name.startswith("run.") and name not in values for name in word.fields):
                 raise WorkloadError(
-                    f"{word.texts[0]}{{{word.fields[0]}}} cannot be filled in: the number of steps "
-                    'is not known. Say what it is called: means={"max_train_steps": "..."}.'
+                    "command.steps_unknown", before=word.texts[0], field=word.fields[0]
                 )
             elif words and "".join(word.texts) == "" and _is_flag(words[-1]):
                 words.pop()  # `--beta {beta1}` without beta1: the flag goes with its value
@@ -203,41 +203,40 @@ def _word(text: str) -> Word:
     return Word(tuple(texts), tuple(fields))
 
 
-def _problems(own: Command) -> Iterator[str]:
+def _problems(own: Command) -> Iterator[Message]:
     if not isinstance(own.template, str):
-        yield f"command({own.template!r}): the template is text, such as 'train --lr={{lr}}'."
+        yield Message("command.not_text", {"template": own.template})
         return
     try:
         words = shlex.split(own.template)
     except ValueError as error:
-        yield f"command({own.template!r}): {str(error).lower()}; quote as for a shell."
+        yield Message(
+            "command.not_splittable", {"template": own.template, "error": str(error).lower()}
+        )
         return
     if not words:
-        yield "command(''): empty; write the program and its arguments."
+        yield Message("command.empty")
     for word in words:
-        yield from (f"command: {problem}" for problem in _word_problems(word))
+        for problem in _word_problems(word):
+            yield Message("command.problem", {"problem": problem.to_data()})
 
 
-def _word_problems(word: str) -> Iterator[str]:
+def _word_problems(word: str) -> Iterator[Message]:
     try:
         parts = list(Formatter().parse(word))
     except ValueError as error:
-        yield f"{word!r}: {error}; a plain brace is written twice, {{{{ or }}}}."
+        yield Message("command.bad_braces", {"word": word, "error": error})
         return
     for _, field, form, conversion in parts:
         if field is None:
             continue
         if form or conversion:
-            yield (
-                f"{word!r}: a field takes no format, or the program would train with another value "
-                f"than the recorded one; write {{{field}}}."
-            )
+            yield (Message("command.field_with_format", {"word": word, "field": field}))
         elif not field or field.isdigit():
-            yield f"{word!r}: name the hyperparameter inside the braces, such as {{learning_rate}}."
+            yield Message("command.field_without_name", {"word": word})
         elif field == OVERRIDES and word != f"{{{OVERRIDES}}}":
-            yield f"{word!r}: {{overrides}} becomes several words, so it stands alone."
+            yield Message("command.overrides_not_alone", {"word": word})
         elif field.startswith("run.") and field[4:] not in FACTS:
             near = difflib.get_close_matches(field[4:], FACTS, n=1)
-            hint = f"Did you mean {{run.{near[0]}}}?" if near else ""
-            known = ", ".join(f"{{run.{name}}}" for name in FACTS)
-            yield f"{{{field}}}: not known of a run. {hint or 'Known: ' + known + '.'}"
+            facts = {"field": field, "near": near[0] if near else None, "known": list(FACTS)}
+            yield Message("command.unknown_fact", facts)

@@ -165,17 +165,11 @@ class _Job:
 def _chosen(trials: Trial | Iterable[Trial], with_: Measure, test: bool) -> list[Trial]:
     given = [trials] if isinstance(trials, Trial) else list(trials)
     if not given or not all(isinstance(trial, Trial) for trial in given):
-        raise DesignError(f"evaluate({trials!r}): give a trial or several, such as results.top(5).")
+        raise DesignError("evaluate.not_trials", trials=trials)
     if not isinstance(with_, Command) and not callable(with_):
-        raise WorkloadError(
-            f"with_={with_!r} is neither a function nor a command: define "
-            'full(checkpoint) -> {"full_valid_error": ...}, or say command("...").'
-        )
+        raise WorkloadError("evaluate.not_callable", with_=with_)
     if test and any(trial.configuration != given[0].configuration for trial in given):
-        raise DesignError(
-            f"evaluate(test=True) of {len(given)} trials: the best of several on the test set is "
-            "chosen by it, and it becomes a validation set. Choose one by validation first."
-        )
+        raise DesignError("evaluate.several_on_test", trials=len(given))
     return list({trial.identity: trial for trial in given}.values())
 
 

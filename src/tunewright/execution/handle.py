@@ -139,10 +139,7 @@ class Run:
     def resumed_at(self, step: int) -> None:
         """Say that the program goes on from a checkpoint of its own, after `step` updates."""
         if self._begun:
-            raise WorkloadError(
-                f"run.resumed_at({step}) came after the first step: say it before run.steps() and "
-                "run.log()."
-            )
+            raise WorkloadError("run.resumed_at_too_late", step=step)
         self._saved, self._start = None, as_step(step)
         self.announce()
 
@@ -166,11 +163,7 @@ class Run:
             return self._total
         found = self.configuration.get(self._steps_name)
         if found is None:
-            raise WorkloadError(
-                f"the number of training steps is not known, as there is no {self._steps_name}: "
-                "call run.steps(max_train_steps), or name the hyperparameter that has it, "
-                'means={"max_train_steps": "..."}.'
-            )
+            raise WorkloadError("run.steps_unknown", name=self._steps_name)
         return as_count(found)
 
     # ---- logging
@@ -291,10 +284,7 @@ class Run:
         if self._saved is None:
             return None
         if not self._restored and self._begun:
-            raise WorkloadError(
-                "run.restored was first read after the first step, so training began at step 0: "
-                "read it before run.steps() and run.log()."
-            )
+            raise WorkloadError("run.restored_too_late")
         self._restored = True
         return snapshot.load(self._saved)
 
@@ -348,10 +338,7 @@ class Run:
     def _look(self, step: int | None) -> bool:
         """Whether to go on although something is special; raises when the trial is over."""
         if self._foreign:
-            raise WorkloadError(
-                "the Run was used in a child process: only the process that received it can log "
-                "and save. Send the numbers back to it."
-            )
+            raise WorkloadError("run.in_child_process")
         if self._over is not None:
             raise self._over
         if step is not None:
@@ -375,10 +362,7 @@ class Run:
 
     def __reduce__(self) -> NoReturn:
         """Refuse to be sent to another process."""
-        raise WorkloadError(
-            "a Run cannot be sent to another process: only the process that received it can log "
-            "and save. Send what the process needs instead, such as run.seeds or run.folder."
-        )
+        raise WorkloadError("run.not_picklable")
 
     def __repr__(self) -> str:
         return f"<Run: {self._label}, attempt {self.attempt}, step {self.step}>"

@@ -82,7 +82,7 @@ def lease_s() -> float:
     except ValueError:
         seconds = math.nan
     if not 0.5 <= seconds < math.inf:
-        raise StoreError(f"{LEASE_VARIABLE}={said}: not a number of seconds of at least 0.5.")
+        raise StoreError("lease.bad_seconds", variable=LEASE_VARIABLE, value=said)
     return seconds
 
 

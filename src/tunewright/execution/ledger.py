@@ -124,7 +124,7 @@ class Ledger:
 
     def has_space(self) -> bool:
         """Whether there is room for new trials; says so once when there is not, and once when."""
-        shortage = self._short()
+        shortage = self._short(self._snapshot_mb)
         if shortage and not self._shortage:
             self._say(f"paused: {shortage}")
         elif self._shortage and not shortage:
@@ -136,8 +136,8 @@ class Ledger:
         """Begin trials only where a snapshot of this size fits as well: one did not."""
         self._snapshot_mb = max(self._snapshot_mb, needed_mb)
 
-    def _short(self) -> str | None:
-        shortage = short_of_space(self._root, RESERVE_MB + self._snapshot_mb)
+    def _short(self, more_mb: float = 0.0) -> str | None:
+        shortage = short_of_space(self._root, RESERVE_MB + more_mb)
         if shortage is None and self._store.path is not None:
             shortage = short_of_space(self._store.path.parent)
         return shortage

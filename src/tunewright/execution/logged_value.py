@@ -74,7 +74,7 @@ def as_count(steps: object) -> int:
             return as_step(int(steps) if isinstance(steps, float) else steps)
         except BadValue:
             pass
-    raise WorkloadError(f"{shown(steps)} is not a number of training steps, 0 or more.")
+    raise WorkloadError("log.bad_step", shown=shown(steps))
 
 
 def bad_name(name: object, why: Literal["length", "unprintable"]) -> BadValue:

@@ -20,7 +20,7 @@ from tunewright.store.rounds import Suggestions
 def ready(round: Round, workload: Workload, search: Search) -> Round:
     """The round with the workload's unmentioned defaults; refuses what cannot be run."""
     if not isinstance(round, Round):
-        raise DesignError(f"{round!r} is no Round: say tw.run(round, workload).")
+        raise DesignError("run.not_a_round", round=round)
     _refuse_reserved(round, workload)
     accepts = workload.accepts
     refuse(
@@ -45,9 +45,9 @@ def _refuse_reserved(round: Round, workload: Workload) -> None:
         why = f"{workload.name}() receives the handle of the run under that name"
     if taken:
         raise DesignError(
-            f"{round.name}: {', '.join(map(repr, taken))} cannot be a hyperparameter here: {why}. "
-            "The record would say something that was not trained. Give it another name.",
-            code="hyperparameter.reserved",
+            "hyperparameter.reserved",
+            taken=", ".join(map(repr, taken)),
+            why=why,
             round=round.name,
             names=taken,
         )

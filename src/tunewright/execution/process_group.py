@@ -32,7 +32,7 @@ def shared(produce: Callable[[], Any]) -> Any:
         group.broadcast_object_list(box, src=0)
         answer = json.loads(box[0])
         if "refused" in answer:
-            raise TunewrightError(f"rank 0: {answer['refused']}")
+            raise TunewrightError("process_group.rank_zero_refused", reason=answer["refused"])
         return answer["given"]
     try:
         given = produce()

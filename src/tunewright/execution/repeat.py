@@ -81,28 +81,26 @@ def repeated(
 def _check(trial: Trial, workload: Workload, times: int) -> int:
     """Refuse what cannot be repeated; the trial's number."""
     if not isinstance(trial, Trial):
-        raise DesignError(f"repeat({trial!r}): give a trial, such as results.best().")
+        raise DesignError("repeat.not_a_trial", trial=trial)
     if isinstance(times, bool) or not isinstance(times, int) or times < 1:
-        raise DesignError(f"times={times!r} is not a whole number of at least 1.")
+        raise DesignError("repeat.bad_times", times=times)
     if trial.number is None:
-        raise DesignError(
-            f"this trial is itself a repeat of trial {trial.parent}: repeat that one instead."
-        )
+        raise DesignError("repeat.of_a_repeat", parent=trial.parent)
     if not trial.configuration:
-        raise DesignError(f"trial {trial.number} has no configuration yet: there is nothing to do.")
+        raise DesignError("repeat.no_configuration", trial=trial.number)
     if isinstance(workload.train, Command) and not workload.train.takes_seed:
-        raise WorkloadError(
-            f"{workload.train.template}: the program never learns its seed, so every repeat would "
-            "be the same run. Add --seed={run.seed} (or {config}) to the command and let the "
-            "program use it."
-        )
+        raise WorkloadError("repeat.no_seed", template=workload.train.template)
     accepts = workload.accepts
     for name in trial.configuration:
         if name not in accepts.names and not accepts.takes_anything:
             near = difflib.get_close_matches(name, accepts.names, n=1)
             hint = f"Did it become {near[0]}?" if near else f"It takes {sorted(accepts.names)}."
             raise WorkloadError(
-                f"trial {trial.number} has {name}, which {workload.name} does not take. {hint}"
+                "repeat.unknown_hyperparameter",
+                trial=trial.number,
+                name=name,
+                workload=workload.name,
+                hint=hint,
             )
     return trial.number if trial.origin is None else trial.origin[1]
 
@@ -113,10 +111,4 @@ def round_of(store: Store, trial: Trial) -> RoundRecord:
     for record in store.rounds():
         if (record.directory,) == directory:
             return record
-    raise NotFound(
-        f"trial {trial.number} is not in {store.url}: repeat it with the workload (and the store) "
-        "its round was run with.",
-        code="trial.not_found",
-        remedy=ListRounds(),
-        trial=trial.number,
-    )
+    raise NotFound("repeat.trial_not_found", url=store.url, trial=trial.number, remedy=ListRounds())

@@ -54,10 +54,7 @@ class Patience:
         elif full_disk():
             self._since = now  # somebody has to free space, however long it takes
         elif now - self._since > PATIENCE_S:
-            raise StoreError(
-                f"the store could not be reached for {PATIENCE_S / 60:.0f} min: {error} What has "
-                "ended is kept in the trial folders, and is taken over when the round is run again."
-            ) from error
+            raise StoreError("store.unreachable", minutes=PATIENCE_S / 60, error=error) from error
         self._again_at = time.monotonic() + self._pause_s
         self._pause_s = min(2 * self._pause_s, LONGEST_PAUSE_S)
 
@@ -72,7 +69,7 @@ def persist(use: Callable[[], Answer], say: Callable[[str], None]) -> Answer:
             raise
         except StoreError as error:
             if time.monotonic() - since > PATIENCE_S:
-                raise StoreError(f"tried for {PATIENCE_S / 60:.0f} min in vain: {error}") from error
+                raise StoreError("store.gave_up", minutes=PATIENCE_S / 60, error=error) from error
             say(f"{error} Trying again in {pause_s:.1f} s.")
         time.sleep(pause_s)
         pause_s = min(2 * pause_s, LONGEST_PAUSE_S)

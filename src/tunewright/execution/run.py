@@ -262,6 +262,6 @@ def _summary(own: Undertaking, why: Why, seconds: float, ended: int) -> Summary:
 
 def _check_limits(max_hours: float | None, trials: int | None) -> None:
     if max_hours is not None and not 0 < max_hours < math.inf:
-        raise DesignError(f"max_hours={max_hours!r}: say how many hours, such as 0.5.")
+        raise DesignError("run.bad_max_hours", max_hours=max_hours)
     if trials is not None and (isinstance(trials, bool) or trials < 1):
-        raise DesignError(f"trials={trials!r}: say how many trials to run at most, from 1.")
+        raise DesignError("run.bad_trials", trials=trials)

@@ -101,7 +101,7 @@ class Session:
         """
         self._check_open()
         if count is not None and (isinstance(count, bool) or count < 1):
-            raise DesignError(f"ask({count!r}): say how many trials, from 1.")
+            raise DesignError("session.bad_count", count=count)
         given: list[dict[str, Any]] = shared(lambda: self._claims(count or 1))
         asked = [self._asked(Claim(**claim)) for claim in given]
         if count is not None:
@@ -136,12 +136,12 @@ class Session:
 
     def _at_desk(self) -> Desk:
         if self._desk is None:
-            raise TunewrightError(f"rank {rank()} has no store: only rank 0 reads and writes.")
+            raise TunewrightError("session.rank_has_no_store", rank=rank())
         return self._desk
 
     def _check_open(self) -> None:
         if self._closed:
-            raise TunewrightError("this session is closed: open the round again to ask for more.")
+            raise TunewrightError("session.closed")
 
 
 def open_round(

@@ -6,6 +6,7 @@ import contextlib
 import logging
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from tunewright.design.guards import refuse
@@ -129,14 +130,17 @@ class Desk:
             try:
                 found += [(study, point) for point in listed.suggest(study, (), 1)]
             except DesignError as error:
-                told = str(error).replace("Listed(): configuration 0", "add()")
-                raise DesignError(told) from None
+                place = {"source": "add()", "number": None}
+                found_here = [replace(p, facts={**p.facts, **place}) for p in error.problems]
+                raise DesignError.several(found_here) from None
         if len(found) != 1:
             labels = ", ".join(study.label for study in self.record.round.studies)
             fits = "none" if not found else f"{len(found)}"
             raise DesignError(
-                f"add({dict(configuration)}) belongs to {fits} of the studies {labels}: name its "
-                "scientific hyperparameters."
+                "session.configuration_ambiguous",
+                configuration=dict(configuration),
+                count=fits,
+                labels=labels,
             )
         study, point = found[0]
         with self.store.transaction():
@@ -196,8 +200,7 @@ class Desk:
     def _lost(self, account: Account, error: StoreError) -> StoreError:
         kept = "nowhere" if self.root is None else f"in {self.root / account.claim.folder}"
         return StoreError(
-            f"the end of trial {account.claim.number} could not be recorded: {error} It is kept "
-            f"{kept}."
+            "session.end_not_recorded", trial=account.claim.number, error=error, kept=kept
         )
 
     def _be_known(self) -> None:

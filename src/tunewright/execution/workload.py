@@ -14,6 +14,7 @@ from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value, check_plain
 from tunewright.errors import DesignError, WorkloadError
 from tunewright.execution.command import Command
+from tunewright.messages import Message
 
 if TYPE_CHECKING:  # the executor protocol speaks of workloads in its turn
     from tunewright.execution.executors.executor import Executor
@@ -70,22 +71,20 @@ class Workload:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be trained or judged, every problem at once."""
-        problems = []
+        problems: list[Message] = []
         for check in (lambda: self.accepts, lambda: self.meaning):
             try:
                 check()
             except (WorkloadError, DesignError) as error:
-                problems.append(str(error))
+                problems.extend(error.problems)
         if not isinstance(self.objective, Objective):
-            problems.append(
-                f"objective {self.objective!r}: say minimize(metric) or maximize(metric)."
-            )
+            problems.append(Message("workload.bad_objective", {"objective": self.objective}))
         if self.eval_every is not None and (
             type(self.eval_every) is not int or self.eval_every < 1
         ):
-            problems.append(f"eval_every={self.eval_every!r}: say every how many steps, from 1.")
+            problems.append(Message("workload.bad_eval_every", {"eval_every": self.eval_every}))
         if problems:
-            raise WorkloadError("\n".join(problems))
+            raise WorkloadError.several(problems)
 
     @cached_property
     def meaning(self) -> Meaning:
@@ -112,32 +111,22 @@ class Workload:
 def _of_function(train: Train) -> Accepts:
     if not callable(train):
         remedy = " For a command line say command(...)." if isinstance(train, str) else ""
-        raise WorkloadError(
-            f"train={train!r} is neither a function nor a command: define train(run, "
-            f"learning_rate, ...).{remedy}"
-        )
+        raise WorkloadError("workload.not_trainable", train=train, hint=remedy)
     try:
         parameters = list(inspect.signature(train).parameters.values())
     except (TypeError, ValueError) as error:
-        raise WorkloadError(
-            f"the arguments of {train!r} cannot be read ({error}): wrap it in a function whose "
-            "arguments are its hyperparameters."
-        ) from error
+        raise WorkloadError("workload.signature_unreadable", train=train, error=error) from error
     named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.POSITIONAL_ONLY)
     shown = getattr(train, "__qualname__", type(train).__name__)
     if not parameters or parameters[0].kind not in named:
-        raise WorkloadError(
-            f"{shown} takes no handle: its first argument receives the Run, as in "
-            f"def {shown}(run, learning_rate): ..."
-        )
+        raise WorkloadError("workload.no_handle", function=shown)
     names, required, defaults, anything = set[str](), set[str](), dict[str, Value](), False
     for parameter in parameters[1:]:
         if parameter.kind is parameter.VAR_KEYWORD:
             anything = True
         elif parameter.kind is parameter.POSITIONAL_ONLY:
             raise WorkloadError(
-                f"{shown} takes {parameter.name} by position only, but hyperparameters are given "
-                "by name: move it behind the / of the signature."
+                "workload.positional_only", function=shown, parameter=parameter.name
             )
         elif parameter.kind is not parameter.VAR_POSITIONAL:
             names.add(parameter.name)

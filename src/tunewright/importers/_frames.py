@@ -8,6 +8,7 @@ name or, for a conditional one, its column (`optimizer.adam.learning_rate`). Opt
 
 from __future__ import annotations
 
+import difflib
 import math
 from collections import Counter
 from collections.abc import Mapping
@@ -76,7 +77,7 @@ def frames(
     numbers = _numbers(layout.identities, problems)
     for identity in points:
         if identity not in numbers:
-            problems.add(f"curves: trial {identity!r} is not among the trials.", "stranger")
+            problems.add(Message("frames.unknown_trial", {"trial": identity}), "stranger")
     made = []
     for row, identity in enumerate(layout.identities):
         logged = points.get(identity)
@@ -106,7 +107,11 @@ def _layout(round: Round, frame: Columns, metrics: set[str], problems: Problems)
     needed = {"trial": identity, "status": "status"}
     missing = [name for name, column in needed.items() if column not in frame]
     for name in missing:
-        problems.add(f"trials: no column {name!r}.{did_you_mean(name, frame)}")
+        problems.add(
+            Message(
+                "frames.trials_column_missing", {"name": name, "hint": did_you_mean(name, frame)}
+            )
+        )
     settings: dict[str, list[Any]] = {}
     used = {identity}
     for column in (*round.scientific, *(c for c, _ in dimensions)):
@@ -123,7 +128,12 @@ def _layout(round: Round, frame: Columns, metrics: set[str], problems: Problems)
     free = [c for c in frame if c not in used]
     for column in sorted(columns - set(settings) - needless):
         missing.append(column)
-        problems.add(f"trials: no column for {column!r}.{did_you_mean(column, free)}")
+        problems.add(
+            Message(
+                "frames.hyperparameter_column_missing",
+                {"column": column, "hint": did_you_mean(column, free)},
+            )
+        )
     known = {n: list(frame[n]) for n in HEAD if n in frame and n not in used}
     for name in TAIL:
         marked = name
@@ -134,11 +144,9 @@ def _layout(round: Round, frame: Columns, metrics: set[str], problems: Problems)
             used.add(marked)
     for name in frame:
         if name not in used | metrics | set(HEAD) and name.rstrip("_") not in metrics:
-            hint = did_you_mean(name, sorted(columns - set(settings))) if columns else ""
-            problems.add(
-                f"trials: the column {name!r} is no hyperparameter of the round and no metric. "
-                f"Give it a role, or drop the column.{hint if 'Did' in hint else ''}"
-            )
+            near = difflib.get_close_matches(name, sorted(columns - set(settings)), n=1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            problems.add(Message("frames.column_without_role", {"name": name, "hint": hint}))
     if missing:
         return None
     return _Layout([plain_cell(cell) for cell in frame[identity]], settings, known)
@@ -156,10 +164,12 @@ def _dimensions(round: Round) -> list[tuple[str, str]]:
 def _numbers(identities: list[Any], problems: Problems) -> dict[Any, int]:
     """A number for each trial: its own where all have one, else its row."""
     if None in identities:
-        problems.add(f"trials: row {identities.index(None)} names no trial.")
+        problems.add(Message("frames.row_without_trial", {"row": identities.index(None)}))
     for identity, times in Counter(identities).items():
         if times > 1 and identity is not None:
-            problems.add(f"trials: trial {identity!r} stands in {times} rows.", "twice")
+            problems.add(
+                Message("frames.trial_twice", {"trial": identity, "times": times}), "twice"
+            )
     whole = [whole_or_none(i) if not isinstance(i, str) else None for i in identities]
     if all(number is not None and number >= 0 for number in whole):
         return {
@@ -171,7 +181,11 @@ def _numbers(identities: list[Any], problems: Problems) -> dict[Any, int]:
 def _points(frame: Columns, problems: Problems) -> dict[Any, PointsInOrder]:
     missing = [name for name in POINT if name not in frame]
     for name in missing:
-        problems.add(f"curves: no column {name!r}.{did_you_mean(name, frame)}")
+        problems.add(
+            Message(
+                "frames.curves_column_missing", {"name": name, "hint": did_you_mean(name, frame)}
+            )
+        )
     found: dict[Any, PointsInOrder] = {}
     if missing:
         return found
@@ -181,11 +195,13 @@ def _points(frame: Columns, problems: Problems) -> dict[Any, PointsInOrder]:
         number = math.nan if plain_cell(value) is None else number_or_none(value)
         identity = plain_cell(trial)
         if at is None:
-            problems.add(f"curves: step {step!r} of trial {trial!r} is no whole number.", "step")
+            problems.add(Message("frames.step_not_whole", {"step": step, "trial": trial}), "step")
         elif number is None:
-            problems.add(f"curves: {value!r} of trial {trial!r} is no number.", "value")
+            problems.add(
+                Message("frames.value_not_number", {"value": value, "trial": trial}), "value"
+            )
         elif not isinstance(metric, str) or not metric:
-            problems.add(f"curves: {metric!r} of trial {trial!r} names no metric.", "metric")
+            problems.add(Message("frames.no_metric", {"metric": metric, "trial": trial}), "metric")
         else:
             found.setdefault(identity, PointsInOrder(stepped=True)).add(metric, at, number)
     return found
@@ -202,8 +218,14 @@ def _trial(
     status = layout.cell("status", row)
     if status not in get_args(Status):
         problems.add(
-            f"trials: trial {number} has the status {status!r}."
-            f"{did_you_mean(str(status), get_args(Status))}",
+            Message(
+                "frames.unknown_status",
+                {
+                    "trial": number,
+                    "status": status,
+                    "hint": did_you_mean(str(status), get_args(Status)),
+                },
+            ),
             f"status {status}",
         )
         return None
@@ -213,7 +235,8 @@ def _trial(
     try:
         configuration = _configuration(study, layout, row, status)
     except DesignError as error:
-        problems.add(f"trials: trial {number}: {error}", str(error).split("=")[0])
+        for problem in error.inside("importers.trial", trial=number):
+            problems.add(problem, f"{error.code} {error.facts.get('column')}")
         return None
     points = logged.points() if logged is not None else {}
     return Trial(
@@ -257,7 +280,7 @@ def _study(
     if status in ("pending", "running") and said is not None and 0 <= said < len(round.studies):
         return round.studies[said]  # an adaptive search has not filled it yet
     shown = ", ".join(f"{name} = {layout.settings[name][row]!r}" for name in setting)
-    problems.add(f"trials: trial {number}: no study of the round has {shown}.", f"study {shown}")
+    problems.add(Message("frames.no_study", {"trial": number, "setting": shown}), f"study {shown}")
     return None
 
 
@@ -273,7 +296,12 @@ def _configuration(study: Study, layout: _Layout, row: int, status: Status) -> d
         if value is not MISSING:
             settings[h.column] = chosen[h.name] = value
         elif status in ("completed", "infeasible"):
-            raise DesignError(f"{h.column} = {cells.get(h.column)!r} is not of {h.range}.")
+            raise DesignError(
+                "importers.value_outside_range",
+                column=h.column,
+                value=cells.get(h.column),
+                range=h.range,
+            )
     if study.space and not chosen and status in ("pending", "running"):
         return {}  # an adaptive search has not filled it yet
     for f in study.fixed:
@@ -281,6 +309,8 @@ def _configuration(study: Study, layout: _Layout, row: int, status: Status) -> d
             continue
         cell = cells.get(f.column)
         if cell is not None and as_value(f.value, cell) is MISSING:
-            raise DesignError(f"{f.column} = {cell!r}, but the round fixes it at {f.value!r}.")
+            raise DesignError(
+                "importers.value_not_fixed", column=f.column, value=cell, fixed=f.value
+            )
         chosen[f.name] = f.value
     return {**study.scientific, **chosen}

@@ -81,15 +81,19 @@ def _chosen(experiments: dict[str, tuple[str, list[_Run]]], said: str | None, pa
         if len(busy) == 1:
             return busy[0]
         if not busy:
-            raise NotFound(f"{path} holds no MLflow runs.")
+            raise NotFound("importers.mlflow_no_runs", path=path)
         raise NotFound(
-            f"{path} holds {len(busy)} experiments with runs: say which. "
-            f"There is: {', '.join(busy[:12])}."
+            "importers.mlflow_several_experiments",
+            path=path,
+            count=len(busy),
+            experiments=", ".join(busy[:12]),
         )
     for name, (identity, _) in experiments.items():
         if said in (name, identity):
             return name
-    raise NotFound(f"{path} holds no experiment {said!r}.{did_you_mean(said, experiments)}")
+    raise NotFound(
+        "importers.mlflow_no_experiment", path=path, name=said, hint=did_you_mean(said, experiments)
+    )
 
 
 def _trial(run: _Run, metric: str) -> ForeignTrial:
@@ -191,12 +195,12 @@ def flat_yaml(text: str) -> dict[str, str]:
 def _in_database(path: Path) -> dict[str, tuple[str, list[_Run]]]:
     with path.open("rb") as file:
         if file.read(15) != b"SQLite format 3":
-            raise Unreadable(f"{path}: neither a folder nor a SQLite file of MLflow.")
+            raise Unreadable("importers.mlflow_not_a_store", path=path)
     try:
         with read_only_database(path) as database:
             return _read_database(database)
     except sqlite3.Error as error:
-        raise Unreadable(f"{path} could not be read as a database of MLflow: {error}") from error
+        raise Unreadable("importers.mlflow_unreadable", path=path, error=error) from error
 
 
 def _read_database(database: sqlite3.Connection) -> dict[str, tuple[str, list[_Run]]]:

@@ -104,9 +104,9 @@ def _refuse_direction(objective: Objective, minimized: bool, study: str) -> None
     if objective.minimize != minimized:
         was, said = ("minimize", "maximize") if minimized else ("maximize", "minimize")
         raise DesignError(
-            f"{said} {objective.metric}: the Optuna study {plain_name(study)!r} was made to {was} "
-            f"its value. Say --{was} {objective.metric}, or tw.{was}({objective.metric!r}).",
-            code="import.direction",
+            "import.direction",
+            said=said,
+            plain_name=plain_name(study),
             metric=objective.metric,
             study_direction=was,
         )
@@ -116,9 +116,7 @@ def _optuna() -> Any:
     try:
         import optuna
     except ImportError as error:
-        raise MissingExtra(
-            "importers.optuna() reads the storage with Optuna itself: pip install optuna"
-        ) from error
+        raise MissingExtra("importers.optuna_missing") from error
     return optuna
 
 
@@ -177,17 +175,14 @@ def _file(url: str) -> tuple[Path | None, bool]:
         return None, False
     path = Path(url.split(":///", 1)[-1]).expanduser()
     if not path.is_file():
-        raise NotFound(
-            f"no Optuna storage at {path}. Give the file that optuna.create_study(storage=...) "
-            "names, or its address: sqlite:///study.db."
-        )
+        raise NotFound("importers.optuna_no_storage", path=path)
     with path.open("rb") as file:
         if file.read(15) != b"SQLite format 3":
             return path, True
     with read_only_database(path) as database:
         tables = {row[0] for row in database.execute("SELECT name FROM sqlite_master")}
     if not {"studies", "trials", "trial_params"} <= tables:  # Optuna would add its own to it
-        raise NotFound(f"{path} is a database, but not one of Optuna's.")
+        raise NotFound("importers.optuna_other_database", path=path)
     return path, False
 
 
@@ -203,13 +198,20 @@ def _chosen(storage: Any, study: str | None, url: str) -> str:
     if study is None:
         if len(names) == 1:
             return names[0]
-        raise NotFound(
-            f"{shown} holds {len(names)} studies: say which.{did_you_mean('', names)}"
+        raise (
+            NotFound(
+                "importers.optuna_several_studies",
+                shown=shown,
+                count=len(names),
+                hint=did_you_mean("", names),
+            )
             if names
-            else f"{shown} holds no study."
+            else NotFound("importers.optuna_no_studies", shown=shown)
         )
     if study not in names:
-        raise NotFound(f"{shown} holds no study {study!r}.{did_you_mean(study, names)}")
+        raise NotFound(
+            "importers.optuna_no_study", shown=shown, study=study, hint=did_you_mean(study, names)
+        )
     return study
 
 
@@ -322,7 +324,7 @@ def _range(distributions: Sequence[Any], seen: set[Value]) -> Range:
         values = [plain_value(v) for d in distributions for v in d.choices]
         return Choice(tuple({(isinstance(v, bool), v): v for v in values}.values()))
     if "CategoricalDistribution" in kinds:
-        raise DesignError("drawn from values and from a range")
+        raise DesignError("importers.values_and_range")
     low, high = min(d.low for d in distributions), max(d.high for d in distributions)
     on_log = all(d.log for d in distributions)
     grid = _grid(distributions, seen)

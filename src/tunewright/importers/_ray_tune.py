@@ -69,7 +69,7 @@ def ray_tune(
         {path.parent for path in files if path.name in ("result.json", "progress.csv")}
     )
     if not folders:
-        raise NotFound(f"{root} holds no trials: no result.json or progress.csv below it.")
+        raise NotFound("importers.ray_tune_no_trials", folder=root)
     with reading(root, "the folder of a Ray Tune experiment"):
         states = dict(_states(path for path in files if path.name.startswith("experiment_state")))
     trials, unfinished = [], 0
@@ -114,7 +114,12 @@ def _trial(
         configuration = result.get("config") or configuration
         flat = dict(_numbers(result))
         if step != STEP and step not in flat:
-            raise DesignError(f"step: {folder.name} has no {step!r}.{did_you_mean(step, flat)}")
+            raise DesignError(
+                "importers.ray_tune_no_step",
+                folder=folder.name,
+                step=step,
+                hint=did_you_mean(step, flat),
+            )
         at = whole_or_none(flat[step] if step != STEP else result.get(STEP, place))
         for name, value in flat.items():
             if name != step:

@@ -72,11 +72,15 @@ def _metrics(
     if points is not None:
         missing = [name for name in POINT if name not in points]
         if missing:
-            raise DesignError(f"curves: no column {', '.join(map(repr, missing))}.")
+            raise DesignError(
+                "importers.curves_column_missing", missing=", ".join(map(repr, missing))
+            )
         return [str(metric) for metric in dict.fromkeys(points["metric"])]
     for name in (objective.metric, *objective.subject_to, *metrics):
         if name not in frame:
-            raise DesignError(f"the table has no column {name!r}.{did_you_mean(name, frame)}")
+            raise DesignError(
+                "importers.table_column_missing", name=name, hint=did_you_mean(name, frame)
+            )
     named = {objective.metric, *objective.subject_to, *metrics}
     return [name for name in frame if name in named or looks_like_metric(name)]
 
@@ -121,7 +125,10 @@ def _status(frame: Columns, row: int) -> Status:
     status = plain_cell(frame["status"][row])
     if status not in get_args(Status):
         raise DesignError(
-            f"row {row + 1} has the status {status!r}.{did_you_mean(str(status), get_args(Status))}"
+            "importers.bad_status",
+            row=row + 1,
+            status=status,
+            hint=did_you_mean(str(status), get_args(Status)),
         )
     return status  # type: ignore[no-any-return]
 
@@ -140,7 +147,7 @@ def _logged(points: Columns) -> dict[str, PointsInOrder]:
         if value is None or value == "":
             number = float("nan")
         if at is None or number is None:
-            raise DesignError(f"curves: step {step!r}, value {value!r} of trial {trial!r}.")
+            raise DesignError("importers.bad_curve_point", step=step, value=value, trial=trial)
         found.setdefault(str(trial), PointsInOrder(stepped=True)).add(str(metric), at, number)
     return found
 

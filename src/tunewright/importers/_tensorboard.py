@@ -51,12 +51,14 @@ def tensorboard(
     with reading(root, "a folder of TensorBoard's event files"):
         read = _read(root)
     if not read:
-        raise NotFound(f"{root} holds no event files (their names contain {EVENTS!r}).")
+        raise NotFound("importers.tensorboard_no_events", folder=root, events=EVENTS)
     torn = [name for name, found in read.items() if any(e.torn for _, e in found.events)]
     trials = _merged(read)
     for name, said in (configurations or {}).items():
         if name not in trials:
-            raise DesignError(f"configurations: no trial {name!r}.{did_you_mean(name, trials)}")
+            raise DesignError(
+                "importers.tensorboard_no_trial", name=name, hint=did_you_mean(name, trials)
+            )
         trials[name].configuration |= flattened(said)
     notes = []
     if torn:

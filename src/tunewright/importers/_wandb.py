@@ -82,7 +82,9 @@ def _exported(
     table = csv_columns(path)
     named = {objective.metric, *objective.subject_to, *metrics}
     for name in sorted(named - set(table)):
-        raise DesignError(f"the export has no column {name!r}.{did_you_mean(name, table)}")
+        raise DesignError(
+            "importers.wandb_column_missing", name=name, hint=did_you_mean(name, table)
+        )
     measured = [n for n in table if n in named or (looks_like_metric(n) and n not in ABOUT)]
     not_set = {*ABOUT, *measured, *(n for n in table if n.startswith("_"))}
     settings = [n for n in table if n not in not_set and not is_row_index(n, table[n])]
@@ -140,7 +142,7 @@ def _offline(root: Path, metric: str) -> tuple[list[ForeignTrial], list[str]]:
         if path.name == "wandb-summary.json" and path.parent.parent not in covered
     ]
     if not logs and not bare:
-        raise NotFound(f"{root} holds no run of W&B: no .wandb file, no wandb-summary.json.")
+        raise NotFound("importers.wandb_no_run", folder=root)
     trials, torn = [], 0
     for path in logs:
         run = read_run(path)
@@ -186,16 +188,16 @@ def _yaml(path: Path) -> dict[str, Any]:
     try:
         import yaml
     except ImportError as error:
-        raise MissingExtra(f"{path} is a YAML file: pip install pyyaml") from error
+        raise MissingExtra("importers.yaml_missing", path=path) from error
     try:
         loader = yaml.SafeLoader(text_in(path, LARGEST_YAML))
         root = loader.get_single_node()
         _refuse_aliases(root, path)
         found = loader.construct_document(root) if root is not None else {}
     except (yaml.YAMLError, ArithmeticError, LookupError, RecursionError, TypeError) as error:
-        raise Unreadable(f"{path}: not YAML ({_line(error)}).", path=str(path)) from None
+        raise Unreadable("wandb.yaml", line=_line(error), path=str(path)) from None
     except (AttributeError, ValueError) as error:  # dates and numbers that are none
-        raise Unreadable(f"{path}: not YAML ({_line(error)}).", path=str(path)) from None
+        raise Unreadable("wandb.yaml", line=_line(error), path=str(path)) from None
     return found if isinstance(found, dict) else {}
 
 
@@ -216,8 +218,9 @@ def _refuse_aliases(root: Any, path: Path) -> None:
             own = part if isinstance(part, tuple) else (part,)
             waiting += [(inner, depth + 1) for inner in own]
     raise Unreadable(
-        f"{path}: over {MOST_NODES:,} values or {DEEPEST_YAML} levels once its aliases (*name) are "
-        "followed. The settings of a run are far fewer.",
+        "wandb.refuse_aliases",
+        most_nodes=MOST_NODES,
+        deepest_yaml=DEEPEST_YAML,
         path=str(path),
     )
 

@@ -21,6 +21,7 @@ from tunewright.importers.foreign import ForeignTrial, Source, plain_name
 from tunewright.importers.nearest import did_you_mean
 from tunewright.importers.roles import Role, guess_roles
 from tunewright.importers.spellings import usual_meanings
+from tunewright.messages import Message
 from tunewright.store.curves import Batch, Curves, pack
 from tunewright.store.results import Results
 from tunewright.store.storable import LONGEST_TEXT, storable
@@ -41,7 +42,7 @@ class Options(TypedDict, total=False):
 def take_over(source: Source, objective: Objective, options: Options) -> Results:
     """The results of a foreign record, under the round given or a guessed one."""
     if not source.trials:
-        raise NotFound(f"{source.origin} holds no trial that has ended.")
+        raise NotFound("importers.no_ended_trial", origin=source.origin)
     trials = _numbered(source.trials)
     meaning, taken = _meaning(trials, options.get("means") or {})
     _check_logged(source, objective, trials)
@@ -49,7 +50,7 @@ def take_over(source: Source, objective: Objective, options: Options) -> Results
     search = options.get("search", source.search)
     if given_round is not None:
         if options.get("roles") or options.get("ranges"):
-            raise DesignError("round= says every role already; leave out roles= and ranges=.")
+            raise DesignError("importers.roles_twice")
         round, notes = given_round, source.notes
         left_out = frozenset(n for t in trials for n in t.configuration) - set(round.names)
     else:
@@ -62,8 +63,9 @@ def take_over(source: Source, objective: Objective, options: Options) -> Results
         elif trial.status not in ("failed", "pruned"):  # these may lack some hyperparameters
             problems.append(_belongs_nowhere(round, trial))
     if problems:
-        more = [f"and {len(problems) - 10} more"] if len(problems) > 10 else []
-        raise DesignError("\n".join([*problems[:10], *more]))
+        left = len(problems) - 10
+        more = [Message("problems.more", {"count": left})] if left > 0 else []
+        raise DesignError.several([*problems[:10], *more])
     if len(placed) < len(trials):
         numbers = {trial.number for trial, _ in placed}
         called = [repr(trial.name) for trial in trials if trial.number not in numbers]
@@ -122,8 +124,10 @@ def _check_logged(source: Source, objective: Objective, trials: Sequence[Foreign
     metrics = list(dict.fromkeys(metric for trial in trials for metric in trial.points))
     if metrics and objective.metric not in metrics:
         raise DesignError(
-            f"{source.origin} has no metric {objective.metric!r}."
-            f"{did_you_mean(objective.metric, metrics)}"
+            "importers.no_metric",
+            origin=source.origin,
+            metric=objective.metric,
+            hint=did_you_mean(objective.metric, metrics),
         )
 
 
@@ -167,9 +171,9 @@ def _study_of(round: Round, configuration: Mapping[str, Value]) -> Study | None:
     return None
 
 
-def _belongs_nowhere(round: Round, trial: ForeignTrial) -> str:
+def _belongs_nowhere(round: Round, trial: ForeignTrial) -> Message:
     own = {name: trial.configuration.get(name) for name in round.scientific}
-    return f"trial {trial.number}: no study of the round has {own}."
+    return Message("importers.no_study", {"trial": trial.number, "setting": own})
 
 
 def _trial(trial: ForeignTrial, study: Study, search: str, left_out: frozenset[str]) -> Trial:

@@ -33,19 +33,16 @@ def columns_in(frame: Any, what: str) -> dict[str, list[Any]]:
         names = list(dict.fromkeys(str(name) for row in frame for name in row))
         found = {name: [row.get(name) for row in frame] for name in names}
     else:
-        raise DesignError(
-            f"{what}: a {type(frame).__name__} is no frame. Give a polars or pandas frame, a "
-            "mapping of columns, or a list of rows."
-        )
+        raise DesignError("importers.not_a_frame", what=what, kind=type(frame).__name__)
     if len({len(values) for values in found.values()}) > 1:
-        raise DesignError(f"{what}: the columns have different lengths.")
+        raise DesignError("importers.unequal_columns", what=what)
     return found
 
 
 def _refuse_doubled(names: Sequence[str], what: str) -> None:
     doubled = doubled_in(names)
     if doubled:
-        raise DesignError(f"{what}: several columns are called {', '.join(doubled)}.")
+        raise DesignError("importers.doubled_columns", what=what, doubled=list(doubled))
 
 
 INDEX_NAMES = ("", "Unnamed: 0", "__index_level_0__", "index")  # what pandas writes over its index

@@ -53,11 +53,11 @@ def records(path: Path) -> Iterator[bytes]:
         while at < size:
             head = file.read(12)
             if len(head) < 12:
-                raise Unreadable(f"{path}: ends in the middle of a record.")
+                raise Unreadable("importers.event_file_cut", path=path)
             length, checksum = struct.unpack("<QI", head)
             # the length alone is checked: it is what would lead us astray
             if checksum != masked_crc(head[:8]) or at + 16 + length > size:
-                raise Unreadable(f"{path}: a record with a wrong length.")
+                raise Unreadable("importers.event_wrong_length", path=path)
             if length <= LARGEST_EVENT:
                 yield file.read(length)
                 file.seek(4, 1)

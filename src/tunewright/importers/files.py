@@ -33,14 +33,15 @@ def reading(path: object, expected: str) -> Iterator[None]:
     except Unreadable:
         raise
     except Damaged as error:  # of a foreign file: nothing of ours is to be restored
-        raise Unreadable(str(error), path=str(path), expected=expected) from error
+        raise Unreadable.several(error.problems) from error
     except TunewrightError:
         raise
     except Exception as error:  # a hostile file may raise anything in any library
         cause = storable(f"{type(error).__name__}: {error}".splitlines()[0], longest=300)
         raise Unreadable(
-            f"{path}: cannot be read as {expected} ({cause}).",
+            "files.reading",
             path=str(path),
+            reason=cause,
             expected=expected,
             cause=type(error).__name__,
         ) from error
@@ -60,7 +61,7 @@ def existing(path: str | os.PathLike[str], what: str) -> Path:
     """The path, if something is there."""
     found = Path(path).expanduser()
     if not found.exists():
-        raise NotFound(f"no {what} at {found}.")
+        raise NotFound("importers.no_file", what=what, path=found)
     return found
 
 
@@ -73,7 +74,7 @@ def files_below(folder: Path) -> Iterator[Path]:
             path = Path(parent, name)
             seen += 1
             if seen > MOST_FILES:
-                raise NotFound(f"{folder} holds over {MOST_FILES:,} files; name a folder below it.")
+                raise NotFound("importers.too_many_files", folder=folder, most=MOST_FILES)
             if path.is_file() and not path.is_symlink():
                 yield path
 
@@ -82,7 +83,7 @@ def text_in(path: Path, largest: int = LARGEST) -> str:
     """A file's text; bytes that are no UTF-8 are shown as escapes."""
     size = path.stat().st_size
     if size > largest:
-        raise Unreadable(f"{path}: {size:,} bytes, more than the {largest:,} allowed.")
+        raise Unreadable("importers.file_too_large", path=path, size=size, largest=largest)
     return path.read_text(encoding="utf-8-sig", errors="backslashreplace")
 
 
@@ -97,7 +98,9 @@ def json_lines(path: Path) -> Iterator[dict[str, Any]]:
         except (ValueError, RecursionError) as error:
             if place == len(lines) - 1:  # the program was killed while it wrote
                 return
-            raise Unreadable(f"{path}: line {place + 1} is not JSON ({error}).") from None
+            raise Unreadable(
+                "importers.line_not_json", path=path, line=place + 1, error=error
+            ) from None
         if isinstance(found, dict):
             yield found
 
@@ -107,17 +110,21 @@ def csv_columns(path: Path) -> dict[str, list[str]]:
     try:
         rows = list(csv.reader(text_in(path).splitlines(keepends=True)))
     except csv.Error as error:
-        raise Unreadable(f"{path}: not a CSV file ({error}).") from None
+        raise Unreadable("importers.not_csv", path=path, error=error) from None
     if not rows:
-        raise Unreadable(f"{path}: an empty file.")
+        raise Unreadable("importers.empty_file", path=path)
     _refuse_size(path, len(rows) - 1, len(rows[0]))
     head = [_unquoted(name) for name in rows[0]]
     doubled = doubled_in(head)
     if doubled:
-        raise Unreadable(f"{path}: several columns are called {', '.join(map(repr, doubled))}.")
+        raise Unreadable(
+            "importers.doubled_csv_columns", path=path, doubled=", ".join(map(repr, doubled))
+        )
     for line, row in enumerate(rows[1:], start=2):
         if row and len(row) != len(head):
-            raise Unreadable(f"{path}: line {line} has {len(row)} cells, not {len(head)}.")
+            raise Unreadable(
+                "importers.csv_row_length", path=path, line=line, cells=len(row), columns=len(head)
+            )
     cells = [row for row in rows[1:] if row]
     return {name: [_unquoted(row[place]) for row in cells] for place, name in enumerate(head)}
 
@@ -135,9 +142,9 @@ def table_columns(path: Path) -> dict[str, list[Any]]:
     elif ending == ".json":
         rows = plain_json.loads(text_in(path), str(path), LARGEST)
     else:
-        raise NotFound(f"{path}: tables end in .csv, .parquet, .json or .jsonl.")
+        raise NotFound("importers.bad_table_ending", path=path)
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise Unreadable(f"{path}: not a list of rows, one JSON object each.")
+        raise Unreadable("importers.not_rows", path=path)
     names = list(dict.fromkeys(str(name) for row in rows for name in row))
     _refuse_size(path, len(rows), len(names))
     return {name: [row.get(name) for row in rows] for name in names}
@@ -155,24 +162,24 @@ def _parquet_columns(path: Path, polars: Any) -> dict[str, list[Any]]:
         size = sum(int(c.cast(polars.Binary).bin.size().sum()) for c in texts)
     except (polars.exceptions.PolarsError, polars.exceptions.PanicException, OSError) as error:
         # a panic is no Exception, so that no other handler would see it
-        raise Unreadable(f"{path}: not a Parquet file ({error}).", path=str(path)) from None
+        raise Unreadable("files.parquet_columns", error=error, path=str(path)) from None
     if size > LARGEST:
-        raise Unreadable(f"{path}: {size:,} bytes of text, more than the {LARGEST:,} allowed.")
+        raise Unreadable("files.parquet_columns_2", path=path, size=size, largest=LARGEST)
     return {column.name: column.to_list() for column in frame.get_columns()}
 
 
 def _refuse_size(path: Path, rows: int, columns: int) -> None:
     if columns > MOST_COLUMNS:
         raise Unreadable(
-            f"{path}: {columns:,} columns, more than the {MOST_COLUMNS:,} allowed. A table has one "
-            "row for each trial and one column for each hyperparameter.",
+            "files.refuse_size",
+            most_columns=MOST_COLUMNS,
             path=str(path),
             columns=columns,
         )
     if rows * columns > MOST_CELLS:
         raise Unreadable(
-            f"{path}: {rows:,} rows of {columns:,} columns, more than the {MOST_CELLS:,} cells "
-            "allowed. Export fewer columns, or every tenth step of the curves.",
+            "files.refuse_size_2",
+            most_cells=MOST_CELLS,
             path=str(path),
             rows=rows,
             columns=columns,

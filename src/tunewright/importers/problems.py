@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tunewright.errors import DesignError
+from tunewright.messages import Message
 
 MOST = 20  # lines of a refusal
 
@@ -12,24 +13,29 @@ class Problems:
 
     def __init__(self) -> None:
         """Begin without any."""
-        self._first: dict[str, str] = {}
+        self._first: dict[str, Message] = {}
         self._more: dict[str, int] = {}
 
-    def add(self, text: str, kind: str = "") -> None:
+    def add(self, problem: Message, kind: str = "") -> None:
         """Add a problem; `kind` is alike for all that are told together."""
-        kind = kind or text
+        kind = kind or repr(problem)
         if kind in self._first:
             self._more[kind] = self._more.get(kind, 0) + 1
         else:
-            self._first[kind] = text
+            self._first[kind] = problem
 
     def refuse(self) -> None:
         """Raise DesignError with all of them, if there are any."""
         if not self._first:
             return
-        lines = [
-            f"{text} (and {self._more[kind]} more rows)" if kind in self._more else text
-            for kind, text in self._first.items()
-        ]
-        left = len(lines) - MOST
-        raise DesignError("\n".join([*lines[:MOST], *([f"and {left} more"] if left > 0 else [])]))
+        found = [self._counted(kind, problem) for kind, problem in self._first.items()]
+        left = len(found) - MOST
+        more = [Message("problems.more", {"count": left})] if left > 0 else []
+        raise DesignError.several([*found[:MOST], *more])
+
+    def _counted(self, kind: str, problem: Message) -> Message:
+        """The problem, with the number of other rows that have it."""
+        if kind not in self._more:
+            return problem
+        facts = {"problem": problem.to_data(), "rows": self._more[kind]}
+        return Message("problems.more_rows", facts)

@@ -21,6 +21,7 @@ from tunewright.errors import DesignError
 from tunewright.importers.foreign import ForeignTrial
 from tunewright.importers.nearest import did_you_mean
 from tunewright.importers.scale import distinct, guessed_range, listed
+from tunewright.messages import Message
 
 Role = Literal["scientific", "nuisance", "fixed", "left_out"]
 ROLES: tuple[Role, ...] = get_args(Role)
@@ -97,10 +98,8 @@ class _Incomplete:
             lacks = tuple(dict.fromkeys(self._lacking[id(trial)]))
             alike.setdefault(lacks, []).append(_called(trial))
         for lacks, called in alike.items():
-            yield (
-                f"{_listing(called)}: left out, without a value of {_listing(lacks)} that the "
-                "other trials have."
-            )
+            facts = {"listing": _listing(called), "listing_2": _listing(lacks)}
+            yield Message("roles.notes", facts).text
 
 
 @dataclass
@@ -155,37 +154,35 @@ class _Guessing:
 
     def refuse_ignored(self) -> None:
         """Refuse every role and range that the user declared and the round would not have."""
-        problems = [self._ignored(name, "roles", str(role)) for name, role in self.roles.items()]
-        problems += [self._ignored(name, "ranges", str(r)) for name, r in self.chosen.items()]
+        problems: list[Message | None] = [
+            *(self._ignored(name, "roles", str(role)) for name, role in self.roles.items()),
+            *(self._ignored(name, "ranges", str(r)) for name, r in self.chosen.items()),
+        ]
         for name in self.chosen:
             if self.roles.get(name) in ("fixed", "left_out"):
                 problems.append(
-                    f"ranges {name}: {self.chosen[name]}, but roles {name}: {self.roles[name]}, "
-                    "which has no range. Say one of the two."
+                    Message(
+                        "roles.refuse_ignored",
+                        {"name": name, "chosen": str(self.chosen[name]), "roles": self.roles[name]},
+                    )
                 )
-        said = [problem for problem in problems if problem]
-        if said:
-            raise DesignError("\n".join(dict.fromkeys(said)), code="import.role_ignored")
+        found = list({str(one): one for one in problems if one is not None}.values())
+        if found:
+            raise DesignError.several(found)
 
-    def _ignored(self, name: str, what: str, said: str) -> str:
-        """Why the round would not have what the user declared; empty if it has."""
+    def _ignored(self, name: str, what: str, said: str) -> Message | None:
+        """Why the round would not have what the user declared; None if it has."""
         if self.roles.get(name) == "left_out":
-            return ""
+            return None
+        facts: dict[str, Any] = {"what": what, "name": name, "declared": said}
         if name in self.unexplained:
             lacking, of = self.unexplained[name]
-            return (
-                f"{what} {name}: {said}, but {len(lacking)} of {of} trials have no value of it "
-                f"({_listing([_called(t) for t in lacking])}), and no other hyperparameter says "
-                f'which. Add the values, or leave it out: roles={{"{name}": "left_out"}}, '
-                f"--leave-out {name}."
-            )
-        role = self.roles.get(name)
-        if role == "nuisance" and name not in self.varied:
-            return (
-                f"{what} {name}: {said}, but every trial has the same value of it. Say its range "
-                f'(ranges=, --range "{name} = ..."), or make it fixed.'
-            )
-        return ""
+            listing = _listing([_called(t) for t in lacking])
+            lacks = {"lacking": len(lacking), "trials": of, "listing": listing}
+            return Message("import.role_ignored", {**facts, **lacks})
+        if self.roles.get(name) == "nuisance" and name not in self.varied:
+            return Message("import.role_constant", facts)
+        return None
 
     def _note_lacking(self, name: str, trials: Sequence[ForeignTrial]) -> None:
         lacking = [t for t in trials if name not in t.configuration]
@@ -259,8 +256,7 @@ class _Guessing:
         if self.roles.get(name) == "fixed":
             if several:
                 raise DesignError(
-                    f"roles {name}: fixed, but the trials have {len(distinct(values))} values of "
-                    'it. Make it nuisance or scientific, or "left_out" of the round.'
+                    "importers.fixed_but_varies", name=name, count=len(distinct(values))
                 )
             return False
         found = self.chosen.get(name) or self.declared.get(name)
@@ -305,30 +301,37 @@ class _Guessing:
 
 
 def _refuse(names: Sequence[str], roles: Mapping[str, Any], ranges: Mapping[str, Any]) -> None:
-    problems = []
+    problems: list[Message] = []
     for what, named in (("roles", roles), ("ranges", ranges)):
         for name in named:
             if name not in names:
                 problems.append(
-                    f"{what} {name!r}: no trial has a hyperparameter of this name."
-                    f"{did_you_mean(name, names)}"
+                    Message(
+                        "roles.unknown_hyperparameter",
+                        {"argument": what, "name": name, "hint": did_you_mean(name, names)},
+                    )
                 )
     for name, role in roles.items():
         if role not in ROLES:
             problems.append(
-                f"roles {name}: {role!r} is not one of {', '.join(ROLES)}."
-                f"{did_you_mean(str(role), ROLES)}"
+                Message(
+                    "roles.unknown_role",
+                    {
+                        "name": name,
+                        "role": role,
+                        "known": list(ROLES),
+                        "hint": did_you_mean(str(role), ROLES),
+                    },
+                )
             )
     if problems:
-        raise DesignError("\n".join(problems))
+        raise DesignError.several(problems)
 
 
 def _range(name: str, given_range: Any) -> Range:
     found = as_range(given_range)
     if found is None:
-        raise DesignError(
-            f"ranges {name}: {given_range!r} is no range, such as log(1e-4, 1e-1), and no list."
-        )
+        raise DesignError("importers.not_a_range", name=name, given=given_range)
     return found
 
 

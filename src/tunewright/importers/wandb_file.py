@@ -54,7 +54,7 @@ def records(path: Path) -> Iterator[bytes]:
     """Each record of a file; Unreadable at one that is torn."""
     with path.open("rb") as file:
         if file.read(len(HEAD)) != HEAD:
-            raise Unreadable(f"{path}: not a file of W&B, or of a version not known here.")
+            raise Unreadable("importers.not_a_wandb_file", path=path)
         at, parts = len(HEAD), b""
         while True:
             left = BLOCK - at % BLOCK
@@ -65,11 +65,11 @@ def records(path: Path) -> Iterator[bytes]:
             if not head:
                 return
             if len(head) < 7:
-                raise Unreadable(f"{path}: ends in the middle of a record.")
+                raise Unreadable("importers.event_file_cut", path=path)
             checksum, length, kind = struct.unpack("<IHB", head)
             data = file.read(length)
             if len(data) < length or zlib.crc32(data, zlib.crc32(bytes([kind]))) != checksum:
-                raise Unreadable(f"{path}: a record whose checksum is wrong.")
+                raise Unreadable("importers.wandb_checksum", path=path)
             at += 7 + length
             if kind in (FULL, FIRST):
                 parts = b""

@@ -32,10 +32,10 @@ def fields(message: bytes) -> Iterator[tuple[int, Field]]:
             if size < 0:
                 size, at = _whole(message, at)
             if at + size > end:
-                raise Unreadable("a message ends in the middle of a field.")
+                raise Unreadable("importers.wire_field_cut")
             value, at = message[at : at + size], at + size
         else:
-            raise Unreadable(f"a field of the unknown kind {kind}.")
+            raise Unreadable("importers.wire_unknown_kind", kind=kind)
         yield number, value
 
 
@@ -43,7 +43,7 @@ def _whole(message: bytes, at: int) -> tuple[int, int]:
     value = shift = 0
     while True:
         if at >= len(message) or shift > 63:
-            raise Unreadable("a message ends in the middle of a number.")
+            raise Unreadable("importers.wire_number_cut")
         byte = message[at]
         value |= (byte & 0x7F) << shift
         at, shift = at + 1, shift + 7
@@ -67,7 +67,7 @@ def number(value: Field) -> float:
     """A field of 4 or 8 bytes as the float it is."""
     if isinstance(value, bytes) and len(value) in (4, 8):
         return float(struct.unpack("<f" if len(value) == 4 else "<d", value)[0])
-    raise Unreadable("a field that should hold a float does not.")
+    raise Unreadable("importers.wire_not_a_float")
 
 
 def inside(value: Field) -> bytes:

@@ -39,8 +39,10 @@ class Arm:
     def __post_init__(self) -> None:
         if self.splits and len(self.splits) != len(self.values):
             raise DesignError(
-                f"{self.label}: {len(self.values)} values on {len(self.splits)} splits; name the "
-                "split of every value."
+                "launch.split_of_every_value",
+                label=self.label,
+                values=len(self.values),
+                splits=len(self.splits),
             )
 
     @classmethod
@@ -48,11 +50,9 @@ class Arm:
         """The arm of a trial's repeats; of several, one for each data split."""
         several = [repeats] if isinstance(repeats, Repeats) else list(repeats)
         if not several or not all(isinstance(own, Repeats) for own in several):
-            raise DesignError(
-                "give the repeats of a trial: tw.repeat(results.best(), workload, times=5)."
-            )
+            raise DesignError("launch.not_repeats")
         if len({str(own.objective) for own in several}) > 1:
-            raise DesignError("these repeats are judged by different objectives.")
+            raise DesignError("launch.repeats_differ_in_objective")
         first = several[0]
         results = first.results
         statuses = Counter(trial.status for own in several for trial in own)
@@ -119,8 +119,6 @@ def _code(repeats: Repeats) -> str:
     """The code its runs came from; empty when the record does not say."""
     origins = repeats.results.origins
     found = [own for trial in repeats if (own := origins.get(trial.identity)) is not None]
-    if found and all(own.program for own in found):  # what it runs, whatever else was committed
-        return ", ".join(sorted({own.program[:10] for own in found}))
     known = {
         f"{own.commit[:10]}{'+' + own.diff_sha256[:10] if own.diff_sha256 else ''}"
         for own in found

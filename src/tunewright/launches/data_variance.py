@@ -57,10 +57,7 @@ def of_gain(
     """
     b, a = _rows(candidate, "the candidate's examples"), _rows(baseline, "the baseline's examples")
     if len(a) != len(b):
-        raise DesignError(
-            f"{len(b)} examples of the candidate and {len(a)} of the baseline: both must be "
-            "evaluated on the same ones, in the same order."
-        )
+        raise DesignError("launch.examples_differ", candidate=len(b), baseline=len(a))
     if statistic is None:
         return _of_mean(b - a, "variance.shared_examples")
     picks = np.random.default_rng(0xDA7A).integers(len(a), size=(DRAWS, len(a)))
@@ -92,7 +89,7 @@ def examples_of(results: Results, trials: Iterable[Trial]) -> Floats | None:
     if not found:
         return None
     if len({len(own) for own in found}) > 1:
-        raise DesignError(f"{FILE} of these trials hold different numbers of examples.")
+        raise DesignError("launch.trials_differ_in_examples", file=FILE)
     return np.asarray(np.mean(found, axis=0))
 
 
@@ -100,7 +97,7 @@ def _read(path: Path) -> Floats:
     try:
         return np.asarray(np.load(path, allow_pickle=False), dtype=float).reshape(-1)
     except (OSError, ValueError) as error:
-        raise DesignError(f"{path}: not an array of numbers ({error}).") from None
+        raise DesignError("launch.not_an_array", path=path, error=error) from None
 
 
 def _of_mean(values: Floats, how: str) -> Spread:
@@ -115,7 +112,5 @@ def _rows(examples: npt.ArrayLike, what: str) -> Floats:
     if values.ndim == 2:
         values = values.mean(axis=0)
     if values.ndim != 1 or len(values) < FEWEST_EXAMPLES or not np.isfinite(values).all():
-        raise DesignError(
-            f"{what}: give at least {FEWEST_EXAMPLES} finite numbers, one for each example."
-        )
+        raise DesignError("launch.too_few_examples", what=what, fewest=FEWEST_EXAMPLES)
     return values

@@ -150,13 +150,10 @@ def decide(
 def _refuse(candidate: Arm, baseline: Arm) -> None:
     if str(candidate.objective) != str(baseline.objective):
         raise DesignError(
-            f"the candidate is judged by {candidate.objective}, the baseline by "
-            f"{baseline.objective}: judge both alike with results.with_objective(...)."
+            "launch.objectives_differ", candidate=candidate.objective, baseline=baseline.objective
         )
     if candidate.label == baseline.label and candidate.values == baseline.values:
-        raise DesignError(
-            f"{candidate.label} is both candidate and baseline: compare it with another."
-        )
+        raise DesignError("launch.candidate_is_baseline", label=candidate.label)
 
 
 def _verdict(case: Case, forbidding: list[Message]) -> tuple[Verdict, list[Message], int]:

@@ -110,15 +110,17 @@ def final_test(
     if isinstance(candidate, Results):
         chosen = candidate.best() if trial is None else candidate.trial(trial)
     elif trial is not None:
-        raise DesignError("trial= chooses one of some results: give the results, not a trial.")
+        raise DesignError("final_test.trial_of_a_trial")
     else:
         chosen = candidate
     (found,) = evaluate(chosen, workload, with_, test=True, on_measured=on_measured)
     if found.reason is not None:
         last = found.detail.strip().rpartition("\n")[2]
         raise WorkloadError(
-            f"trial {chosen.number} could not be measured: {found.reason}"
-            + (f" ({last})" if last else "")
+            "final_test.not_measured",
+            trial=chosen.number,
+            reason=found.reason,
+            detail=f" ({last})" if last else "",
         )
     with Store.open(workload.store, create=False) as store:
         recorded = store.evaluations()
@@ -128,10 +130,7 @@ def final_test(
 def final_check(evaluation: Evaluation, recorded: Sequence[Evaluation]) -> FinalCheck:
     """Judge a look at the test set by all evaluations the record has of its workload."""
     if not evaluation.look:
-        raise DesignError(
-            f"the evaluation by {evaluation.with_} was not a look at the test set: say "
-            "evaluate(..., test=True)."
-        )
+        raise DesignError("final_test.not_a_test_look", with_=evaluation.with_)
     earlier = (
         one
         for one in recorded
@@ -149,13 +148,9 @@ def fold(
     validation metrics then measure training data: take the last checkpoint, select nothing by them.
     """
     if not no_later_launch:
-        raise DesignError(
-            f"folding the validation data into the training data of {results.round.name} leaves "
-            "nothing to judge the next change by. Do it only when no later launch is planned for "
-            "this workload, and say so: no_later_launch=True (--no-later-launch)."
-        )
+        raise DesignError("final_test.fold_needs_last_launch", round=results.round.name)
     if not switch:
-        raise DesignError('fold(switch={}): name the hyperparameter, {"train_on_validation": True}')
+        raise DesignError("final_test.fold_without_switch")
     known = trial.configuration
     for name, value in switch.items():
         if name not in known:
@@ -166,11 +161,10 @@ def fold(
                 else f"Give the training program an argument {name}=False that adds the validation "
                 "data to the training data when it is true."
             )
-            raise DesignError(f"trial {trial.number} has no hyperparameter {name!r}. {hint}")
+            raise DesignError("final_test.unknown_switch", trial=trial.number, name=name, hint=hint)
         if same_value(known[name], value):
             raise DesignError(
-                f"trial {trial.number} was trained with {name} = {value!r} already: its validation "
-                "metric measured training data, so it should not have been chosen by it."
+                "final_test.switched_on_already", trial=trial.number, name=name, value=value
             )
     return Round(
         f"{results.round.name}_final",

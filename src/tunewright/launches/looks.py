@@ -105,8 +105,7 @@ def look_until_decided(
         baseline.of.number,
     ):
         raise DesignError(
-            f"trial {candidate.of.number} of {candidate.results.round.name} is the baseline "
-            "already: there is nothing to launch."
+            "launch.already_baseline", trial=candidate.of.number, round=candidate.results.round.name
         )
     terms = question.terms
     if terms.deterministic or (candidate.deterministic and baseline.deterministic):

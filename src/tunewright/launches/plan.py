@@ -65,12 +65,9 @@ class Plan:
 
     def __post_init__(self) -> None:
         if len(self.looks) not in (1, 2, 5, 9):
-            raise DesignError(
-                f"a plan of {len(self.looks)} looks: thresholds are calibrated for one, for 5 and "
-                "10 runs, for 3 5 8 13 20, and for 3 5 7 ... 19."
-            )
+            raise DesignError("launch.no_calibrated_plan", looks=len(self.looks))
         if list(self.looks) != sorted(set(self.looks)) or self.looks[0] < 1:
-            raise DesignError(f"looks at {self.looks}: numbers of runs that grow, from 1.")
+            raise DesignError("launch.looks_not_growing", looks=self.looks)
 
     @property
     def sequential(self) -> bool:

@@ -49,7 +49,7 @@ def replicate(
 ) -> tuple[tuple[Results, ...], Summary]:
     """Run a round again until there are this many of it, itself included."""
     if isinstance(studies, bool) or studies < 2:
-        raise DesignError(f"studies={studies!r}: how many in all, from 2; three say something.")
+        raise DesignError("variance.bad_studies", studies=studies)
     found: list[Results] = []
     summary = Summary("finished", "there was nothing to run")
     for number in range(2, studies + 1):
@@ -85,7 +85,7 @@ def resplit(
 ) -> tuple[Arm, Summary]:
     """Train a trial's configuration once on each of these many data splits."""
     if isinstance(splits, bool) or splits < 1:
-        raise DesignError(f"splits={splits!r}: on how many data splits, from 1.")
+        raise DesignError("variance.bad_splits", splits=splits)
     runs = []
     summary = Summary("finished", "there was nothing to run")
     for number in range(1, splits + 1):

@@ -57,18 +57,12 @@ def rivals(store: Store, results: Results, number: int | None, against: Named | 
     start = _start(results)
     if start is None:
         command = shlex.join(["tunewright", "launch", results.round.name])
-        raise DesignError(
-            f"{results.round.name} has one setting and nothing was launched before: there is no "
-            f"baseline. Make its best trial the first one with first=True ({command} --first), or "
-            f'name one with against="ROUND" ({command} --baseline ROUND).'
-        )
+        raise DesignError("launch.no_baseline", round=results.round.name, command=command)
     theirs_best = _best(results, start.number)
     if number is None:
         others = [t for t in results.top(len(results.trials)) if t.study != start.number]
         if not others:
-            raise NotFound(
-                f"{results.round.name}: no other setting than {start.label} has completed."
-            )
+            raise NotFound("launch.no_other_setting", round=results.round.name, label=start.label)
         number = others[0].number
     why = Message("launch.baseline_start", {"study": start.label})
     return _pair(results, number, results, theirs_best, why)
@@ -77,7 +71,7 @@ def rivals(store: Store, results: Results, number: int | None, against: Named | 
 def of_round(store: Store, trial: Trial) -> tuple[str, int]:
     """The name of a trial's round, and its number there."""
     if trial.number is None:
-        raise DesignError(f"this trial is a repeat of trial {trial.parent}: launch that one.")
+        raise DesignError("launch.trial_is_repeat", parent=trial.parent)
     if trial.origin is not None:
         return trial.origin
     return round_of(store, trial).name, trial.number
@@ -102,9 +96,7 @@ def _pair(
     candidate = results.best() if number is None else results.trial(number)
     if (results.round.name, candidate.number) == (theirs.round.name, trial.number):
         raise DesignError(
-            f"trial {trial.number} of {results.round.name} is the baseline already: there is "
-            "nothing to launch. Name another candidate with trial= (--trial N); "
-            "`tunewright history` lists what was launched."
+            "launch.already_the_baseline", trial=trial.number, round=results.round.name
         )
     return Rivals(known(results, candidate), known(theirs, trial), why, won_with)
 
@@ -134,10 +126,7 @@ def _named(store: Store, results: Results, named: Named) -> tuple[Results, Trial
     if name not in names:
         near = difflib.get_close_matches(name, names, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"there is: {', '.join(names)}."
-        raise NotFound(
-            f"baseline {named}: no round of this name, and no trial's number; {hint} Name a round "
-            "(its best trial), ROUND:7, or a trial of this round by its number."
-        )
+        raise NotFound("launch.unknown_baseline", named=named, hint=hint)
     theirs = _judged_alike(store, results, name)
     return theirs, theirs.trial(int(number)) if number else theirs.best()
 
@@ -159,6 +148,7 @@ def _best(results: Results, study: int) -> Trial:
         if trial.study == study:
             return trial
     raise NotFound(
-        f"{results.round.name}: no trial with {results.studies[study].label} has completed, which "
-        "would be the baseline. Name another one: against= (--baseline)."
+        "launch.baseline_not_completed",
+        round=results.round.name,
+        label=results.studies[study].label,
     )

@@ -54,37 +54,23 @@ class LaunchTerms(Facts):
 
     def __post_init__(self) -> None:
         if not math.isfinite(self.complexity) or self.complexity < 0:
-            raise DesignError(
-                f"complexity={self.complexity!r}: the gain it takes to be worth its cost, from 0. "
-                "Use not_worse_by= to ask whether something can be removed."
-            )
+            raise DesignError("launch.bad_complexity", complexity=self.complexity)
         if self.not_worse_by is not None:
             if self.complexity:
-                raise DesignError(
-                    "complexity= and not_worse_by= are two questions: ask one of them."
-                )
+                raise DesignError("launch.two_questions")
             if not 0 < self.not_worse_by < math.inf:
-                raise DesignError(
-                    f"not_worse_by={self.not_worse_by!r}: the loss you would accept, above 0, in "
-                    "the metric's units."
-                )
+                raise DesignError("launch.bad_not_worse_by", not_worse_by=self.not_worse_by)
         if self.claim is not None and self.claim not in CLAIMS:
-            raise DesignError(f"claim={self.claim!r}: one of {', '.join(CLAIMS)}.")
+            raise DesignError("launch.unknown_claim", claim=self.claim, claims=list(CLAIMS))
         if self.detect is not None and not 0 < self.detect < math.inf:
-            raise DesignError(
-                f"detect={self.detect!r}: the smallest difference worth finding, above 0."
-            )
+            raise DesignError("launch.bad_detect", detect=self.detect)
         if self.sd is not None:
             History.declared(self.sd)  # refuses what is no standard deviation
         self.looks(default=fixed(1))  # refuses what is no plan
         if self.candidates is not None and not _whole(self.candidates, 1):
-            raise DesignError(
-                f"candidates={self.candidates!r}: how many are compared with this baseline, from 1."
-            )
+            raise DesignError("launch.bad_candidates", candidates=self.candidates)
         if self.splits is not None and not _whole(self.splits, FEWEST_SPLITS):
-            raise DesignError(
-                f"splits={self.splits!r}: how many data splits, from {FEWEST_SPLITS}."
-            )
+            raise DesignError("launch.bad_splits", splits=self.splits, fewest=FEWEST_SPLITS)
 
     def looks(self, *, default: Plan) -> Plan:
         """The plan of these terms; `default` where they leave it open."""
@@ -93,7 +79,7 @@ class LaunchTerms(Facts):
         if isinstance(self.plan, Plan):
             return self.plan
         if not _whole(self.plan, 1):
-            raise DesignError(f"plan={self.plan!r}: at how many runs per arm to decide, from 1.")
+            raise DesignError("launch.bad_plan", plan=self.plan)
         return fixed(self.plan)
 
 

@@ -88,10 +88,7 @@ def variance(
     summary: Summary | None = None
     if times or studies or splits:
         if workload is None:
-            raise DesignError(
-                "times=, studies= and splits= train: give the workload, tw.variance(results, "
-                "workload, times=5)."
-            )
+            raise DesignError("variance.no_workload")
         summary = _measure(results, workload, times, studies, splits, watch)
     address = store or (workload.store if workload is not None else results.store)
     if not address:  # results that were never in a store

@@ -155,11 +155,9 @@ def _candidate(
     if isinstance(candidate, Results):
         return as_recorded(store, candidate.round.name, candidate), number
     if not isinstance(candidate, Trial):
-        raise DesignError(
-            f"launch({candidate!r}): give results, or a trial such as results.best(layers=2)."
-        )
+        raise DesignError("launch.not_a_candidate", candidate=candidate)
     if number is not None:
-        raise DesignError("trial= chooses one of some results: give the results, not a trial.")
+        raise DesignError("final_test.trial_of_a_trial")
     name, own = of_round(store, candidate)
     return as_recorded(store, name, None), own
 
@@ -168,10 +166,7 @@ def _first(store: Store, results: Results, number: int | None, why: str) -> Laun
     """Record the first baseline, or refuse a second first one."""
     now = lineage.baseline(store)
     if now is not None:
-        raise DesignError(
-            f"{now.place} is the baseline already: launch without first=True (--first) to compare "
-            "with it."
-        )
+        raise DesignError("launch.first_is_baseline", place=now.place)
     trial = results.best() if number is None else results.trial(number)
     place = Place.of(results, trial)
     key = lineage.first_baseline(store, place, why)
@@ -213,11 +208,7 @@ def _in_general(store: Store, pair: Rivals, question: Question) -> Question:
         (own.results, *again) if again else (),
     )
     if study is None:
-        raise DesignError(
-            "in_general (--in-general): the study variance of the gain is not known. It takes "
-            "eight feasible trials in each of the two studies, or three replicates: "
-            "tw.variance(results, workload, studies=3) (tunewright variance ROUND --studies 3)."
-        )
+        raise DesignError("launch.study_variance_unknown")
     kept = [examples_of(arm.results, arm.trials or (arm.of,)) for arm in (own, other)]
     data = None
     if kept[0] is not None and kept[1] is not None:

@@ -41,7 +41,7 @@ def check_parameters(model: nn.Module, host: Host | None = None) -> None:
     parameters = dict(hosts.bare(model).named_parameters())
     counts = _gathered([len(parameters)], host)[:, 0].tolist()
     if len(set(counts)) > 1:
-        raise PipelineError(f"The ranks hold {counts} parameters: they built different models.")
+        raise PipelineError("ranks.parameter_counts_differ", counts=counts)
     digests = _gathered([digest(parameter) for parameter in parameters.values()], host)
     differ = [
         f"{name} (rank {', '.join(str(rank) for rank in range(host.world) if column[rank])})"
@@ -50,9 +50,11 @@ def check_parameters(model: nn.Module, host: Host | None = None) -> None:
     ]
     if differ:
         raise PipelineError(
-            f"{len(differ)} of {len(parameters)} parameters differ from rank 0: "
-            f"{'; '.join(differ[:3])}{' ...' if len(differ) > 3 else ''}. Initialise with "
-            "seeds.init on every rank, wrap with hosts.parallel(), and step the same optimizer."
+            "ranks.parameters_differ",
+            count=len(differ),
+            parameters=len(parameters),
+            names="; ".join(differ[:3]),
+            more=" ..." if len(differ) > 3 else "",
         )
 
 
@@ -63,9 +65,9 @@ def check_seeds(seeds: Any, host: Host | None = None) -> None:
     table = _gathered([int(getattr(seeds, name)) for name in names], host).T.tolist()
     for name, values in zip(names, table, strict=True):
         if name in ALIKE and len(set(values)) > 1:
-            raise PipelineError(f"seeds.{name} must be alike on all ranks and is {values}.")
+            raise PipelineError("ranks.seeds_differ", name=name, values=values)
         if name in UNLIKE and len(set(values)) < host.world:
-            raise PipelineError(f"seeds.{name} must differ between ranks and is {values}.")
+            raise PipelineError("ranks.seeds_alike", name=name, values=values)
 
 
 def check_batch(ids: Tensor, expected: Tensor, host: Host | None = None) -> None:
@@ -76,7 +78,7 @@ def check_batch(ids: Tensor, expected: Tensor, host: Host | None = None) -> None
     host = host or hosts.current()
     sizes = _gathered([len(ids)], host)[:, 0].tolist()
     if len(set(sizes)) > 1:
-        raise PipelineError(f"The ranks hold {sizes} examples of one batch: shares must be equal.")
+        raise PipelineError("ranks.batch_sizes_differ", sizes=sizes)
     shares = _gathered(ids.tolist(), host)
     if torch.equal(shares.flatten().sort().values, expected.cpu().sort().values):
         return
@@ -88,10 +90,7 @@ def check_batch(ids: Tensor, expected: Tensor, host: Host | None = None) -> None
             f"{len(shares.flatten()) - len(seen)} are held twice, {len(wanted - seen)} by nobody, "
             f"{len(seen - wanted)} do not belong to it"
         )
-    raise PipelineError(
-        f"The examples of this batch are not shared out: {found}. Take hosts.batch_ids() with the "
-        "same seed (seeds.order) on every rank."
-    )
+    raise PipelineError("ranks.examples_not_shared_out", reason=found)
 
 
 def checked_items(items: Iterator[Any], host: Host) -> Iterator[Any]:
@@ -109,12 +108,7 @@ def checked_items(items: Iterator[Any], host: Host) -> Iterator[Any]:
             own = _gathered([_digest_of(item)], host)[:, 0]
             alike = bool((own == own[0]).all())
             if number == 1 and first is not None and alike and int(own[0]) != first:
-                raise PipelineError(
-                    f"all {host.world} processes get the same batches from this loader, so they "
-                    "train as one. Give fit the dataset itself (it shares the examples out), or "
-                    "a DataLoader with sampler=DistributedSampler(dataset), or shard the stream "
-                    "by rank."
-                )
+                raise PipelineError("ranks.same_batches", world=host.world)
             first = int(own[0]) if alike else None
         yield item
 

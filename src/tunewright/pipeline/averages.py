@@ -97,7 +97,7 @@ def recompute_batch_norm(
         for module, mode in modes:
             module.training = mode
     if not used:
-        raise PipelineError("recompute_batch_norm() got no batches: give it 200 training batches.")
+        raise PipelineError("averages.no_batches")
     sync_batch_norm(model, host)
     return used
 
@@ -120,7 +120,7 @@ class Averages:
     def __init__(self, model: nn.Module, decay: float = 0.999, warmup: bool = True) -> None:
         """Start from the weights as they are."""
         if not 0 <= decay < 1:
-            raise PipelineError(f"decay={decay}: it must lie in 0 <= decay < 1; 0.999 is usual.")
+            raise PipelineError("averages.bad_decay", decay=decay)
         self.decay, self.warmup = decay, warmup
         self._values = {name: _copied(live) for name, live in _live(model).items()}
         where = next(iter(self._values.values())).device if self._values else None
@@ -242,10 +242,7 @@ def _same_names(
         if found[name].shape != wanted[name].shape
     ]
     if problems:
-        raise PipelineError(
-            f"The averages are of another model: {'; '.join(sorted(problems)[:5])}. "
-            "Make Averages from the model that is trained."
-        )
+        raise PipelineError("averages.other_model", differences="; ".join(sorted(problems)[:5]))
 
 
 def _call(model: nn.Module, batch: Any) -> object:

@@ -68,10 +68,7 @@ def source(
     plain = callable(data) and not hasattr(data, "__getitem__")
     if plain or not (hasattr(data, "__len__") and hasattr(data, "__getitem__")):
         if weights is not None:
-            raise PipelineError(
-                "weights= needs data whose examples are numbered (tensors or a map-style dataset); "
-                "here put the weights into the batch and use them in the loss function."
-            )
+            raise PipelineError("batches.weights_need_numbers")
         made = map(data, steps) if plain else _continued(data, start_step)
         return Source((examples.moved(batch, device) for batch in made), Batch, None)
     size = examples.count(data)
@@ -259,10 +256,7 @@ def _continued(batches: Any, start_step: int) -> Iterator[Any]:
                 continue
             yield batch
         if empty:
-            raise PipelineError(
-                f"{type(batches).__name__} gave no batch when it was run through again: give a "
-                "loader that can be iterated anew for every epoch, or a function of the step."
-            )
+            raise PipelineError("batches.not_repeatable", loader=type(batches).__name__)
 
 
 def _shares(weights: Tensor | None, mine: Tensor, together: Tensor, world: int) -> Tensor | None:
@@ -274,9 +268,9 @@ def _shares(weights: Tensor | None, mine: Tensor, together: Tensor, world: int) 
 
 def _checked_weights(weights: Tensor, size: int) -> Tensor:
     if len(weights) != size:
-        raise PipelineError(f"{len(weights)} weights for {size} examples: give one per example.")
+        raise PipelineError("batches.weight_count", weights=len(weights), size=size)
     if not bool((weights >= 0).all() & weights.isfinite().all()):
-        raise PipelineError("Weights must be finite and not negative; 0 leaves an example out.")
+        raise PipelineError("batches.bad_weights")
     return weights.detach().float()
 
 
@@ -312,10 +306,7 @@ def map_tensors(content: Any, change: Callable[[Tensor], Any]) -> Any:
 def _chunks(content: Any, parts: int) -> list[Any]:
     if isinstance(content, Tensor):
         if len(content) % parts:
-            raise PipelineError(
-                f"a batch of {len(content)} examples cannot be cut into {parts} equal parts: make "
-                "the batch size (per process) a multiple of accumulate."
-            )
+            raise PipelineError("batches.not_divisible", size=len(content), parts=parts)
         return list(content.chunk(parts))
     if isinstance(content, dict):
         columns = {name: _chunks(part, parts) for name, part in content.items()}

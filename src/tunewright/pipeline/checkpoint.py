@@ -36,10 +36,7 @@ class Keep:
 
     def __post_init__(self) -> None:
         if min(self.best, self.latest) < 0 or self.best + self.latest + len(self.pinned) == 0:
-            raise PipelineError(
-                f"Keep(best={self.best}, latest={self.latest}): nothing would be kept. Keep the "
-                "best 3 and the latest 1, as the defaults do."
-            )
+            raise PipelineError("checkpoints.keep_nothing", best=self.best, latest=self.latest)
 
 
 @dataclass(frozen=True)
@@ -81,8 +78,10 @@ def keep_best(
     folder = Path(folder)
     if keep.metric not in metrics:
         raise PipelineError(
-            f"the selection metric {keep.metric!r} was not evaluated at step {step}: there are "
-            f"{', '.join(sorted(metrics)) or 'none'}. Name one of them in Keep(metric=...)."
+            "checkpoints.metric_not_evaluated",
+            metric=keep.metric,
+            step=step,
+            known=", ".join(sorted(metrics)) or "none",
         )
     _note(folder, Evaluated(step, dict(metrics)))
     there = [s for s in snapshot.listed(folder) if s.step != step]  # a resume writes it again
@@ -152,8 +151,10 @@ def select(folder: Path | str, metric: str, minimize: bool = True) -> Selection:
     if not order:
         known = sorted({name for e in noted for name in e.metrics})
         raise PipelineError(
-            f"no step has a finite {metric!r} in {folder}: evaluated were "
-            f"{', '.join(known) or 'no metrics'}."
+            "checkpoints.no_finite_metric",
+            metric=metric,
+            folder=folder,
+            known=", ".join(known) or "no metrics",
         )
     kept: dict[int, Snapshot] = {s.step: s for s in reversed(snapshot.listed(folder))}
     best, kept_step = order[0], next((step for step in order if step in kept), None)

@@ -56,11 +56,10 @@ def class_counts(correct: Tensor, labels: Tensor) -> tuple[ClassCount, ...]:
     """
     if correct.shape != labels.shape or labels.dim() != 1:
         raise PipelineError(
-            f"Correctness of shape {tuple(correct.shape)} for labels of shape "
-            f"{tuple(labels.shape)}: give one of each per example."
+            "metrics.correctness_shape", shape=tuple(correct.shape), labels=tuple(labels.shape)
         )
     if not bool(((correct == 0) | (correct == 1)).all()):
-        raise PipelineError("Counting needs 0 or 1 per example: name a metric such as accuracy.")
+        raise PipelineError("metrics.correctness_not_binary")
     classes, index = torch.unique(labels.cpu(), return_inverse=True)
     totals = torch.bincount(index, minlength=len(classes))
     rights = torch.bincount(index[correct.cpu() == 1], minlength=len(classes))

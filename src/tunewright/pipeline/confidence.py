@@ -41,9 +41,7 @@ def wilson(correct: float, total: float, level: float = 0.95) -> Interval:
     0.0
     """
     if not 0 <= correct <= total or not total:
-        raise PipelineError(
-            f"{correct} of {total}: the interval needs 0 <= correct <= total, total > 0."
-        )
+        raise PipelineError("confidence.bad_proportion", correct=correct, total=total)
     share, z = correct / total, NormalDist().inv_cdf(_upper(level))
     centre = (share + z * z / (2 * total)) / (1 + z * z / total)
     half = z / (1 + z * z / total) * math.sqrt(share * (1 - share) / total + (z / (2 * total)) ** 2)
@@ -73,13 +71,11 @@ def mean_interval(
     else:
         _, family = np.unique(np.asarray(clusters).ravel(), return_inverse=True)
         if family.size != flat.size:
-            raise PipelineError(f"{family.size} clusters for {flat.size} values: give one each.")
+            raise PipelineError("confidence.cluster_count", clusters=family.size, values=flat.size)
         residuals = np.bincount(family, weights=flat - mean).astype(np.float64)
     independent = residuals.size
     if independent < 2:
-        raise PipelineError(
-            f"{independent} independent value(s): an interval of a mean needs at least 2."
-        )
+        raise PipelineError("confidence.too_few_values", independent=independent)
     error = math.sqrt(independent / (independent - 1) * float(residuals @ residuals)) / flat.size
     half = float(stats.t.ppf(_upper(level), independent - 1)) * error
     return Interval(mean, mean - half, mean + half, level)
@@ -103,7 +99,7 @@ def bootstrap(
     arrays: list[np.ndarray[Any, Any]] = [np.asarray(column) for column in columns]
     sizes = {len(array) for array in arrays}
     if len(sizes) != 1 or not min(sizes):
-        raise PipelineError(f"Columns of {sorted(sizes)} examples: give columns of one length.")
+        raise PipelineError("confidence.unequal_columns", sizes=sorted(sizes))
     generator, size = np.random.default_rng(seed), sizes.pop()
     drawn = [
         statistic(*(array[ids] for array in arrays))
@@ -116,5 +112,5 @@ def bootstrap(
 def _upper(level: float) -> float:
     """The quantile that leaves half of what is outside the interval above it."""
     if not 0 < level < 1:
-        raise PipelineError(f"level={level}: a level of confidence lies between 0 and 1, as 0.95.")
+        raise PipelineError("confidence.bad_level", level=level)
     return (1 + level) / 2

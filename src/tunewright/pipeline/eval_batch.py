@@ -62,8 +62,7 @@ def find_batch_size(
     found = int(hosts.all_min(torch.tensor(fits, device=device), host))
     if not found:
         raise PipelineError(
-            f"An evaluation batch of {min(train_batch_size, share)} does not fit in the memory of "
-            f"{device}: call evaluate() with a smaller batch_size."
+            "evaluation.batch_out_of_memory", size=min(train_batch_size, share), device=device
         )
     return found
 

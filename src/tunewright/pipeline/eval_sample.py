@@ -43,8 +43,7 @@ class EvalSample:
         inside = len(self.ids) and 0 <= int(self.ids.min()) <= int(self.ids.max()) < self.population
         if not inside or len(torch.unique(self.ids)) != len(self.ids):
             raise PipelineError(
-                f"A sample of {self.population} examples needs ids 0 .. {self.population - 1}, at "
-                "least one and none twice."
+                "evaluation.bad_sample_ids", population=self.population, last=self.population - 1
             )
 
 
@@ -57,7 +56,7 @@ def stratified(labels: Tensor, size: int, seed: int) -> EvalSample:
     [18, 2]
     """
     if not 1 <= size <= len(labels):
-        raise PipelineError(f"A sample of {size} out of {len(labels)} examples cannot be drawn.")
+        raise PipelineError("evaluation.bad_sample_size", size=size, population=len(labels))
     generator = torch.Generator().manual_seed(seed)
     labels = labels.cpu()
     classes, totals = torch.unique(labels, return_counts=True)
@@ -121,17 +120,19 @@ def skew(sample: EvalSample, values: Tensor, labels: Tensor | None = None) -> Sk
     values = values.detach().double().flatten().cpu()
     if len(values) != sample.population or (labels is not None and len(labels) != len(values)):
         raise PipelineError(
-            f"{len(values)} values{'' if labels is None else f' and {len(labels)} labels'} for a "
-            f"full set of {sample.population}: give one per example of the full set."
+            "evaluation.value_count",
+            values=len(values),
+            labels="" if labels is None else f" and {len(labels)} labels",
+            population=sample.population,
         )
     if not bool(values.isfinite().all()):
-        raise PipelineError("Values that are not finite cannot be compared: look at those first.")
+        raise PipelineError("evaluation.values_not_finite")
     inside = torch.zeros(len(values), dtype=torch.bool)
     inside[sample.ids] = True
     strata = torch.zeros(len(values), dtype=torch.long)
     if sample.stratified:
         if labels is None:
-            raise PipelineError("A stratified sample is compared by class: give labels=.")
+            raise PipelineError("evaluation.no_labels")
         strata = torch.unique(labels.cpu(), return_inverse=True)[1]
     difference, error = _difference(values, inside, strata)
     z = difference / error if error > 0 else 0.0 if abs(difference) < 1e-12 else math.inf
@@ -220,8 +221,7 @@ def resolution(before: Tensor, after: Tensor) -> Resolution:
     """
     if before.shape != after.shape or not before.numel():
         raise PipelineError(
-            f"Values of shapes {tuple(before.shape)} and {tuple(after.shape)}: both checkpoints "
-            "need one value for each example of the same sample."
+            "evaluation.values_not_paired", shape=tuple(before.shape), shape_2=tuple(after.shape)
         )
     discordance = float((after.double() - before.double()).square().mean())
     size = before.numel()

@@ -125,12 +125,12 @@ def evaluate(
             model, data, metrics, train_batch_size or 64, device=device, host=host
         )
     elif batch_size < 1:
-        raise PipelineError(f"batch_size={batch_size}: a batch has at least 1 example.")
+        raise PipelineError("evaluation.bad_batch_size", batch_size=batch_size)
     elif train_batch_size and batch_size < min(train_batch_size, size):
         raise PipelineError(
-            f"An evaluation batch of {batch_size} is smaller than the training batch of "
-            f"{train_batch_size}: evaluation keeps no activations, so at least that fits. Leave "
-            "batch_size out to have it found."
+            "evaluation.batch_below_training",
+            batch_size=batch_size,
+            train_batch_size=train_batch_size,
         )
     sync_batch_norm(model, host)
     kept = None
@@ -142,7 +142,7 @@ def evaluate(
     _count_each_once(summed, expected, host)
     total = float(summed.sum())
     if not total > 0:
-        raise PipelineError(f"The weights sum to {total}: no example counts.")
+        raise PipelineError("evaluation.no_weight", total=total)
     values = {name: row / summed for name, row in rows.items()}  # nan where the weight is 0
     counts: tuple[ClassCount, ...] = ()
     if labels is not None and correct is not None:
@@ -206,18 +206,13 @@ def _add(
     """Add a batch's weighted values at their examples' places, all of them or none."""
     known = rows.keys() - {_WEIGHT}
     if rows and known != found.keys():
-        raise PipelineError(
-            f"metrics() gave {sorted(found)} after {sorted(known)}: it must give the same names "
-            "for every batch."
-        )
+        raise PipelineError("evaluation.metrics_changed", found=sorted(found), known=sorted(known))
     weighted = {}
     for name, values in [*found.items(), (_WEIGHT, torch.ones_like(mask))]:
         if not isinstance(values, Tensor) or values.shape != mask.shape:
             shape = tuple(values.shape) if isinstance(values, Tensor) else type(values).__name__
             raise PipelineError(
-                f"metric {name!r} has shape {shape} and the weights have {tuple(mask.shape)}: "
-                "metrics() must give one value per weight, not a mean (reduction='none') and "
-                "without further dimensions (.squeeze(1))."
+                "evaluation.metric_shape", name=name, shape=shape, weights=tuple(mask.shape)
             )
         kept = torch.where(mask == 0, 0.0, values.detach().double() * mask)  # 0 x nan is nan
         weighted[name] = kept.flatten(1).sum(1) if mask.dim() > 1 else kept
@@ -229,24 +224,19 @@ def _add(
 
 def _check_request(size: int, weights: Tensor, labels: Tensor | None, correct: str | None) -> None:
     if len(weights) != size:
-        raise PipelineError(f"{len(weights)} weights for {size} examples: give one per example.")
+        raise PipelineError("batches.weight_count", weights=len(weights), size=size)
     if not bool((weights >= 0).all() & weights.isfinite().all()):
-        raise PipelineError("Weights must be finite and not negative; 0 leaves an example out.")
+        raise PipelineError("batches.bad_weights")
     if (labels is None) != (correct is None):
-        raise PipelineError("Counts per class need both labels= and correct=, the metric's name.")
+        raise PipelineError("evaluation.counts_need_labels")
     if labels is not None and tuple(labels.shape) != (size,):
-        raise PipelineError(
-            f"labels of shape {tuple(labels.shape)} for {size} examples: give one per example."
-        )
+        raise PipelineError("evaluation.label_shape", shape=tuple(labels.shape), size=size)
 
 
 def _agreed_size(data: Any, device: torch.device, host: Host) -> int:
     sizes = hosts.gathered(torch.tensor(examples.count(data), device=device), host).tolist()
     if len(set(sizes)) > 1 or not sizes[0]:
-        raise PipelineError(
-            f"The ranks evaluate {sizes} examples: every rank needs the same, not empty, data set; "
-            "evaluate() shares it out itself."
-        )
+        raise PipelineError("evaluation.ranks_differ", sizes=sizes)
     return int(sizes[0])
 
 
@@ -256,13 +246,16 @@ def _count_each_once(summed: Tensor, weights: Tensor, host: Host) -> None:
     wrong = (~once).nonzero().flatten().tolist()
     if wrong:
         raise PipelineError(
-            f"The sum of weights is {float(summed.sum())} and should be {float(expected.sum())}: "
-            f"{len(wrong)} of {len(expected)} examples were not counted once, the first is "
-            f"{wrong[0]}. Is every process one of {host.world} with a rank of its own, and are the "
-            "weights the same everywhere?"
+            "evaluation.examples_not_counted_once",
+            sum=float(summed.sum()),
+            expected=float(expected.sum()),
+            wrong_count=len(wrong),
+            examples=len(expected),
+            wrong=wrong[0],
+            world=host.world,
         )
 
 
 def _known(name: str, rows: Mapping[str, Tensor]) -> None:
     if name not in rows:
-        raise PipelineError(f"correct={name!r} is no metric: metrics() gives {sorted(rows)}.")
+        raise PipelineError("evaluation.correct_not_a_metric", name=name, known=sorted(rows))

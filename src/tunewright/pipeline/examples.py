@@ -26,15 +26,10 @@ def count(data: Any) -> int:
     if parts is None:
         if hasattr(data, "__len__") and hasattr(data, "__getitem__"):
             return len(data)
-        raise PipelineError(
-            f"{type(data).__name__} has no length and no [i]: give a map-style dataset, a tensor, "
-            "or a tuple or dict of tensors, so that every example can be counted once."
-        )
+        raise PipelineError("data.not_indexable", kind=type(data).__name__)
     sizes = sorted({len(part) for part in parts})
     if len(sizes) != 1:
-        raise PipelineError(
-            f"The parts of the data have {sizes} examples: they need the same first dimension."
-        )
+        raise PipelineError("data.unequal_parts", sizes=sizes)
     return sizes[0]
 
 

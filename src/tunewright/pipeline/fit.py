@@ -100,12 +100,9 @@ def fit(
     config.check(device, host)
     total_steps = config.schedule.total_steps(config.max_train_steps)
     if keep is not None and valid is None:
-        raise PipelineError(f"keep={keep.metric!r} needs valid=, which evaluates that metric.")
+        raise PipelineError("fit.keep_needs_valid", metric=keep.metric)
     if keep is not None and run is None and folder is None:
-        raise PipelineError(
-            f"keep={keep.metric!r} needs folder=, where the checkpoints are written: "
-            'fit(..., keep=..., folder="checkpoints").'
-        )
+        raise PipelineError("fit.keep_needs_folder", metric=keep.metric)
     run = Alone(folder, seed=seed, host=host, say=say) if run is None else run
     saved, notes = run.restored, list(config.notes)
 
@@ -220,8 +217,7 @@ def _mean(loss: Tensor, shares: Tensor | None, parts: int) -> Tensor:
     if shares is not None:
         if loss.shape != shares.shape:
             raise PipelineError(
-                f"the loss has shape {tuple(loss.shape)} and the weights {tuple(shares.shape)}: "
-                "with weights= the loss function gives one value per weight (reduction='none')."
+                "fit.loss_shape", shape=tuple(loss.shape), weights=tuple(shares.shape)
             )
         return (loss * shares).sum()
     mean = loss if loss.dim() == 0 else loss.mean()

@@ -68,7 +68,7 @@ class FitConfig:
                 'schedule.from_json("cosine")'
             )
         if problems:
-            raise PipelineError("FitConfig: " + "; ".join(problems) + ".")
+            raise PipelineError("fit.bad_configuration", problems="; ".join(problems))
 
     def check(self, device: torch.device, host: Host) -> None:
         """Refuse what this device and this number of processes cannot do."""
@@ -76,8 +76,11 @@ class FitConfig:
         parts = host.world * self.accumulate
         if self.batch_size % parts:
             raise PipelineError(
-                f"batch_size={self.batch_size} cannot be cut into {host.world} process(es) x "
-                f"{self.accumulate} part(s): use a multiple of {parts}."
+                "fit.batch_not_divisible",
+                batch_size=self.batch_size,
+                world=host.world,
+                accumulate=self.accumulate,
+                parts=parts,
             )
 
     def learning_rate(self, step: int) -> float:

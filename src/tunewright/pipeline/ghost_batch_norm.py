@@ -85,15 +85,19 @@ class GhostBatchNorm(nn.Module):
             ("running", running, ("ghost", "total")),
         ):
             if value not in allowed:
-                raise PipelineError(f"{name}={value!r}: use {allowed[0]!r} or {allowed[1]!r}.")
+                raise PipelineError(
+                    "batch_norm.bad_choice",
+                    name=name,
+                    value=value,
+                    allowed=allowed[0],
+                    allowed_2=allowed[1],
+                )
         if virtual_batch_size < 2:
             raise PipelineError(
-                f"virtual_batch_size={virtual_batch_size}: statistics need at least 2 examples."
+                "batch_norm.virtual_batch_too_small", virtual_batch_size=virtual_batch_size
             )
         if micro_batches < 1:
-            raise PipelineError(
-                f"micro_batches={micro_batches}: a step has at least 1 forward pass."
-            )
+            raise PipelineError("batch_norm.bad_micro_batches", micro_batches=micro_batches)
         self.num_features, self.virtual_batch_size = num_features, virtual_batch_size
         self.momentum, self.eps = momentum, eps
         self.mode, self.running, self.strict = mode, running, strict
@@ -113,8 +117,7 @@ class GhostBatchNorm(nn.Module):
         """Normalise by virtual batches in training, by the running statistics in evaluation."""
         if batch.dim() < 2 or batch.shape[1] != self.num_features:
             raise PipelineError(
-                f"GhostBatchNorm({self.num_features}) got a batch of shape {tuple(batch.shape)}: "
-                f"it takes (examples, {self.num_features}, ...)."
+                "batch_norm.bad_shape", num_features=self.num_features, shape=tuple(batch.shape)
             )
         if not self.training:
             return F.batch_norm(
@@ -252,12 +255,9 @@ def convert_batch_norm(
     if not isinstance(model, nn.modules.batchnorm._BatchNorm):
         return model
     if isinstance(model, nn.modules.lazy.LazyModuleMixin):
-        raise PipelineError("A lazy batch norm has no shape yet: run one forward pass first.")
+        raise PipelineError("batch_norm.lazy")
     if model.running_mean is None or model.running_var is None:
-        raise PipelineError(
-            f"{model} keeps no running statistics, so its evaluation depends on the batch: "
-            "make it with track_running_stats=True."
-        )
+        raise PipelineError("batch_norm.no_running_statistics", model=model)
     like: dict[str, Any] = _like(model.running_mean)
     ghost = GhostBatchNorm(
         model.num_features,
@@ -279,7 +279,7 @@ def convert_batch_norm(
 def set_micro_batches(model: nn.Module, micro_batches: int) -> None:
     """Say how many forward passes make one optimizer step, to every GhostBatchNorm of the model."""
     if micro_batches < 1:
-        raise PipelineError(f"micro_batches={micro_batches}: a step has at least 1 forward pass.")
+        raise PipelineError("batch_norm.bad_micro_batches", micro_batches=micro_batches)
     for layer in model.modules():
         if isinstance(layer, GhostBatchNorm):
             layer.micro_batches = micro_batches

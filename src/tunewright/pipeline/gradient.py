@@ -72,7 +72,7 @@ class Recorder:
     def __init__(self, names: Sequence[str], length: int, device: torch.device | str) -> None:
         """Room for `length` steps between two readings."""
         if length < 1:
-            raise PipelineError(f"length={length}: room for at least one step is needed.")
+            raise PipelineError("gradient.no_room", length=length)
         self.names = tuple(names)
         self._rows = torch.zeros(length, len(self.names), device=device)
         self._place = torch.zeros(1, dtype=torch.long, device=device)
@@ -97,9 +97,7 @@ class Recorder:
     def count(self, step: int) -> None:
         """The host's part of `put`."""
         if self.full:
-            raise PipelineError(
-                f"{len(self._steps)} steps are recorded and not read: read() before step {step}."
-            )
+            raise PipelineError("gradient.not_read", count=len(self._steps), step=step)
         self._steps.append(step)
 
     def rows(self) -> Tensor:

@@ -49,9 +49,7 @@ class Host:
 
     def __post_init__(self) -> None:
         if not 0 <= self.rank < self.world:
-            raise PipelineError(
-                f"Host(rank={self.rank}, world={self.world}): the rank must lie in 0 .. world - 1."
-            )
+            raise PipelineError("hosts.bad_rank", rank=self.rank, world=self.world)
 
     @property
     def is_main(self) -> bool:
@@ -66,10 +64,7 @@ def current() -> Host:
     launched = int(os.environ.get("WORLD_SIZE", "1"))
     if launched > 1:
         # Going on would make every process believe that it is rank 0 and may write.
-        raise PipelineError(
-            f"WORLD_SIZE={launched}, but the process group is not initialised: call hosts.start() "
-            "(or torch.distributed.init_process_group()) before the pipeline is used."
-        )
+        raise PipelineError("hosts.not_started", launched=launched)
     return Host()
 
 
@@ -184,10 +179,7 @@ def global_ids(step: int, batch_size: int, size: int, seed: int) -> Tensor:
     ([0, 1, 2, 3, 4, 5], [0, 1, 2, 3, 4, 5])
     """
     if min(step, batch_size, size) < 1:
-        raise PipelineError(
-            f"step {step}, batch of {batch_size}, data set of {size}: steps count updates from 1, "
-            "and batch and data set have at least 1 example."
-        )
+        raise PipelineError("hosts.bad_batch", step=step, batch_size=batch_size, size=size)
     first, end = (step - 1) * batch_size, step * batch_size
     parts = []
     while first < end:
@@ -214,10 +206,11 @@ def batch_ids(step: int, batch_size: int, size: int, seed: int, host: Host | Non
     if batch_size % host.world:
         below = batch_size // host.world * host.world
         raise PipelineError(
-            f"A batch of {batch_size} examples cannot be shared equally by {host.world} processes, "
-            "and unequal shares would bias the gradient's mean: use "
-            + (f"{below} or " if below else "")
-            + f"{below + host.world}."
+            "hosts.batch_not_divisible",
+            batch_size=batch_size,
+            world=host.world,
+            below=f"{below} or " if below else "",
+            above=below + host.world,
         )
     return shard(global_ids(step, batch_size, size, seed), host)
 
@@ -272,5 +265,5 @@ def on_main(work: Callable[[], T], host: Host | None = None) -> T | None:
     if error is not None:
         raise error
     if host.world > 1 and int(failed):
-        raise PipelineError("Work on rank 0 failed; its own log has the reason.")
+        raise PipelineError("hosts.rank_zero_failed")
     return result

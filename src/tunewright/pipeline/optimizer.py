@@ -82,7 +82,7 @@ class Nesterov:
     def __post_init__(self) -> None:
         _check(self)
         if self.momentum == 0:
-            raise PipelineError("Nesterov(momentum=0) is plain gradient descent: use SGD().")
+            raise PipelineError("optimizer.nesterov_without_momentum")
 
     def build(self, parameters: Parameters, learning_rate: float) -> torch.optim.Optimizer:
         """Torch's SGD with Nesterov momentum."""
@@ -220,13 +220,15 @@ def named(name: str, **hyperparameters: Any) -> OptimizerChoice:
     if kind is None:
         near = difflib.get_close_matches(name.lower(), _NAMED, n=1)
         hint = f"Did you mean {near[0]!r}?" if near else f"There are {', '.join(_NAMED)}."
-        raise PipelineError(f"no optimizer is called {name!r}. {hint}")
+        raise PipelineError("optimizer.unknown", name=name, hint=hint)
     known = [f.name for f in fields(kind)]
     for given in hyperparameters:
         if given not in known:
             near = difflib.get_close_matches(given, known, n=1)
             hint = f"Did you mean {near[0]!r}?" if near else f"It has {', '.join(known)}."
-            raise PipelineError(f"{kind.__name__} has no hyperparameter {given!r}. {hint}")
+            raise PipelineError(
+                "optimizer.unknown_hyperparameter", kind=kind.__name__, name=given, hint=hint
+            )
     made: OptimizerChoice = kind(**hyperparameters)
     return made
 
@@ -335,7 +337,7 @@ def _groups(parameters: Parameters) -> tuple[list[Any], torch.device | None]:
     """The parameters or groups as a list, and their CUDA device if they are on one."""
     groups: list[Any] = list(parameters)
     if not groups:
-        raise PipelineError("the model has no parameters to train.")
+        raise PipelineError("optimizer.no_parameters")
     first = groups[0]["params"] if isinstance(groups[0], dict) else groups
     device = next(iter(first)).device
     return groups, device if device.type == "cuda" else None
@@ -351,11 +353,13 @@ def _check(choice: Any) -> None:
         value = getattr(choice, f.name)
         if f.name == "form":
             if value not in ("torch", "playbook"):
-                raise PipelineError(f'{kind}: form={value!r} is neither "torch" nor "playbook".')
+                raise PipelineError("optimizer.unknown_form", kind=kind, value=value)
             continue
         if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
-            raise PipelineError(f"{kind}: {f.name}={value!r} is not a number.")
+            raise PipelineError("optimizer.not_a_number", kind=kind, name=f.name, value=value)
         below = math.inf if f.name in ("epsilon", "weight_decay") else 1.0
         if not 0 <= value < below:
             limit = "not negative" if below == math.inf else "in 0 <= value < 1"
-            raise PipelineError(f"{kind}: {f.name}={value!r} must be finite and {limit}.")
+            raise PipelineError(
+                "optimizer.out_of_limits", kind=kind, name=f.name, value=value, limit=limit
+            )

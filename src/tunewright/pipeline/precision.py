@@ -23,9 +23,11 @@ HALVES = {"bf16": torch.bfloat16, "fp16": torch.float16}
 def check_precision(precision: str, device: torch.device) -> None:
     """Refuse a precision that the device has not."""
     if precision not in get_args(Precision):
-        raise PipelineError(f"precision={precision!r}: there are {', '.join(get_args(Precision))}.")
+        raise PipelineError(
+            "precision.unknown", precision=precision, known=", ".join(get_args(Precision))
+        )
     if precision == "bf16" and device.type == "cuda" and not torch.cuda.is_bf16_supported():
-        raise PipelineError(f"{torch.cuda.get_device_name(device)} has no bf16: use fp16 or fp32.")
+        raise PipelineError("precision.no_bf16", device=torch.cuda.get_device_name(device))
 
 
 def autocast(

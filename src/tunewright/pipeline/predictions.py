@@ -46,10 +46,7 @@ def predicted(
     with torch.no_grad():
         values = predict(model, examples.moved(examples.take(data, ids), device))
     if values.dim() < 1 or len(values) != len(ids):
-        raise PipelineError(
-            f"predict() gave shape {tuple(values.shape)} for {len(ids)} examples: it must give one "
-            "row per example."
-        )
+        raise PipelineError("predictions.bad_shape", shape=tuple(values.shape), examples=len(ids))
     return Predictions(ids, values.detach().cpu())
 
 

@@ -34,11 +34,11 @@ def random_row(device: torch.device) -> Tensor:
     """All random states of this process, as bytes on the CPU."""
     version, words, gauss = random.getstate()
     if version != 3:
-        raise PipelineError(f"Python's random state has version {version}; 3 was expected.")
+        raise PipelineError("random_state.python_version", version=version)
     legacy: Any = np.random.get_state(legacy=True)
     kind, keys, position, has_gauss, cached = legacy
     if kind != "MT19937":
-        raise PipelineError(f"numpy's global generator is {kind}; MT19937 was expected.")
+        raise PipelineError("random_state.numpy_generator", kind=kind)
     host_side = _PYTHON.pack(*words, gauss is not None, gauss or 0.0)
     host_side += _NUMPY.pack(*keys.tolist(), position, has_gauss, cached)
     parts = [torch.frombuffer(bytearray(host_side), dtype=torch.uint8), torch.get_rng_state()]
@@ -54,8 +54,7 @@ def set_random_row(row: Tensor, device: torch.device) -> None:
         sizes.append(torch.cuda.get_rng_state(device).numel())
     if row.numel() != sum(sizes):
         raise PipelineError(
-            f"the checkpoint's random states have {row.numel()} bytes, a process on {device.type} "
-            f"has {sum(sizes)}: it was written on another kind of device."
+            "random_state.other_device", bytes=row.numel(), device=device.type, sizes=sum(sizes)
         )
     python, legacy, *of_torch = torch.split(row.cpu(), sizes)
     *words, has, gauss = _PYTHON.unpack(python.numpy().tobytes())

@@ -24,11 +24,10 @@ def rank_group(
     wanted = -(-virtual_batch_size // examples)
     if strict and (virtual_batch_size % examples or world % wanted):
         raise PipelineError(
-            f"A batch of {examples} examples per process is smaller than virtual_batch_size="
-            f"{virtual_batch_size}, and {world} process(es) cannot be taken in groups that hold "
-            f"{virtual_batch_size} together: set virtual_batch_size={examples} or a multiple of it "
-            "that the processes can hold, use a larger batch (with gradient accumulation: larger "
-            "micro-batches), or strict=False."
+            "batch_norm.no_rank_group",
+            examples=examples,
+            virtual_batch_size=virtual_batch_size,
+            world=world,
         )
     together = max(size for size in range(1, wanted + 1) if world % size == 0)
     return None if together == 1 else _subgroup(dist.group.WORLD, together)

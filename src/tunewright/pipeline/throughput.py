@@ -143,7 +143,7 @@ def slowdown(
     compared.
     """
     if steps < 1 or windows < 1:
-        raise PipelineError(f"steps={steps}, windows={windows}: at least 1 of each is needed.")
+        raise PipelineError("throughput.bad_counts", steps=steps, windows=windows)
     times: dict[bool, list[float]] = {True: [], False: []}
     for _ in range(windows):
         for is_real, step in ((True, real), (False, cached)):

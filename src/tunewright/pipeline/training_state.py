@@ -93,15 +93,13 @@ def restore(
 ) -> tuple[str, ...]:
     """Go on from what `kept` gave; notes say what is not as it was."""
     if not isinstance(saved, Mapping) or saved.get("kind") != "tunewright.pipeline.fit":
-        raise PipelineError(
-            "the saved state is not one of fit's: it belongs to another program, or to an earlier "
-            "one of this folder. Give fit a folder of its own."
-        )
+        raise PipelineError("resume.not_of_fit")
     if saved["data"] != _position(config, seeds):
         raise PipelineError(
-            f"after step {saved['step']} the checkpoint stands at {saved['data']}, but this "
-            f"training would stand at {_position(config, seeds)}: examples would be repeated or "
-            "left out. Resume with the same batch size and seed, or start in another folder."
+            "resume.data_position",
+            step=saved["step"],
+            data=saved["data"],
+            position=_position(config, seeds),
         )
     changed = [
         f"{name} was {saved['config'][name]!r} and is {value!r}"
@@ -109,15 +107,13 @@ def restore(
         if name in saved.get("config", {}) and saved["config"][name] != value
     ]
     if changed:
-        raise PipelineError(
-            f"the checkpoint of step {saved['step']} was written by another training: "
-            f"{'; '.join(changed)}. Resume with the same settings, or start in another folder."
-        )
+        raise PipelineError("resume.other_training", step=saved["step"], changed="; ".join(changed))
     for name, mine in (("scaler", state.scaler), ("averages", state.averages)):
         if (saved[name] is None) != (mine is None):
             raise PipelineError(
-                f"the checkpoint was written {'without' if saved[name] is None else 'with'} "
-                f"{name}: resume with the same precision and average_decay."
+                "resume.other_precision",
+                with_="without" if saved[name] is None else "with",
+                name=name,
             )
     hosts.bare(state.model).load_state_dict(saved["model"])
     optimizers.restore(state.optimizer, saved["optimizer"])

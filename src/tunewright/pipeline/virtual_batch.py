@@ -21,9 +21,10 @@ def group_sizes(examples: int, virtual_batch_size: int, strict: bool = True) -> 
     sizes = [examples // groups + (index < examples % groups) for index in range(groups)]
     if strict:
         raise PipelineError(
-            f"A batch of {examples} examples cannot be cut into virtual batches of "
-            f"{virtual_batch_size}: use a multiple of {virtual_batch_size}, another "
-            f"virtual_batch_size, or strict=False (groups of {', '.join(map(str, sizes))})."
+            "batch_norm.not_divisible",
+            examples=examples,
+            virtual_batch_size=virtual_batch_size,
+            sizes=", ".join(map(str, sizes)),
         )
     return sizes
 

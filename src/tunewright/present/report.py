@@ -68,10 +68,7 @@ class Report:
         kinds = {".html": "html", ".htm": "html", ".txt": "text"}
         kind = kinds.get(target.suffix.lower())
         if kind is None:
-            raise DesignError(
-                f"report: cannot write {target.name!r}. End the path in .html for a page or .txt "
-                "for plain text."
-            )
+            raise DesignError("report.bad_ending", target=target.name)
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(getattr(self, kind), encoding="utf-8", errors="replace")
         return target
@@ -102,7 +99,7 @@ def report(
     """
     if isinstance(results, Campaign):
         if not results.searched:
-            raise NotFound(f"the campaign {results.name} has run nothing yet.")
+            raise NotFound("report.campaign_empty", campaign=results.name)
         together = whole(results)
         made = Report(together, tuple(check(together)), results, reader)
     else:

@@ -94,7 +94,7 @@ def clip(
         own = source.best() if number is None else source.trial(number)
         return replace(recorded(source, own), round=source.round.name, trial=own.number)
     if isinstance(trial, int):
-        raise DesignError(f"trial={trial}: give the trial itself, such as results.trial({trial}).")
+        raise DesignError("probe.not_a_trial", trial=trial)
     start = by_meaning(source, fixed, trial)
     missing = start.lacks(("learning_rate", "max_train_steps", "clip_norm"))
     if missing:

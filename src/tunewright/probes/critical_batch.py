@@ -106,20 +106,15 @@ def _budgets(
     meaning, accepts = workload.meaning, workload.accepts
     batch, steps = meaning.name("batch_size"), meaning.name("max_train_steps")
     problems = [
-        f"{name}: the training program takes no such hyperparameter. If it has another name, say "
-        f'so: means={{"{meant}": "..."}}.'
+        Message("critical_batch.unknown_hyperparameter", {"name": name, "meaning": meant})
         for name, meant in ((batch, "batch_size"), (steps, "max_train_steps"))
         if name not in accepts.names and not accepts.takes_anything
     ]
     sizes = sorted(set(batch_sizes))
     if len(sizes) < 2 or not all(type(size) is int and size >= 1 for size in sizes):
-        problems.append(f"batch_sizes={list(batch_sizes)!r}: two or more whole numbers, from 1.")
+        problems.append(Message("critical_batch.bad_sizes", {"batch_sizes": list(batch_sizes)}))
     if "epoch" in steps.lower():
-        problems.append(
-            f"{steps} counts epochs: a larger batch would get fewer steps and look worse for that "
-            "alone. Let the program take a number of steps, and say what it is called: "
-            'means={"max_train_steps": "..."}.'
-        )
+        problems.append(Message("critical_batch.epochs", {"name": steps}))
     if max_train_steps is None:
         max_train_steps = fixed.get(steps, accepts.defaults.get(steps))
     budgets = (
@@ -128,14 +123,11 @@ def _budgets(
         else dict.fromkeys(sizes, max_train_steps)
     )
     if not all(type(length) is int and length >= 1 for length in budgets.values()):
-        problems.append(f"max_train_steps={max_train_steps!r}: say the steps of every trial.")
+        problems.append(Message("critical_batch.no_steps", {"max_train_steps": max_train_steps}))
     elif len(set(budgets.values())) > 1 and len({b * n for b, n in budgets.items()}) == 1:  # type: ignore[operator]
-        problems.append(
-            "max_train_steps: every batch size sees the same number of examples, which is a budget "
-            "of epochs. Give the larger sizes as many steps as the smallest, or what they need."
-        )
+        problems.append(Message("critical_batch.same_examples"))
     if problems:
-        raise DesignError("\n".join(problems))
+        raise DesignError.several(problems)
     return budgets  # type: ignore[return-value]
 
 
@@ -165,10 +157,7 @@ def _rounds(
     }
     searched = {h.name for round in rounds.values() for s in round.studies for h in s.space}
     if rate not in searched:
-        raise DesignError(
-            f"nuisance: {rate} is not searched, but its best value changes with the batch size. "
-            f"Give it a range, such as {rate}=log(1e-4, 1.0), and others that the optimizer has."
-        )
+        raise DesignError("probe.rate_not_searched", rate=rate)
     return rounds
 
 

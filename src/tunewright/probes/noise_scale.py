@@ -66,15 +66,13 @@ def noise_scale(
     """
     lows, bigs = (np.square(np.asarray(n, dtype=float)) for n in (small_norms, big_norms))
     if not 0 < small < big:
-        raise DesignError(f"small={small}, big={big}: two batch sizes, the smaller one first.")
+        raise DesignError("noise_scale.bad_sizes", small=small, big=big)
     if lows.shape != bigs.shape or lows.ndim != 1 or not len(lows):
-        raise DesignError(
-            f"{lows.size} small and {bigs.size} big norms: one of each per step is needed."
-        )
+        raise DesignError("noise_scale.unequal_norms", small=lows.size, big=bigs.size)
     usable = np.isfinite(lows) & np.isfinite(bigs)
     lows, bigs = lows[usable], bigs[usable]
     if not len(lows):
-        raise DesignError("no finite gradient norm: measure before clipping and unscaled.")
+        raise DesignError("noise_scale.no_finite_norm")
     signal = _running_mean((big * bigs - small * lows) / (big - small), decay)
     noise = _running_mean((lows - bigs) / (1 / small - 1 / big), decay)
     course = []
@@ -101,7 +99,7 @@ def squared_norms(micro_batches: Iterable[Sequence[Any]]) -> tuple[float, float]
         together = [t + g for t, g in zip(together, own, strict=True)] if count else own
         count += 1
     if count < 2:
-        raise DesignError(f"{count} micro-batch: two or more are needed to tell noise from signal.")
+        raise DesignError("noise_scale.too_few_micro_batches", count=count)
     whole = sum(((g / count) * (g / count)).sum() for g in together)
     return float(apart) / count, float(whole)
 
@@ -123,11 +121,7 @@ def logged_noise_scale(
     curves = {name: own.curves.only(name) for name in (small_norm, wide)}
     missing = [name for name, curve in curves.items() if curve is None]
     if missing:
-        raise NotFound(
-            f"trial {own.number} never logged {' and '.join(missing)}. Log the norm of a "
-            "micro-batch's gradient beside that of the whole batch; probes.noise_scale."
-            "squared_norms() computes both."
-        )
+        raise NotFound("noise_scale.not_logged", trial=own.number, missing=" and ".join(missing))
     left, right = (curves[name] for name in (small_norm, wide))
     assert left is not None and right is not None
     _, a, b = np.intersect1d(left.steps, right.steps, return_indices=True)

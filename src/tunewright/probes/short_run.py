@@ -107,8 +107,10 @@ def finished(results: Results) -> Results:
     failed = [t for t in results.trials if t.status == "failed"]
     if failed:
         raise WorkloadError(
-            f"trial {failed[0].number} of {results.round.name} failed: {failed[0].reason}. Mend "
-            f"the workload; `tunewright trial {results.round.name} {failed[0].number}` shows more."
+            "probe.run_failed",
+            trial=failed[0].number,
+            round=results.round.name,
+            reason=failed[0].reason,
         )
     if not all(trial.ended for trial in results.trials):
         raise KeyboardInterrupt(f"{results.round.name} has not ended; the same call again goes on")

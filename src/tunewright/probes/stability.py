@@ -153,6 +153,6 @@ def _rounded(rate: float) -> float:
 
 def _check(steps: int, factors: Sequence[float]) -> None:
     if type(steps) is not int or steps < 1:
-        raise DesignError(f"steps={steps!r}: say how many steps each run has, such as 500.")
+        raise DesignError("probe.bad_steps", steps=steps)
     if not factors or not all(is_number(f) and f > 0 for f in factors):
-        raise DesignError(f"factors={factors!r}: numbers above 0, such as (1, 2, 5, 10).")
+        raise DesignError("probe.bad_factors", factors=factors)

@@ -46,7 +46,7 @@ def configuration(
         if name not in accepts.names and not accepts.takes_anything:
             near = difflib.get_close_matches(name, accepts.names, n=1)
             hint = f" Did you mean {near[0]!r}?" if near else f" It has {sorted(accepts.names)}."
-            raise DesignError(f"fixed {name}: the training program takes no such name.{hint}")
+            raise DesignError("probe.unknown_fixed", name=name, hint=hint)
     recorded = {} if known is None else known.configuration
     taken = {
         name: value

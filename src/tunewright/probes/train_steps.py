@@ -99,19 +99,21 @@ def _refuse(
     at_least: float | None,
     factor: float,
 ) -> None:
-    problems = []
+    problems: list[Message] = []
     if learning_rate is not None and not (is_number(learning_rate) and learning_rate > 0):
-        problems.append(f"learning_rate={learning_rate!r}: a number above 0 to sweep around.")
+        problems.append(Message("train_steps.bad_learning_rate", {"learning_rate": learning_rate}))
     if max_train_steps is not None and (type(max_train_steps) is not int or max_train_steps < 2):
-        problems.append(f"max_train_steps={max_train_steps!r}: a whole number of steps, from 2.")
+        problems.append(
+            Message("train_steps.bad_max_train_steps", {"max_train_steps": max_train_steps})
+        )
     if at_most is not None and at_least is not None:
-        problems.append("at_most and at_least: a perfect fit is one of them.")
+        problems.append(Message("train_steps.two_limits"))
     if (at_most is not None or at_least is not None) and metric is None:
-        problems.append('at_most or at_least of which metric? Say metric="train_loss", at_most=..')
+        problems.append(Message("train_steps.limit_without_metric"))
     if not is_number(factor) or not 1 <= factor <= 10:
-        problems.append(f"factor={factor!r}: from 1 (as measured) to 10; 1.5 to 2 is usual.")
+        problems.append(Message("train_steps.bad_factor", {"factor": factor}))
     if problems:
-        raise DesignError("\n".join(problems))
+        raise DesignError.several(problems)
 
 
 class _Trainings:

@@ -223,6 +223,6 @@ def _caveats(start: ByMeaning, found: Rung) -> tuple[Message, ...]:
 
 def _check(times: Sequence[float], repeats: int) -> None:
     if not times or not all(isinstance(t, int | float) and t > 1 for t in times):
-        raise DesignError(f"times={times!r}: numbers above 1, such as (10, 3).")
+        raise DesignError("probe.bad_times", times=times)
     if type(repeats) is not int or repeats < 0:
-        raise DesignError(f"repeats={repeats!r}: say how many seeds, or 0 for no comparison.")
+        raise DesignError("probe.bad_repeats", repeats=repeats)

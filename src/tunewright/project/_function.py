@@ -22,8 +22,7 @@ def find_function(named: str, folder: Path) -> Callable[..., Any]:
     place, colon, name = named.rpartition(":")
     if not colon or not place or not name.isidentifier():
         raise Misuse(
-            f"function {named!r}: not a file and a function",
-            remedy="write train.py:train, or package.module:train",
+            "function.bad_name", named=named, remedy="write train.py:train, or package.module:train"
         )
     path = folder / place
     module = _from_file(path) if place.endswith(".py") else _by_name(place, folder)
@@ -32,12 +31,14 @@ def find_function(named: str, folder: Path) -> Callable[..., Any]:
         callables = [n for n, v in vars(module).items() if callable(v) and not n.startswith("_")]
         near = difflib.get_close_matches(name, callables, n=1)
         raise Misuse(
-            f"{place} has no function {name!r}",
+            "function.not_found",
+            place=place,
+            name=name,
             where=str(getattr(module, "__file__", place)),
             remedy=f"did you mean {near[0]!r}?" if near else f"it has: {', '.join(callables)}",
         )
     if not callable(found):
-        raise Misuse(f"{named} is {found!r}, not a function", where=str(path))
+        raise Misuse("function.not_a_function", named=named, found=found, where=str(path))
     function: Callable[..., Any] = found
     return function
 
@@ -48,16 +49,20 @@ def _from_file(path: Path) -> ModuleType:
         nearby = [p.name for p in path.parent.glob("*.py")] if path.parent.is_dir() else []
         near = difflib.get_close_matches(path.name, nearby, n=1)
         raise Misuse(
-            f"{path} does not exist",
+            "function.file_missing",
+            path=path,
             cause="the file stands beside tunewright.toml, or below it",
             remedy=f"did you mean {near[0]}?" if near else "",
         )
     name = path.stem
     if not name.isidentifier() or name in sys.stdlib_module_names:
         raise Misuse(
-            f"{path.name} cannot be imported by that name",
-            cause="workers import it again; the name must be a word of its own, not one of "
-            "Python's modules",
+            "function.bad_file_name",
+            path=path.name,
+            cause=(
+                "workers import it again; the name must be a word of its own, not one of "
+                "Python's modules"
+            ),
             remedy=f"rename it, to train_{name.replace('-', '_')}.py say",
         )
     if str(path.parent) in sys.path:
@@ -69,7 +74,7 @@ def _from_file(path: Path) -> ModuleType:
     module = _imported(name)
     found = Path(module.__file__ or "").resolve()
     if found != path:
-        raise Misuse(f"{path.name} is hidden by another module of that name", where=str(found))
+        raise Misuse("function.hidden", path=path.name, where=str(found))
     return module
 
 
@@ -91,11 +96,16 @@ def _imported(name: str) -> ModuleType:
         last = own[0 if ends else -1]
         missing = isinstance(error, ModuleNotFoundError) and error.name == name
         raise Misuse(
-            f"{name} cannot be imported: {type(error).__name__}: {error}",
+            "function.import_failed",
+            name=name,
+            kind=type(error).__name__,
+            error=error,
             where="" if missing else f"{last.filename}:{last.lineno}",
-            cause="it is a program that runs, and ends, when it is imported: put that below "
-            'if __name__ == "__main__"'
-            if ends
-            else "",
+            cause=(
+                "it is a program that runs, and ends, when it is imported: put that below "
+                'if __name__ == "__main__"'
+                if ends
+                else ""
+            ),
             remedy="check the name, and run from the project's folder" if missing else "",
         ) from error

@@ -55,7 +55,9 @@ class Project:
             near = difflib.get_close_matches(name, known, n=1)
             others = f"there is: {', '.join(known)}" if known else ""
             raise Misuse(
-                f"no round {name!r}: {path} does not exist",
+                "project.no_round",
+                name=name,
+                path=path,
                 cause=f"did you mean {near[0]!r}?" if near else others,
                 remedy=f"tunewright run {near[0]}" if near else f"tunewright new {name}",
             )
@@ -110,7 +112,7 @@ class Project:
         path = self.round_file(round.name)
         if path.exists():
             raise Misuse(
-                f"{path} is there already", remedy=f"tunewright run {words.shell_word(round.name)}"
+                "file.exists", path=path, remedy=f"tunewright run {words.shell_word(round.name)}"
             )
         path.parent.mkdir(exist_ok=True)
         write_round(round, path)
@@ -139,10 +141,13 @@ def load(start: Path | str | None = None) -> Project:
     found = find(start)
     if found is None:
         raise Misuse(
-            f"no {FILE} here or above",
+            "project.no_file",
+            file=FILE,
             where=str(start or Path.cwd()),
-            remedy='tunewright init "python train.py --lr={learning_rate} --seed={run.seed}" '
-            "--minimize valid_error",
+            remedy=(
+                'tunewright init "python train.py --lr={learning_rate} --seed={run.seed}" '
+                "--minimize valid_error"
+            ),
         )
     return found
 
@@ -157,10 +162,14 @@ def store_address(instead: str | None) -> str:
     if Path(DEFAULT_STORE).is_file():
         return DEFAULT_STORE
     raise Misuse(
-        f"no store: neither {FILE} nor {DEFAULT_STORE} is here or above",
+        "project.no_store",
+        file=FILE,
+        default_store=DEFAULT_STORE,
         where=str(Path.cwd()),
-        remedy="go to the project's folder, or name one with --store; tunewright init makes a "
-        "project, tunewright demo a store to look at",
+        remedy=(
+            "go to the project's folder, or name one with --store; tunewright init makes a "
+            "project, tunewright demo a store to look at"
+        ),
     )
 
 
@@ -237,7 +246,9 @@ def plain_name(name: str) -> str:
     if odd or any(sign in name for sign in "/\\:\0") or len(name) > 200:
         shown = name if len(name) <= 40 else name[:40] + "..."
         raise Misuse(
-            f"{shown!r} cannot name a round: it is a file's name below {ROUNDS}/",
+            "project.bad_round_name",
+            shown=shown,
+            rounds=ROUNDS,
             remedy="letters, digits, - and _, such as weight_decay",
         )
     return name

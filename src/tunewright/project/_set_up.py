@@ -61,13 +61,10 @@ def init(
     function, `"train.py:train"`. The metric is given by one of `minimize` and `maximize`.
     """
     if (minimize is None) == (maximize is None):
-        raise Misuse(
-            "which metric? Say one of --minimize and --maximize",
-            remedy="tunewright init ... --minimize valid_error",
-        )
+        raise Misuse("option.no_metric", remedy="tunewright init ... --minimize valid_error")
     target = Path(folder) / FILE
     if target.exists():
-        raise Misuse(f"{target} is there already", remedy="edit it, or delete it first")
+        raise Misuse("project.file_exists", path=target, remedy="edit it, or delete it first")
     objective = Objective(minimize or maximize or "", minimize is not None)
     is_function = FUNCTION.fullmatch(trains) is not None
     train = find_function(trains, Path(folder).resolve()) if is_function else command(trains)
@@ -94,7 +91,7 @@ def new(
     project = project or load()
     path = project.round_file(plain_name(name))
     if path.exists():
-        raise Misuse(f"{path} is there already", remedy=f"edit it, then: tunewright run {name}")
+        raise Misuse("file.exists", path=path, remedy=f"edit it, then: tunewright run {name}")
     with project.entered():
         workload = project.workload()
     names = taken(workload)

@@ -91,10 +91,7 @@ def _points(seed: int, turn: int, branch: Branch, skip: int, count: int) -> npt.
 
     random = _random(seed, _POINTS, turn)
     if dimensions > MOST_SOBOL:
-        raise DesignError(
-            f"{dimensions} hyperparameters are searched at once, and {MOST_SOBOL} is the most "
-            "that quasi-random points exist for. Fix the rest."
-        )
+        raise DesignError("search.too_many_dimensions", dimensions=dimensions, most=MOST_SOBOL)
     if dimensions > MOST_HALTON:
         sobol = qmc.Sobol(dimensions, scramble=True, rng=random)
         if skip:

@@ -6,6 +6,7 @@ import difflib
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from tunewright.design.conditions import holds
 from tunewright.design.objective import Objective
@@ -13,8 +14,11 @@ from tunewright.design.ranges import Choice, Value, as_plain, as_range, same_val
 from tunewright.design.round import Round
 from tunewright.design.study import Study
 from tunewright.errors import DesignError
+from tunewright.messages import Message
 from tunewright.search.search import Suggestion, next_index
 from tunewright.store.trial import Trial
+
+SOURCE = "Listed()"  # where the configurations are from; whoever reads a file names it instead
 
 
 @dataclass(frozen=True)
@@ -29,11 +33,13 @@ class Listed:
     def __post_init__(self) -> None:
         """Take copies, so that a later change of the caller's list changes nothing here."""
         if not self.configurations:
-            raise DesignError("Listed(): no configurations. List at least one.")
+            raise DesignError("listed.empty", source=SOURCE)
         copies = []
         for number, listed in enumerate(self.configurations):
             if not isinstance(listed, Mapping):
-                raise DesignError(f"Listed(): configuration {number}, {listed!r}, is no mapping.")
+                raise DesignError(
+                    "listed.not_a_mapping", source=SOURCE, number=number, listed=listed
+                )
             copies.append({name: as_plain(value) for name, value in listed.items()})
         object.__setattr__(self, "configurations", tuple(copies))
 
@@ -66,8 +72,15 @@ class Listed:
     def check(self, studies: Sequence[Study]) -> None:
         """Refuse, all at once, what fits no study of a round, or leaves one short of trials."""
         problems = [
-            f"Listed(): configuration {number}, {dict(listed)}, belongs to none of the studies "
-            f"{', '.join(study.label for study in studies)}."
+            Message(
+                "listed.of_no_study",
+                {
+                    "source": SOURCE,
+                    "number": number,
+                    "listed": dict(listed),
+                    "studies": [study.label for study in studies],
+                },
+            )
             for number, listed in enumerate(self.configurations)
             if not any(_belongs(study, listed) for study in studies)
         ]
@@ -75,16 +88,25 @@ class Listed:
             own = self.own(study)
             if len(own) < study.trials:
                 problems.append(
-                    f"Listed(): study {study.label} has {len(own)} configurations for "
-                    f"{study.trials} trials. List more, or lower trials_per_study."
+                    Message(
+                        "listed.too_few",
+                        {
+                            "source": SOURCE,
+                            "study": study.label,
+                            "configurations": len(own),
+                            "trials": study.trials,
+                        },
+                    )
                 )
             for number in own:
                 try:
                     _suggestion(study, number, self.configurations[number])
                 except DesignError as error:
-                    problems.append(str(error))
+                    problems.extend(error.problems)
         if problems:
-            raise DesignError("\n".join(dict.fromkeys(problems)))
+            raise DesignError.several(
+                [one for n, one in enumerate(problems) if one not in problems[:n]]
+            )
 
     def own(self, study: Study) -> list[int]:
         """Which of the configurations belong to a study: their places in the list."""
@@ -109,12 +131,12 @@ def _belongs(study: Study, listed: Mapping[str, Value]) -> bool:
 
 def _suggestion(study: Study, number: int, listed: Mapping[str, Value]) -> Suggestion:
     """The listed configuration, completed and checked against the study."""
-    where = f"Listed(): configuration {number}"
+    where: dict[str, Any] = {"source": SOURCE, "number": number}
     configuration: dict[str, Value] = {**listed, **study.scientific}
     try:
         unit = study.unit(configuration)
     except DesignError as error:
-        raise DesignError(f"{where}: {error}") from None
+        raise DesignError.several(error.inside("listed.problem", **where)) from None
     settings = {**study.scientific}
     active = set(study.scientific)
     for h in study.space:
@@ -126,13 +148,17 @@ def _suggestion(study: Study, number: int, listed: Mapping[str, Value]) -> Sugge
             continue
         active.add(f.name)
         if not same_value(configuration.setdefault(f.name, f.value), f.value):
-            raise DesignError(
-                f"{where}: {f.name} = {short(configuration[f.name])}, but the round fixes it at "
-                f"{short(f.value)}."
-            )
+            value, fixed = short(configuration[f.name]), short(f.value)
+            raise DesignError("listed.not_fixed", name=f.name, value=value, fixed=fixed, **where)
     for name in configuration:
         if name not in active:
             near = difflib.get_close_matches(name, active, n=1)
-            hint = f" Did you mean {near[0]!r}?" if near else f" It has {sorted(active)}."
-            raise DesignError(f"{where}: study {study.label} has no {name!r}.{hint}")
+            raise DesignError(
+                "listed.unknown_hyperparameter",
+                study=study.label,
+                name=name,
+                near=near[0] if near else None,
+                known=sorted(active),
+                **where,
+            )
     return Suggestion(configuration, unit)

@@ -58,7 +58,7 @@ class History:
     def declared(cls, sd: float) -> History:
         """A standard deviation that somebody knows from elsewhere."""
         if isinstance(sd, bool) or not 0 < sd < float("inf"):
-            raise DesignError(f"sd={sd!r}: the standard deviation of the metric between two runs.")
+            raise DesignError("gain.bad_sd", sd=sd)
         return replace(cls.measured(float(sd), DECLARED_FREEDOM), source="declared")
 
 

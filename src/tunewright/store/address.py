@@ -53,32 +53,27 @@ def parse(given: str | os.PathLike[str]) -> Address:
     scheme = scheme.lower()
     if not divider:
         if _MISTYPED.match(text):
-            raise StoreError(f"{masked(text)}: an address has two slashes: postgresql://host/name")
+            raise StoreError("address.parse", masked=masked(text))
         return _file(Path(text))
     if scheme in ("sqlite", "sqlite+pysqlite"):
         if not rest.startswith("/") or rest in ("/", "/:memory:"):
-            raise StoreError(
-                f"{masked(text)}: a store is a file, so that it outlives the process: sqlite:///tuning.db"
-            )
+            raise StoreError("address.parse_2", masked=masked(text))
         return _file(Path(rest[1:]))
     if scheme in ("postgresql", "postgres", "postgresql+psycopg"):
         return _server(text, rest)
-    raise StoreError(
-        f"{masked(text)}: a store is a SQLite file (tuning.db, sqlite:///tuning.db) or a "
-        "PostgreSQL database (postgresql://...)."
-    )
+    raise StoreError("address.parse_3", masked=masked(text))
 
 
 def _file(path: Path) -> Address:
     if not path.name or "\x00" in str(path):
-        raise StoreError(f"{str(path)!r} is not the name of a file: use one such as tuning.db")
+        raise StoreError("store.bad_file_name", path=str(path))
     if len(os.fsencode(path.name)) > LONGEST_NAME:
-        raise StoreError(f"{str(path)[:60]}...: its name is too long for a file: use tuning.db")
+        raise StoreError("address.file", path=str(path)[:60])
     try:
         # resolved, since SQLite keeps its log beside the file that a link leads to
         path = path.expanduser().resolve()
     except (OSError, RuntimeError) as error:
-        raise StoreError(f"{path} cannot be a store: {error}") from None
+        raise StoreError("address.file_2", path=path, error=error) from None
     return Address(str(path), path)
 
 
@@ -90,10 +85,7 @@ def _server(text: str, rest: str) -> Address:
     try:
         url = make_url(f"postgresql+psycopg://{rest}")
     except (ArgumentError, ValueError):
-        raise StoreError(
-            "that is not a PostgreSQL address; it looks like "
-            "postgresql://user:password@host:5432/database"
-        ) from None
+        raise StoreError("store.bad_server_address") from None
     shown = masked(url.set(drivername="postgresql").render_as_string(hide_password=True))
     return Address(shown, url=url.render_as_string(hide_password=False))
 
@@ -128,18 +120,12 @@ def check_place(path: Path) -> None:
     """Refuse a folder that cannot hold a SQLite store safely, with the reason."""
     folder = path.parent
     if path.is_dir():
-        raise StoreError(f"{path} is a folder; a store is a file such as {path / 'tuning.db'}")
+        raise StoreError("store.is_folder", path=path, example=path / "tuning.db")
     kind = file_system(path if path.exists() else folder)
     if kind in NETWORK:
-        raise StoreError(
-            f"{path} is on a network file system ({kind}): SQLite's write-ahead log needs memory "
-            f"shared between all its users and locks that hold. {INSTEAD}"
-        )
+        raise StoreError("store.network_file_system", path=path, kind=kind, instead=INSTEAD)
     read_only = os.statvfs(folder).f_flag & os.ST_RDONLY if hasattr(os, "statvfs") else 0
     if read_only or not os.access(folder, os.W_OK):
-        raise StoreError(
-            f"{folder} is read-only: SQLite keeps its write-ahead log and locks beside the store, "
-            f"even for reading. Copy the store to a folder you can write to. {INSTEAD}"
-        )
+        raise StoreError("store.read_only_folder", folder=folder, instead=INSTEAD)
     if path.exists() and not os.access(path, os.W_OK | os.R_OK):
-        raise StoreError(f"{path} cannot be read and written by this user: change its owner.")
+        raise StoreError("store.no_permission", path=path)

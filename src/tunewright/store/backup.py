@@ -57,7 +57,7 @@ def make(path: Path) -> Path:
         make_folder(folder)
         target = copy_to(folder / f"{_stamp(newest(path))}.db", path)
     except (OSError, sqlite3.Error) as error:
-        raise StoreError(f"no backup of {path} could be written: {error}") from error
+        raise StoreError("backup.not_written", path=path, error=error) from error
     for old in backups(path)[:-KEPT]:
         old.unlink(missing_ok=True)
     return target
@@ -70,9 +70,7 @@ def copy_to(target: Path, path: Path, version: int | None = None) -> Path:
     """
     free_mb = shutil.disk_usage(path.parent).free / 2**20
     if free_mb < path.stat().st_size / 2**20 + RESERVE_MB:
-        raise StoreError(
-            f"no backup of {path}: only {free_mb:.0f} MB are free, too few for a copy."
-        )
+        raise StoreError("backup.no_space", path=path, free_mb=free_mb)
     unfinished = target.with_suffix(f".{os.getpid()}.tmp")
     existing = f"{path.absolute().as_uri()}?mode=rw"  # never an empty one made by this very look
     try:
@@ -87,7 +85,7 @@ def copy_to(target: Path, path: Path, version: int | None = None) -> Path:
             check(copy, path)
             told = dict(copy.execute("SELECT key, value FROM about"))
             if "identity" not in told:
-                raise Damaged(f"{path} is not a whole store; no backup of it is kept.")
+                raise Damaged("backup.store_not_whole", path=path)
         if version is not None and told.get("schema") != str(version):
             return target  # another process has migrated it meanwhile, after its own backup
         flush(unfinished)
@@ -123,8 +121,7 @@ def before_migration(database: Database, version: int) -> Path | None:
         return copy_to(beside(path, f".version-{version}.backup"), path, version)
     except (OSError, sqlite3.Error) as error:
         raise StoreError(
-            f"{path} has schema {version} and was not migrated, since no backup of it could be "
-            f"written: {error}"
+            "backup.before_migration_failed", path=path, version=version, error=error
         ) from error
 
 
@@ -132,16 +129,16 @@ def restore(path: Path, chosen: Path | None = None) -> Path:
     """Put a backup (the newest one) in the store's place; what was there is kept beside it."""
     source = newest(path) if chosen is None else chosen
     if source is None or not source.is_file():
-        raise NotFound(f"no backup to restore in {folder_of(path)}.")
+        raise NotFound("backup.none", folder=folder_of(path))
     try:
         with closing(sqlite3.connect(f"{source.as_uri()}?mode=ro", uri=True)) as copy:
             check(copy, source)
     except sqlite3.Error as error:
-        raise Damaged(f"the backup {source} is damaged itself ({error}).") from error
+        raise Damaged("backup.damaged", source=source, error=error) from error
     try:
         _put_in_place(source, path)
     except (OSError, sqlite3.Error) as error:
-        raise StoreError(f"{source} could not be put in the place of {path}: {error}") from error
+        raise StoreError("backup.not_put_back", source=source, path=path, error=error) from error
     return source
 
 
@@ -176,8 +173,4 @@ def check(connection: sqlite3.Connection, path: Path) -> None:
     if found == "ok" and (fault := next(curve_faults(connection), None)):
         found = f"{fault.where}: {fault.what}"
     if found != "ok":
-        raise Damaged(
-            f"{path} is damaged ({found}); it is kept as it is, and so are the backups.",
-            code="store.damaged",
-            path=str(path),
-        )
+        raise Damaged("store.damaged", path=str(path), found=found)

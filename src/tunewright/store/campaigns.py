@@ -86,7 +86,7 @@ def key_of(connection: Connection, name: str) -> int:
     """The key of a campaign that must be there."""
     key = connection.execute(select(campaign.c.id).where(campaign.c.name == name)).scalar()
     if key is None:
-        raise NotFound(f"no campaign {name!r} in this store.")
+        raise NotFound("campaign.not_in_store", name=name)
     return int(key)
 
 
@@ -187,7 +187,7 @@ def _link(
 def _reason(row: Any) -> Message:
     found = reasons.decode(row.reason)
     if found is None:
-        raise Damaged(f"step {row.number} of campaign {row.campaign} has no reason.")
+        raise Damaged("campaign.step_without_reason", step=row.number, campaign=row.campaign)
     return found
 
 

@@ -208,14 +208,12 @@ def add(
 def add_repeats(database: Database, round_id: int, parent_number: int, times: int) -> int:
     """Create the repeats a trial lacks, so that it has `times` in all; how many were created."""
     if isinstance(times, bool) or not isinstance(times, int) or times < 1:
-        raise StoreError(f"times: {times!r} is not a whole number of at least 1.")
+        raise StoreError("repeat.times_not_positive", times=times)
     with database.writing() as connection:
         database.alone(connection)
         parent = _parent(connection, round_id, parent_number)
         if parent.configuration is None:
-            raise StoreError(
-                f"trial {parent_number} has no configuration yet, so there is nothing to repeat."
-            )
+            raise StoreError("repeat.nothing_to_repeat", trial=parent_number)
         there = connection.execute(
             select(func.count()).select_from(trial).where(trial.c.parent == parent.id)
         ).scalar_one()
@@ -251,7 +249,7 @@ def _parent(connection: Connection, round_id: int, number: int) -> Any:
         select(trial).where(trial.c.round == round_id, trial.c.number == number)
     ).first()
     if row is None:
-        raise NotFound(f"the round has no trial {number}.", code="trial.not_found", trial=number)
+        raise NotFound("round.no_such_trial", trial=number)
     return row
 
 

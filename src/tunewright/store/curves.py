@@ -110,7 +110,7 @@ def unpack(data: bytes, only: str | None = None) -> dict[str, Curve]:
         RecursionError,
         struct.error,
     ) as error:
-        raise Damaged(f"a curve batch cannot be read ({error}): the record is damaged") from None
+        raise Damaged("curve.unreadable", error=error) from None
 
 
 def _head_at(data: bytes) -> int:
@@ -225,12 +225,7 @@ class Curves(Mapping[str, Curve]):
         except Damaged as error:
             if not self._of:
                 raise
-            raise Damaged(
-                f"{self._of}: {error}. `tunewright restore` puts back the newest backup, and "
-                "`tunewright restore --rebuild` makes the store again from the trial folders.",
-                code="curve.damaged",
-                trial=self._of,
-            ) from None
+            raise Damaged("curve.damaged", error=error, trial=self._of) from None
 
     def __getitem__(self, metric: str) -> Curve:
         """The curve of a metric."""

@@ -83,12 +83,12 @@ class Database:
         """
         if self._open.connection is not None:
             if not self._open.writes:
-                raise StoreError("a write inside a block that only reads; open a transaction first")
+                raise StoreError("store.write_while_reading")
             self._open.durable |= durable
             yield self._open.connection
             return
         if self.read_only:
-            raise StoreError(f"the store {self.address.shown} was opened for reading only.")
+            raise StoreError("store.read_only", shown=self.address.shown)
         self._open.durable, self._open.afterwards = durable, ()
         self._check_in_place()
         with self._in_our_words():
@@ -134,9 +134,7 @@ class Database:
             os.close(log)
 
     def _not_flushed(self, error: OSError) -> StoreError:
-        return StoreError(
-            f"the store {self.address.shown} could not be flushed to the disk: {error.strerror}"
-        )
+        return StoreError("store.not_flushed", shown=self.address.shown, reason=error.strerror)
 
     def _check_in_place(self) -> None:
         """Refuse to write to a file that nobody would find again."""
@@ -152,11 +150,7 @@ class Database:
             self._file = found
         elif found != self._file:
             state = "is gone" if found is None else "was replaced by another file"
-            raise Damaged(
-                f"the store {path} {state} while it was in use: nothing more is written to it. "
-                "What has ended is kept in the trial folders. Put the file back, or make it again "
-                "with `tunewright restore` (`--rebuild` without a backup); then run again."
-            )
+            raise Damaged("store.file_changed", path=path, state=state)
 
     @contextmanager
     def _queued(self) -> Iterator[None]:
@@ -201,22 +195,16 @@ def translated(error: exc.SQLAlchemyError, address: Address) -> StoreError:
     said = str(getattr(error, "orig", None) or error).strip()
     where = address.shown
     if address.path is None:
-        return StoreError(f"the store {where} could not be used: {said}")
+        return StoreError("store.unusable", store=where, reason=said)
     if "malformed" in said or "not a database" in said or "Could not decode" in said:
-        return Damaged(
-            f"the store {where} is damaged ({said}). `tunewright restore` puts back the newest "
-            "backup."
-        )
+        return Damaged("store.damaged_2", store=where, reason=said)
     if "full" in said:
-        return StoreError(f"no space left for the store {where}: free some, then go on. ({said})")
+        return StoreError("store.disk_full", store=where, reason=said)
     if "locked" in said or "busy" in said:
-        return StoreError(
-            f"the store {where} was locked by another process for over {WAIT_S:.0f} s; "
-            f"is one of them stopped in the middle of a write? ({said})"
-        )
+        return StoreError("store.locked", store=where, wait_s=WAIT_S, reason=said)
     if "readonly" in said or "unable to open" in said:
-        return StoreError(f"the store {where} cannot be opened for writing ({said}). {INSTEAD}")
-    return StoreError(f"the store {where} could not be used: {said}")
+        return StoreError("store.not_writable", store=where, reason=said, instead=INSTEAD)
+    return StoreError("store.unusable", store=where, reason=said)
 
 
 def _sqlite(address: Address, path: Path, read_only: bool) -> Engine:
@@ -236,8 +224,7 @@ def _sqlite(address: Address, path: Path, read_only: bool) -> Engine:
         if mode != "wal":
             connection.close()
             raise StoreError(
-                f"{address.shown}: this file system has no shared memory for SQLite's write-ahead "
-                f"log (it stays in {mode} mode). {INSTEAD}"
+                "store.no_shared_memory", shown=address.shown, mode=mode, instead=INSTEAD
             )
         for pragma in (
             "synchronous = NORMAL",  # whole at any moment; `_flush` makes it durable

@@ -52,9 +52,7 @@ def add(database: Database, round_id: int, evaluation: Evaluation) -> None:
         )
         attempt = connection.execute(ended.with_for_update()).scalar()
         if attempt is None:
-            raise StoreError(
-                f"trial {evaluation.number} has not ended, so its checkpoint is not chosen yet."
-            )
+            raise StoreError("evaluation.trial_not_ended", trial=evaluation.number)
         last = select(func.coalesce(func.max(curve.c.sequence) + 1, 0)).where(
             curve.c.trial == evaluation.trial, curve.c.attempt == attempt
         )

@@ -22,7 +22,7 @@ def write_export(results: Results, path: Path, table: Table) -> Path:
     """Write the table to a file whose ending names the format; the old file is replaced whole."""
     ending = path.suffix.lower()
     if ending not in (".csv", ".parquet", ".json"):
-        raise DesignError(f"{path}: exports end in .csv, .parquet or .json")
+        raise DesignError("export.bad_ending", path=path)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         if ending == ".parquet":
@@ -33,7 +33,7 @@ def write_export(results: Results, path: Path, table: Table) -> Path:
             _write_json(columns_of(results, table), unfinished)
         os.replace(unfinished, path)
     except OSError as error:
-        raise StoreError(f"{path} could not be written: {error.strerror or error}") from error
+        raise StoreError("file.not_written", path=path, reason=error.strerror or error) from error
     finally:
         unfinished.unlink(missing_ok=True)
     return path

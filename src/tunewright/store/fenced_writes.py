@@ -140,7 +140,7 @@ def finish(
 ) -> None:
     """End the trial: last points and status in one transaction; told twice, it counts once."""
     if status not in ENDED:
-        raise StoreError(f"a trial ends as one of {', '.join(ENDED)}, not as {status!r}")
+        raise StoreError("trial.bad_status", ended=list(ENDED), status=status)
     values = {
         "status": status,
         "reason": encode(reason),
@@ -192,10 +192,7 @@ def _pass_fence(connection: Connection, statement: Any, claim: Claim, values: An
     }
     if connection.execute(statement, {**fence, **values}).rowcount != 1:
         what = "a repeat" if claim.number is None else f"trial {claim.number}"
-        raise OutOfDate(
-            f"attempt {claim.attempt} of {what} is no longer this process's: it has ended, or its "
-            "lease ran out and another took it. Nothing was overwritten."
-        )
+        raise OutOfDate("lease.lost", attempt=claim.attempt, what=what)
 
 
 def _was_told(connection: Connection, claim: Claim, status: Status) -> bool:

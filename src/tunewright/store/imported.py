@@ -48,14 +48,11 @@ def keep(database: Database, results: Results, command: str) -> str:
     trials = [t for t in results.recorded if t.ended and t.number is not None]
     repeats = [t for t in results.recorded_repeats if t.ended]
     if not trials:
-        raise NotFound(f"{name}: no trial has ended, so there is nothing to keep.")
+        raise NotFound("imported.no_ended_trial", name=name)
     with database.writing() as connection:
         database.alone(connection)
         if connection.execute(select(round_table.c.id).where(round_table.c.name == name)).first():
-            raise RoundChanged(
-                f"the round {name!r} is in the record already; keep these trials under a name of "
-                "their own."
-            )
+            raise RoundChanged("imported.name_taken", name=name)
         record = create_round(
             connection,
             results.round,

@@ -37,7 +37,7 @@ def joined(results: Results, *earlier: Results) -> Results:
     made = results
     for other in earlier:
         if not isinstance(other, Results):
-            raise DesignError(f"joined({other!r}): give the Results of earlier rounds.")
+            raise DesignError("joined.not_results", other=other)
         made = _joined(made, other)
     return replace(made, earlier=(*results.earlier, *earlier)) if earlier else made
 

@@ -288,7 +288,7 @@ def _checked(path: Path) -> Conclusion:
         needed = {c.name for c in CONCLUSIONS[kind].columns if not (c.nullable or c.primary_key)}
         right &= needed - {"written", ELSEWHERE} <= {n for n, v in row.items() if v is not None}
     if not right:
-        raise Damaged(f"{path}: not a conclusion of ours.")
+        raise Damaged("journal.not_a_conclusion", path=path)
     return Conclusion(str(kind), data["key"], data["written"], dict(row or {}))
 
 

@@ -172,7 +172,7 @@ def _trial(connection: Connection, place: Place) -> tuple[int, int]:
     )
     row = connection.execute(chosen).first()
     if row is None:
-        raise NotFound(f"no trial {place.trial} of a round {place.round!r} in this store.")
+        raise NotFound("launch.no_such_trial", trial=place.trial, round=place.round)
     return int(row.id), int(row.round)
 
 

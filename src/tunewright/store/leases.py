@@ -127,10 +127,7 @@ def beat(database: Database, worker: Worker) -> None:
         at = time.time() if database.sqlite else _SERVER_TIME
         done = connection.execute(_BEAT.values(beaten=at), {"own": worker.id})
         if done.rowcount != 1:
-            raise OutOfDate(
-                f"this {worker.kind} (pid {worker.process.pid}) was taken for dead and its trials "
-                "were given to others: it was silent for longer than its lease."
-            )
+            raise OutOfDate("lease.taken_for_dead", kind=worker.kind, pid=worker.process.pid)
 
 
 def retire(database: Database, worker: Worker) -> None:
@@ -265,16 +262,16 @@ def _name(connection: Connection, round_id: int | None) -> str | None:
 def _busy(row: Any, name: str | None) -> Busy:
     running = max(time.time() - row.registered, 0.0)
     return Busy(
-        f"another {row.kind} runs this round: host {row.host}, pid {row.pid}, for "
-        f"{_duration(running)}, last heard of {_duration(max(row.age, 0.0))} ago. Wait for it, end "
-        "it, or join it with `tunewright worker`.",
-        remedy=None if name is None else JoinRound(name),
+        "round.busy",
+        age=_duration(running),
+        silent=_duration(max(row.age, 0.0)),
         round=name,
         kind=row.kind,
         host=row.host,
         pid=row.pid,
         seconds=running,
         silent_s=max(row.age, 0.0),
+        remedy=None if name is None else JoinRound(name),
     )
 
 

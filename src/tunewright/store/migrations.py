@@ -40,8 +40,9 @@ def version_of(database: Database) -> int | None:
             found = connection.execute(key).scalar()
     if found is None or not found.isdecimal():
         raise StoreError(
-            f"{database.address.shown} is a database of another program: it has the tables "
-            f"{', '.join(sorted(tables)[:6])}. Give the store a name of its own."
+            "store.other_program",
+            shown=database.address.shown,
+            tables=", ".join(sorted(tables)[:6]),
         )
     return int(found)
 
@@ -83,11 +84,7 @@ def migrate(
     """
     version = version_of(database)
     if version is None:
-        raise NotFound(
-            f"{database.address.shown} holds no rounds yet.",
-            code="store.empty",
-            remedy=FirstRun(),
-        )
+        raise NotFound("store.empty", shown=database.address.shown, remedy=FirstRun())
     refuse_newer(database, version, newest)
     if version == newest:
         return
@@ -118,8 +115,7 @@ def refuse_newer(database: Database, version: int, newest: int = SCHEMA_VERSION)
     """Refuse a store that a newer program has written."""
     if version > newest:
         raise StoreError(
-            f"{database.address.shown} was written by a newer Tunewright (schema {version}, this "
-            f"one knows {newest}): pip install --upgrade tunewright"
+            "store.newer_schema", shown=database.address.shown, version=version, newest=newest
         )
 
 
@@ -134,7 +130,10 @@ def _refuse_running(database: Database, version: int) -> None:
     for row in rows:
         if abs(now - row.beaten) <= LEASE_S and not gone_for_sure(database, row):
             raise Busy(
-                f"{database.address.shown} has schema {version}, and a {row.kind} of an older "
-                f"Tunewright still works on it (host {row.host}, pid {row.pid}). Wait for it or "
-                "end it: then any command brings the store up to date."
+                "store.older_worker",
+                shown=database.address.shown,
+                version=version,
+                kind=row.kind,
+                host=row.host,
+                pid=row.pid,
             )

@@ -37,7 +37,7 @@ class Stops:
 def add_note(database: Database, round_id: int, text: str) -> None:
     """Keep a note about a round."""
     if not text.strip():
-        raise StoreError("the note is empty; nothing was written.")
+        raise StoreError("note.empty")
     values = {"round": round_id, "written": time.time(), "text": storable(text, LONGEST_TEXT)}
     with database.writing() as connection:
         connection.execute(insert(note_table).values(values))

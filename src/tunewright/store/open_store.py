@@ -45,11 +45,7 @@ def open_store(url: str | os.PathLike[str], create: bool, read_only: bool = Fals
             _check_whole(database, address)
         if migrations.version_of(database) is None:
             if not create or read_only:
-                raise NotFound(
-                    f"{address.shown} holds no rounds yet.",
-                    code="store.empty",
-                    remedy=FirstRun(),
-                )
+                raise NotFound("store.empty", shown=address.shown, remedy=FirstRun())
             migrations.create(database)
         if read_only:
             database = _readable(database)
@@ -70,9 +66,7 @@ def _readable(database: Database) -> Database:
         return database
     if address.path is None:
         raise StoreError(
-            f"{address.shown} has schema {version}, and this program reads {SCHEMA_VERSION}. Any "
-            "command that may write, such as `tunewright ls`, migrates it; a dump (pg_dump) before "
-            "that is advised."
+            "store.older_schema", shown=address.shown, version=version, own=SCHEMA_VERSION
         )
     folder = tempfile.TemporaryDirectory(prefix="tunewright-")
     copy = backup.copy_to(Path(folder.name) / address.path.name, address.path)
@@ -94,26 +88,24 @@ def _check_file(path: Path, create: bool) -> None:
         newest = backup.newest(path)
         saved = f" (or restore the backup {newest})" if newest else ""
         raise Damaged(
-            f"the store {path} {state}, but {default_root(path)} holds {orphans} trial folders. "
-            f"Nothing was started. `tunewright restore --rebuild` makes the store again from "
-            f"them{saved}; to begin anew, move that folder away.",
+            "store.orphan_folders",
+            path=path,
+            state=state,
+            folder=default_root(path),
+            orphans=orphans,
+            hint=saved,
             remedy=Restore(rebuild=True),
         )
     if not path.exists():
         if not create:
             others = sorted(p.name for p in path.parent.glob("*.db"))[:8]
-            hint = f" There is: {', '.join(others)}." if others else ""
-            raise NotFound(
-                f"no store at {path}.{hint}",
-                code="store.not_found",
-                remedy=FirstRun(),
-                path=str(path),
-                others=others,
-            )
+            raise NotFound("store.not_found", path=str(path), others=others, remedy=FirstRun())
         try:
             make_folder(path.parent)
         except OSError as error:
-            raise StoreError(f"{path.parent} cannot be made: {error.strerror}") from error
+            raise StoreError(
+                "store.folder_not_made", folder=path.parent, reason=error.strerror
+            ) from error
     check_place(path)
     if not path.exists():
         make_file(path)  # SQLite gives its log and its index the mode of the file
@@ -144,7 +136,7 @@ def damaged(path: Path, found: str) -> Damaged:
             f"The newest backup is {newest}: `tunewright restore` puts it back, and the next run "
             "takes over results that reached the trial folders since."
         )
-    return Damaged(f"the store {path} is damaged ({found}). Nothing was opened. {way}")
+    return Damaged("store.damaged_file", path=path, found=found, way=way)
 
 
 def default_root(path: Path) -> Path:
@@ -157,10 +149,7 @@ def trial_root(database: Database, identity: str, folder: Path | None) -> Path:
     path = database.address.path
     if folder is None:
         if path is None:
-            raise StoreError(
-                f"{database.address.shown}: a PostgreSQL store needs a folder for its trials that "
-                "every worker can see: Workload(folder=...)."
-            )
+            raise StoreError("store.no_trial_folder", shown=database.address.shown)
         folder = default_root(path)
     folder = Path(folder).expanduser().absolute()
     mark = folder / MARK
@@ -176,14 +165,11 @@ def trial_root(database: Database, identity: str, folder: Path | None) -> Path:
             finally:
                 unfinished.unlink()
     except OSError as error:
-        raise StoreError(f"{folder} cannot hold trial folders: {error.strerror}") from error
+        raise StoreError("store.bad_trial_folder", folder=folder, reason=error.strerror) from error
     owner = read_object(mark).get("store")
     if owner != identity:
         raise StoreError(
-            f"{folder} holds the trials of another store ({owner}), not of "
-            f"{database.address.shown}. Nothing was started. Give this one a folder of its own: "
-            "Workload(folder=...). Or, if that store is lost, `tunewright restore --rebuild` makes "
-            "it again from this folder."
+            "store.folder_of_another", folder=folder, owner=owner, shown=database.address.shown
         )
     return folder
 

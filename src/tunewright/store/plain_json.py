@@ -25,37 +25,35 @@ def dumps(data: Any) -> str:
     try:
         text = json.dumps(data, separators=(",", ":"), allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
-        raise StoreError(f"cannot be written to the record as JSON: {error}") from None
+        raise StoreError("json.not_writable", error=error) from None
     if len(text) > LONGEST_FIELD:
-        raise StoreError(
-            f"{len(text):,} characters of JSON are more than the record takes ({LONGEST_FIELD:,})."
-        )
+        raise StoreError("json.too_long", characters=len(text), most=LONGEST_FIELD)
     return text
 
 
 def loads(text: str | bytes, what: str, longest: int = LONGEST_FIELD) -> Any:
     """The data of a JSON text; `what` names it in the refusal of one that is hostile or torn."""
     if len(text) > longest:
-        raise Damaged(f"{what}: {len(text):,} characters, more than the {longest:,} allowed.")
+        raise Damaged("json.too_long_to_read", what=what, characters=len(text), most=longest)
     try:
         return json.loads(text)
     except RecursionError:
-        raise Damaged(f"{what}: nested too deeply to be a record of ours.") from None
+        raise Damaged("json.too_deep", what=what) from None
     except ValueError as error:
-        raise Damaged(f"{what}: not JSON ({error}).") from None
+        raise Damaged("json.invalid", what=what, error=error) from None
 
 
 def read_object(path: Path) -> dict[str, Any]:
     """The JSON object in a file, within limits."""
     found = path.stat()
     if not stat.S_ISREG(found.st_mode):  # a pipe never ends, and neither does /dev/zero
-        raise Damaged(f"{path}: not a plain file.")
+        raise Damaged("plain_json.read_object", path=path)
     size = found.st_size
     if size > LARGEST_FILE:
-        raise Damaged(f"{path}: {size:,} bytes, more than the {LARGEST_FILE:,} allowed.")
+        raise Damaged("json.file_too_large", path=path, size=size, largest=LARGEST_FILE)
     data = loads(path.read_bytes(), str(path), LARGEST_FILE)
     if not isinstance(data, dict):
-        raise Damaged(f"{path}: holds a {type(data).__name__}, not a JSON object.")
+        raise Damaged("json.not_an_object", path=path, kind=type(data).__name__)
     return data
 
 
@@ -66,7 +64,7 @@ def as_written(where: str) -> Iterator[None]:
         yield
     except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, OSError) as error:
         said = f"{type(error).__name__}: {error}"[:300]
-        raise Damaged(f"{where}: not as it was written ({said}).") from error
+        raise Damaged("plain_json.as_written", place=where, said=said) from error
 
 
 def finite(value: Any) -> Any:

@@ -157,7 +157,7 @@ def _trial(
     row: Any,
     numbers: Mapping[int, int | None],
     batches: list[Batch],
-    record: RoundRecord | Any,
+    record: Any,  # its round, or a row with the name and the command of it
 ) -> Trial:
     parent = numbers.get(row.parent)
     where = named(record.name, row.number, parent)
@@ -205,9 +205,9 @@ def check_row(row: Any, where: str) -> None:
     for (name, kinds, nullable), value in zip(_KINDS, row, strict=True):
         right = nullable if value is None else isinstance(value, kinds)
         if not right or (isinstance(value, float) and not math.isfinite(value)):
-            raise Damaged(f"{where}: its {name} in the store is not what was written there.")
+            raise Damaged("read_round.check_row", place=where, name=name)
     if row.status not in _STATUSES:
-        raise Damaged(f"{where}: {row.status!r} is no status of a trial.")
+        raise Damaged("read_round.check_row_2", place=where, status=row.status)
 
 
 def _settings(text: str | None, where: str) -> dict[str, Any]:
@@ -216,5 +216,5 @@ def _settings(text: str | None, where: str) -> dict[str, Any]:
         return {}
     found = plain_json.loads(text, where)
     if not isinstance(found, dict):
-        raise Damaged(f"{where}: its configuration in the store is not what was written there.")
+        raise Damaged("read_round.settings", place=where)
     return found

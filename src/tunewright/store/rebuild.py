@@ -49,11 +49,11 @@ def rebuild(store: str | os.PathLike[str], root: Path | None = None) -> Rebuilt:
     """Make a store again from its trial folders; an old file in its place is kept beside it."""
     address = parse(store)
     if address.path is None and root is None:
-        raise StoreError("rebuilding a PostgreSQL store needs the folder of its trials.")
+        raise StoreError("rebuild.no_folder")
     folder = Path(root) if root is not None else default_root(Path(str(address.path)))
     files = sorted(folder.glob(f"r*/{ROUND_FILE}"))
     if not files:
-        raise NotFound(f"{folder} holds no rounds to rebuild a store from.")
+        raise NotFound("rebuild.no_rounds", folder=folder)
     if address.path is not None:
         backup.set_aside(address.path)
     database = Database(address)
@@ -61,7 +61,7 @@ def rebuild(store: str | os.PathLike[str], root: Path | None = None) -> Rebuilt:
         migrations.create(database, _identity(folder))
         with database.writing() as connection:
             if connection.execute(select(round_table.c.id)).first() is not None:
-                raise StoreError(f"{address.shown} holds rounds already; nothing was rebuilt.")
+                raise StoreError("rebuild.store_not_empty", shown=address.shown)
             places = {folder, default_root(address.path) if address.path is not None else folder}
             told, torn = _conclusions(sorted(places))
             made = _fill(database, connection, files, "" if root is None else str(folder))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from tunewright.actions import ShowRound
 from tunewright.design.names import Meaning
@@ -106,12 +106,10 @@ class Results:
         for trial in self._ranked:
             if trial.study in allowed:
                 return trial
-        under = f" with {_words(scientific)}" if scientific else ""
-        counts = ", ".join(f"{n} {status}" for status, n in self.counts.items()) or "no trials"
         raise NotFound(
-            f"{self.round.name}: no completed trial{under} ({counts}).",
-            code="trial.none_completed",
+            "trial.none_completed",
             round=self.round.name,
+            setting=dict(scientific),
             counts=dict(self.counts),
         )
 
@@ -124,11 +122,11 @@ class Results:
         number = study if isinstance(study, int) else study.number
         if not 0 <= number < len(self.studies):
             raise NotFound(
-                f"{self.round.name} has studies 0 to {len(self.studies) - 1}.",
-                code="study.not_found",
-                remedy=ShowRound(self.round.name),
+                "study.no_such_number",
                 round=self.round.name,
                 study=number,
+                last=len(self.studies) - 1,
+                remedy=ShowRound(self.round.name),
             )
         return tuple(self._by_study.get(number, ()))
 
@@ -137,13 +135,13 @@ class Results:
         found = self._by_number.get(number)
         if found is None:
             numbers = [own.number for own in self.trials if own.number is not None]
-            known = f"its trials are {min(numbers)} to {max(numbers)}" if numbers else "it has none"
             raise NotFound(
-                f"{self.round.name} has no trial {number}: {known}.",
-                code="trial.not_found",
-                remedy=ShowRound(self.round.name),
+                "trial.not_found",
                 round=self.round.name,
                 trial=number,
+                first=min(numbers, default=None),
+                last=max(numbers, default=None),
+                remedy=ShowRound(self.round.name),
             )
         return found
 
@@ -159,11 +157,11 @@ class Results:
         if curve is None:
             logged = list(own.curves)
             near = difflib.get_close_matches(metric, logged, n=1)
-            hint = f"Did you mean {near[0]!r}?" if near else f"It logged: {', '.join(logged)}."
             raise NotFound(
-                f"trial {own.number} never logged {metric!r}. {hint}",
-                code="metric.not_found",
+                "metric.not_found",
+                trial=own.number,
                 metric=metric,
+                near=near[0] if near else None,
                 logged=logged,
             )
         return curve
@@ -227,30 +225,25 @@ class Results:
         for name in scientific:
             if name not in names:
                 near = difflib.get_close_matches(name, names, n=1)
-                hint = f"Did you mean {near[0]!r}?" if near else f"It has: {', '.join(names)}."
                 raise NotFound(
-                    f"{self.round.name}: {name!r} is no scientific list of this round. {hint}",
-                    code="study.not_found",
-                    remedy=ShowRound(self.round.name),
+                    "study.not_a_scientific_list",
                     round=self.round.name,
                     name=name,
+                    near=near[0] if near else None,
+                    known=names,
+                    remedy=ShowRound(self.round.name),
                 )
         chosen = [s for s in self.studies if _matches(s, scientific)]
         if not chosen:
-            settings = "; ".join(study.label for study in self.studies)
             raise NotFound(
-                f"{self.round.name}: no study with {_words(scientific)}. It has: {settings}.",
-                code="study.not_found",
-                remedy=ShowRound(self.round.name),
+                "study.not_found",
                 round=self.round.name,
                 setting=dict(scientific),
+                studies=[study.label for study in self.studies],
+                remedy=ShowRound(self.round.name),
             )
         return chosen
 
 
 def _matches(study: Study, scientific: Mapping[str, Value]) -> bool:
     return all(same_value(study.scientific[name], value) for name, value in scientific.items())
-
-
-def _words(scientific: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name}={value}" for name, value in scientific.items())

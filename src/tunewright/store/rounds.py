@@ -129,16 +129,13 @@ def find(database: Database, name: str) -> RoundRecord:
             return record
         names = list(connection.execute(select(round_table.c.name)).scalars())
     near = difflib.get_close_matches(name, names, n=1)
-    if near:
-        hint = f"Did you mean {near[0]!r}?"
-    else:
-        hint = f"It has: {', '.join(sorted(names)[:12])}." if names else "It has none yet."
     raise NotFound(
-        f"no round {name!r} in {database.address.shown}. {hint}",
-        code="round.not_found",
-        remedy=ListRounds() if names else FirstRun(),
+        "round.not_found",
         name=name,
         near=near[0] if near else None,
+        store=database.address.shown,
+        known=sorted(names)[:12],
+        remedy=ListRounds() if names else FirstRun(),
     )
 
 
@@ -209,11 +206,7 @@ def _refuse_changes(before: RoundRecord, round: Round, objective: Objective, sea
         changes.append(f"search: was {before.search}, is {search}")
     if changes:
         lines = "\n".join(f"  {change}" for change in changes)
-        raise RoundChanged(
-            f"the round {round.name!r} is in the record already, and differs from this one:\n"
-            f"{lines}\nGive the changed round a name of its own. Under the old one "
-            "trials_per_study may be raised and the goal edited."
-        )
+        raise RoundChanged("round.changed", round=round.name, lines=lines)
 
 
 def create_round(
@@ -346,10 +339,7 @@ def inside(root: Path, folder: str) -> Path:
     """
     parts = PurePath(folder).parts
     if not parts or PurePath(folder).is_absolute() or ".." in parts or "\0" in folder:
-        raise Damaged(
-            f"the store says that a trial's folder is {folder!r}, which lies outside {root}. It "
-            "was altered; nothing was written there."
-        )
+        raise Damaged("rounds.inside", folder=folder, root=root)
     return root / folder
 
 
@@ -382,8 +372,7 @@ def _compare(name: str, row: Any, point: Suggested) -> None:
     now = dict(point.configuration)
     if before.keys() != now.keys() or not all(_alike(before[key], now[key]) for key in now):
         raise RoundChanged(
-            f"the round {name!r} is in the record already, and its search suggested {before} for "
-            f"trial {row.number}; now it suggests {now}. Give the changed round a name of its own."
+            "round.search_changed", name=name, before=before, number=row.number, now=now
         )
 
 

@@ -142,10 +142,10 @@ def read_result(path: Path) -> SpooledResult:
             unpack(batch)
         result = SpooledResult(**{**data, "batches": batches, "reason": decode(data["reason"])})
     except (KeyError, TypeError, binascii.Error, Damaged) as error:
-        raise Damaged(f"{path}: not a result ({error}).") from None
+        raise Damaged("spool.result_unreadable", path=path, error=error) from None
     _check_kinds(path, result, _RESULT_KINDS)
     if result.status not in ("pending", *ENDED) or result.attempt < 1 or result.first < 0:
-        raise Damaged(f"{path}: not a result of ours.")
+        raise Damaged("spool.not_a_result", path=path)
     return result
 
 
@@ -182,7 +182,7 @@ def read_trial(path: Path) -> SpooledTrial:
     try:
         told = SpooledTrial(**read_checked(path))
     except TypeError as error:
-        raise Damaged(f"{path}: not a trial ({error}).") from None
+        raise Damaged("spool.trial_unreadable", path=path, error=error) from None
     _check_kinds(path, told, _TRIAL_KINDS)
     return told
 
@@ -217,7 +217,7 @@ def read_round(path: Path) -> SpooledRound:
             str(data.get("purpose", "")),
         )
     except (KeyError, TypeError, ValueError) as error:
-        raise Damaged(f"{path}: not a round ({error}).") from None
+        raise Damaged("spool.round_unreadable", path=path, error=error) from None
 
 
 def numbered(name: str) -> tuple[int, int | None]:
@@ -228,7 +228,7 @@ def numbered(name: str) -> tuple[int, int | None]:
     """
     found = _FOLDER.fullmatch(name)
     if found is None:
-        raise StoreError(f"{name!r} is not the folder of a trial")
+        raise StoreError("spool.not_a_trial_folder", name=name)
     number, repeat = found.groups()
     return int(number), None if repeat is None else int(repeat)
 
@@ -241,7 +241,7 @@ def _check_kinds(path: Path, told: object, kinds: Mapping[str, tuple[type, ...]]
         if right and isinstance(value, int | float):
             right = -LARGEST.get(name, LARGEST_NUMBER) <= value <= LARGEST.get(name, LARGEST_NUMBER)
         if not right:
-            raise Damaged(f"{path}: its {name} is not what it should be.")
+            raise Damaged("spool.wrong_kind", path=path, name=name)
 
 
 def write_checked(path: Path, data: Mapping[str, Any]) -> Path:
@@ -260,7 +260,7 @@ def write_checked(path: Path, data: Mapping[str, Any]) -> Path:
     except OSError as error:
         with contextlib.suppress(OSError):
             unfinished.unlink(missing_ok=True)
-        raise StoreError(f"{path} could not be written: {error.strerror or error}") from error
+        raise StoreError("file.not_written", path=path, reason=error.strerror or error) from error
     return path
 
 
@@ -269,7 +269,7 @@ def read_checked(path: Path) -> dict[str, Any]:
     data = read_object(path)
     content = data.get("content")
     if not isinstance(content, dict) or _sum(json.dumps(content)) != data.get("sha256"):
-        raise Damaged(f"{path}: its checksum is wrong; the file is torn or was altered.")
+        raise Damaged("spool.checksum", path=path)
     return content
 
 

@@ -374,7 +374,7 @@ class Store:
         """One trial or repeat by its identity, judged by the objective of its round."""
         found = reading.read_trial(self._database, key)
         if found is None:
-            raise NotFound(f"no trial with the key {key} in {self.url}.")
+            raise NotFound("trial.no_such_key", key=key, url=self.url)
         return judged(rounds.objective_of(self._database, key), found)
 
     def batches(self, claim: Claim) -> list[bytes]:

@@ -27,7 +27,7 @@ def columns_of(results: Results, table: Table) -> dict[str, list[Any]]:
         return _trial_columns(results)
     if table == "curves":
         return _curve_columns(results)
-    raise StoreError(f'a table is "trials" or "curves", not {table!r}')
+    raise StoreError("results.no_such_table", table=table)
 
 
 def polars_frame(results: Results, table: Table) -> polars.DataFrame:

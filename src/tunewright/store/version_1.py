@@ -51,14 +51,14 @@ def conclusion(data: Mapping[str, Any], path: Path) -> Conclusion:
         and all(data.get(n) is None or isinstance(data.get(n), str) for n in ("round", "trial"))
     )
     if not right:
-        raise Damaged(f"{path}: not a conclusion of ours.")
+        raise Damaged("journal.not_a_conclusion", path=path)
     about = {"folder": data["round"]} if data.get("round") else None
     place = {"folder": data["trial"]} if data.get("trial") else None
     assert isinstance(kind, str) and isinstance(payload, dict)
     try:
         return document(kind, data["key"], data["written"], payload, about, place)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise Damaged(f"{path}: not a conclusion of ours ({error}).") from None
+        raise Damaged("journal.conclusion_unreadable", path=path, error=error) from None
 
 
 def document(

@@ -33,7 +33,7 @@ def shape(name: str, evaluations: int, best: float = 0.2, improvement: float = 0
     [1.0, 0.8, 0.6, 0.4, 0.2]
     """
     if evaluations < 1:
-        raise DesignError(f"shape(evaluations={evaluations}): at least 1 is needed.")
+        raise DesignError("testing.bad_evaluations", evaluations=evaluations)
     i = np.arange(1, evaluations + 1)
     t = i / evaluations
     shares = {
@@ -47,7 +47,7 @@ def shape(name: str, evaluations: int, best: float = 0.2, improvement: float = 0
         "linear": 1 - t,
     }
     if name not in shares:
-        raise DesignError(f"shape({name!r}): not one of {', '.join(SHAPES)}.")
+        raise DesignError("testing.unknown_shape", name=name, shapes=list(SHAPES))
     share = shares[name]
     share = (share - share[-1]) / (share[0] - share[-1]) if evaluations > 1 else np.zeros(1)
     return np.asarray(best + improvement * share, dtype=np.float64)
@@ -78,7 +78,7 @@ def noise(
     0.8
     """
     if kind not in NOISES:
-        raise DesignError(f"noise({kind!r}): not one of {', '.join(NOISES)}.")
+        raise DesignError("testing.unknown_noise", kind=kind, noises=list(NOISES))
     forgotten = 100  # evaluations until the beginning no longer shows
     size = evaluations + forgotten
     fresh = (

@@ -112,4 +112,4 @@ def trial_noise(
         return random.standard_t(3, count) / math.sqrt(3)
     if kind == "outlier":
         return random.normal(size=count) + 8.0 * (random.random(count) < 0.05)
-    raise DesignError(f"trial_noise({kind!r}): not one of normal, skew, t3, outlier.")
+    raise DesignError("testing.unknown_trial_noise", kind=kind)

@@ -46,8 +46,10 @@ def groups(devices: Sequence[str], per_trial: int) -> tuple[tuple[str, ...], ...
     """
     if devices and len(devices) < per_trial:
         raise WorkloadError(
-            f"devices_per_trial={per_trial}, but there are only {len(devices)} devices "
-            f"({', '.join(devices)}): lower it, or name more devices."
+            "executor.too_few_devices",
+            per_trial=per_trial,
+            count=len(devices),
+            devices=list(devices),
         )
     return tuple(
         tuple(devices[at : at + per_trial])

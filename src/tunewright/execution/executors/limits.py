@@ -26,9 +26,7 @@ class Limits:
             if limit is not None and not (
                 isinstance(limit, int | float) and limit > 0 and not math.isnan(limit)
             ):
-                raise WorkloadError(
-                    f"{name}={limit!r} is not a positive number; leave it out for no limit."
-                )
+                raise WorkloadError("executor.limit_not_positive", name=name, limit=limit)
 
     def exceeded(self, ran_s: float, since_step_s: float) -> tuple[Outcome, Message] | None:
         """How a trial ends that ran so long, or None if it may go on.

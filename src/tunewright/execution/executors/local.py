@@ -17,6 +17,7 @@ from tunewright.execution.executors.limits import Limits
 from tunewright.execution.executors.pool import Isolate, Load, Pool, Seat
 from tunewright.execution.processes.shipping import ship
 from tunewright.execution.workload import Workload
+from tunewright.messages import Message
 
 # What a launcher tells its ranks. A trial is a job of its own, even if we run under torchrun.
 LAUNCHER = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
@@ -47,21 +48,21 @@ class Local:
 
     def __post_init__(self) -> None:
         """Refuse settings that make no sense, every problem at once."""
-        problems = []
+        problems: list[Message] = []
         for name in ("workers", "devices_per_trial"):
             count = getattr(self, name)
             if count is None and name == "workers":
                 continue
             if not isinstance(count, int) or isinstance(count, bool) or count < 1:
-                problems.append(f"{name}={count!r} is not a whole number of at least 1.")
+                problems.append(Message("executor.bad_count", {"name": name, "count": count}))
         if self.isolate not in ("auto", "always", "never"):
-            problems.append(f'isolate={self.isolate!r}: say "auto", "always" or "never".')
+            problems.append(Message("executor.bad_isolate", {"isolate": self.isolate}))
         try:
             self._limits  # noqa: B018
         except WorkloadError as error:
-            problems.append(str(error))
+            problems.extend(error.problems)
         if problems:
-            raise WorkloadError("\n".join(problems))
+            raise WorkloadError.several(problems)
 
     @property
     def slots(self) -> int:
@@ -143,10 +144,7 @@ def load_of(workload: Workload) -> Load:
     if isinstance(workload.train, Command):
         program = workload.train.words[0]
         if not program.fields and shutil.which(program.texts[0]) is None:
-            raise WorkloadError(
-                f"{program.texts[0]}: there is no such program. Check the spelling, its path, and "
-                "that it may be executed."
-            )
+            raise WorkloadError("command.no_such_program", program=program.texts[0])
         return Load({**about, "command": workload.train.template, "folder": os.getcwd()})
     shipment = ship(workload.train)
     fields = {

@@ -40,9 +40,7 @@ def ship(train: Train) -> Shipment:
     try:
         folder = os.getcwd()
     except FileNotFoundError:
-        raise WorkloadError(
-            "the working folder has been deleted: go to one that exists, and start again"
-        ) from None
+        raise WorkloadError("workload.folder_deleted") from None
     path = tuple(os.path.abspath(entry) for entry in sys.path)
     if _importable(train):
         return Shipment(path, folder, module=train.__module__, name=train.__qualname__)
@@ -128,7 +126,7 @@ def _by_value(train: Train) -> bytes:
     try:
         return _pickled(train)
     except Exception as error:
-        raise WorkloadError(_why_not(train, error)) from error
+        raise _why_not(train, error) from error
 
 
 def _pickled(value: object) -> bytes:
@@ -151,21 +149,16 @@ def _module_of(value: object) -> types.ModuleType | None:
     return sys.modules.get(getattr(value, "__module__", None) or "")
 
 
-def _why_not(train: Train, error: Exception) -> str:
+def _why_not(train: Train, error: Exception) -> WorkloadError:
     shown = getattr(train, "__qualname__", type(train).__name__)
     name, value, reason = _culprit(train, error, depth=4) or (shown, train, error)
     kind = type(value).__name__
     if isinstance(reason, _TooLarge):
-        return (
-            f"{name} (a {kind}) is larger than {LARGEST // 2**20} MB, and {shown} would take it "
-            "along to every worker: load it inside the training function, or in a module that it "
-            "imports"
+        return WorkloadError(
+            "workload.too_large", name=name, kind=kind, largest=LARGEST // 2**20, function=shown
         )
     text = str(reason).partition("\n")[0]
-    return (
-        f"{name} (a {kind}) cannot be sent to a worker process, but {shown} uses it ({text}): "
-        "create it inside the training function, or in a module that it imports"
-    )
+    return WorkloadError("workload.not_sendable", name=name, kind=kind, function=shown, reason=text)
 
 
 def _culprit(value: object, error: Exception, depth: int) -> tuple[str, object, Exception] | None:

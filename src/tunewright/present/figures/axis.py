@@ -94,8 +94,10 @@ def axis_data(results: Results, only: Sequence[str] = ()) -> AxisData:
         known = {panel.column for panel in panels}
         if unknown := [column for column in only if column not in known]:
             raise NotFound(
-                f"{results.round.name}: no searched hyperparameter {unknown[0]!r}. "
-                f"It has: {', '.join(sorted(known))}."
+                "plot.no_such_hyperparameter",
+                round=results.round.name,
+                name=unknown[0],
+                known=sorted(known),
             )
         panels = tuple(panel for panel in panels if panel.column in only)
     values = [t.value for t in trials if t.value is not None]

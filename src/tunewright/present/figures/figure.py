@@ -66,8 +66,11 @@ class Figure(Generic[Data]):
         target = Path(path)
         if target.suffix.lower() not in ENDINGS:
             raise DesignError(
-                f"{self.name}: cannot write {target.name!r}. End the path in "
-                f"{', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}."
+                "plot.bad_ending",
+                what=self.name,
+                target=target.name,
+                first=", ".join(ENDINGS[:-1]),
+                second=ENDINGS[-1],
             )
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(self._drawn(target.suffix.lower()[1:]))

@@ -75,10 +75,7 @@ def gradient_norm_data(results: Results, best: int = FEW) -> GradientNormData:
             share = float(np.percentile(kept.values, PERCENTILE))
             found.append(TrialNorms(trial.shown_number, kept, ended, share))
     if not found:
-        raise NotFound(
-            f"{results.round.name}: none of the best trials logged {metric!r}. Log the norm of the "
-            'gradient, and say what you call it: Workload(means={"gradient_norm": ...}).'
-        )
+        raise NotFound("plot.no_gradient_norm", round=results.round.name, metric=metric)
     return GradientNormData(metric, tuple(found))
 
 

@@ -78,14 +78,11 @@ def isolation_data(results: Results, name: str | None = None) -> IsolationData:
     """What the isolation plot of a scientific hyperparameter shows."""
     scientific = list(results.round.scientific)
     if not scientific:
-        raise NotFound(
-            f"{results.round.name} has no scientific hyperparameter, so there is nothing to "
-            "isolate. plots.axis() shows its trials."
-        )
+        raise NotFound("plot.nothing_scientific", round=results.round.name)
     chosen = scientific[0] if name is None else name
     if chosen not in scientific:
         raise NotFound(
-            f"{results.round.name}: {chosen!r} is not scientific. It has: {', '.join(scientific)}."
+            "plot.not_scientific", round=results.round.name, name=chosen, known=list(scientific)
         )
     objective, searched = results.objective, as_range(results.round.scientific[chosen])
     assert searched is not None  # a scientific hyperparameter is a list or a range

@@ -54,7 +54,7 @@ def progress(rounds: Sequence[Results]) -> Figure[ProgressData]:
 def progress_data(rounds: Sequence[Results]) -> ProgressData:
     """What the figure shows."""
     if not rounds:
-        raise NotFound("progress: give the Results of one round or more.")
+        raise NotFound("plot.not_results")
     objective = rounds[0].objective
     stretches: list[Stretch] = []
     best: list[float | None] = []

@@ -97,10 +97,7 @@ def batch_size(
     )
     asked.check()
     if subject.kind == "command" and processes > 1:
-        raise DesignError(
-            f"processes={processes}: a command starts its processes itself, such as by torchrun "
-            f"--nproc-per-node={processes} in its template; leave processes at 1."
-        )
+        raise DesignError("throughput.processes_of_command", processes=processes)
     return probe_rig(
         opener(subject, processes, memory_gb),
         subject,
@@ -145,29 +142,30 @@ class Asked:
 
     def check(self) -> None:
         """Refuse what cannot be asked."""
-        problems = []
+        problems: list[Message] = []
         if self.processes < 1:
-            problems.append(f"processes={self.processes}: at least one process trains.")
+            problems.append(Message("throughput.no_process", {"processes": self.processes}))
         launched = int(os.environ.get("WORLD_SIZE", "1"))
         if launched > 1:
-            problems.append(
-                f"WORLD_SIZE={launched}: call the probe from one process, without torchrun; with "
-                f"processes={launched} it starts them itself."
-            )
+            problems.append(Message("throughput.under_torchrun", {"processes": launched}))
         if self.memory_gb is not None and self.memory_gb <= 0:
-            problems.append(f"memory_gb={self.memory_gb}: a limit is more than 0.")
+            problems.append(Message("throughput.bad_memory_limit", {"memory_gb": self.memory_gb}))
         if self.smallest < 1 or any(size < 1 for size in self.sizes):
-            problems.append("batch sizes are 1 or more.")
+            problems.append(Message("throughput.bad_size"))
         uneven = [s for s in (self.smallest, *self.sizes) if s % max(self.processes, 1)]
         if uneven:
             problems.append(
-                f"batch size {uneven[0]} cannot be shared by {self.processes} processes: sizes "
-                "count the examples of all of them."
+                Message("throughput.uneven_size", {"size": uneven[0], "processes": self.processes})
             )
         if self.most < self.smallest:
-            problems.append(f"largest={self.most} is below smallest={self.smallest}.")
+            problems.append(
+                Message(
+                    "throughput.largest_below_smallest",
+                    {"largest": self.most, "smallest": self.smallest},
+                )
+            )
         if problems:
-            raise DesignError("\n".join(problems))
+            raise DesignError.several(problems)
 
 
 def opener(subject: Subject, processes: int, memory_gb: float | None) -> OpenRig:
@@ -200,8 +198,10 @@ def probe_rig(
             device, first, seen = rigs.use(lambda rig: _look(rig, asked.smallest))
         except OutOfMemory as error:
             raise WorkloadError(
-                f"{subject.name} does not fit at all: batch size {asked.smallest} runs out of "
-                f"memory ({error}). Try a smaller model, lower precision or more memory."
+                "throughput.nothing_fits",
+                subject=subject.name,
+                smallest=asked.smallest,
+                error=error,
             ) from None
         found = {**seen, "fixed": _shown(subject.configuration), "code": _code(subject)}
         kept = KeptRows(store, subject.name, found, asdict(asked))
@@ -274,8 +274,11 @@ def _with_longest(
             device, first, _ = rigs.use(lambda rig: _look(rig, asked.smallest))
         except OutOfMemory as error:
             raise WorkloadError(
-                f"{subject.name} with {asked.longest} does not fit at all: batch size "
-                f"{asked.smallest} runs out of memory ({error})."
+                "throughput.longest_does_not_fit",
+                subject=subject.name,
+                longest=asked.longest,
+                smallest=asked.smallest,
+                error=error,
             ) from None
         return find_largest(rigs, asked.bounds, device, first, say)
 

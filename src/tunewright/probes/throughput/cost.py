@@ -38,15 +38,12 @@ class Cost:
             ("budget", () if self.budget is None else (self.budget,)),
         ):
             if any(not math.isfinite(value) or value < 0 for value in values):
-                raise DesignError(f"Cost({name}={getattr(self, name)!r}): a price is 0 or more.")
+                raise DesignError("cost.bad_price", name=name, price=getattr(self, name))
         if any(size < 1 or not steps > 0 for size, steps in self.steps.items()):
-            raise DesignError(
-                f"Cost(steps={dict(self.steps)!r}): batch sizes and their numbers of steps, as in "
-                "{128: 50_000}."
-            )
+            raise DesignError("cost.bad_steps", steps=dict(self.steps))
         if self.critical_batch_size is not None and self.critical_batch_size < 1:
             raise DesignError(
-                f"Cost(critical_batch_size={self.critical_batch_size}): at least 1 example."
+                "cost.bad_critical_batch_size", critical_batch_size=self.critical_batch_size
             )
 
     def steps_at(self, batch_size: int) -> float:

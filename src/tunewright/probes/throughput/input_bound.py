@@ -143,16 +143,13 @@ def input_bound(
     """
     subject = subject_of(what, fixed)
     if subject.kind == "command":
-        raise WorkloadError(
-            f"the batches of a command cannot be seen from outside ({subject.name}): write a "
-            f"factory of its steps in Python, {EXAMPLE}, and probe that."
-        )
+        raise WorkloadError("input_bound.command", subject=subject.name, example=EXAMPLE)
     size = _size(subject, what, batch_size)
     if steps < BLOCK:
-        raise DesignError(f"steps={steps}: at least {BLOCK} are needed, 200 for a verdict.")
+        raise DesignError("input_bound.too_few_steps", steps=steps, fewest=BLOCK)
     ladder = LADDER if workers is None else tuple(workers)
     if any(count < 0 for count in ladder):
-        raise DesignError(f"workers={list(ladder)}: a loader has 0 workers or more.")
+        raise DesignError("input_bound.bad_workers", ladder=list(ladder))
     timing = rule or TimingRule()
     rungs: list[tuple[int, float]] = []
     stages: list[tuple[str, float]] = []
@@ -165,8 +162,7 @@ def input_bound(
             waits = rig.run([PROFILED], count_waits=True).host_waits or Waits(0.0)
         except OutOfMemory as error:
             raise WorkloadError(
-                f"{subject.name} runs out of memory at batch size {size} ({error}): give a smaller "
-                "batch_size, or ask probes.batch_size which ones fit."
+                "input_bound.out_of_memory", subject=subject.name, size=size, error=error
             ) from None
         own, epoch = rig.workers()
         if own is not None:
@@ -328,10 +324,7 @@ def _size(subject: Subject, what: object, batch_size: int | None) -> int:
         found = given_here or default
         given = found if isinstance(found, int) else None
     if given is None or given < 1:
-        raise DesignError(
-            f"batch_size={batch_size}: say at which batch size {subject.name} is to be watched, "
-            "such as the one of probes.batch_size."
-        )
+        raise DesignError("input_bound.no_batch_size", batch_size=batch_size, subject=subject.name)
     return given
 
 

@@ -220,8 +220,10 @@ class ProcessRig:
                         self._died(member)
                 if time.monotonic() > until:
                     raise CannotStep(
-                        f"{self._subject.name} gave no answer {about} for {self._patience_s:.0f} "
-                        "s: it hangs, or a step takes very long (patience_s= waits longer)."
+                        "throughput.hangs",
+                        subject=self._subject.name,
+                        about=about,
+                        patience_s=self._patience_s,
                     )
         told = [answers[member.rank] for member in self._members]
         if head["kind"] == "build":
@@ -242,7 +244,14 @@ class ProcessRig:
         doing = {"loading": "could not be loaded", "building": "failed"}
         did = doing.get(answer["phase"], "failed in a step")
         where = f", at {answer['where']}" if answer["where"] else ""
-        raise CannotStep(f"{self._subject.name} {did} {about}: {answer['error']}{where}.")
+        raise CannotStep(
+            "throughput.cannot_step",
+            subject=self._subject.name,
+            verb=did,
+            about=about,
+            error=answer["error"],
+            place=where,
+        )
 
     def _watch_memory(self, head: Head) -> None:
         if self._memory_mb is None or not self._on_cpu or head["kind"] not in ("build", "run"):
@@ -266,8 +275,10 @@ class ProcessRig:
             raise OutOfMemory("the kernel ended the process for want of memory")
         said = member.last_words()
         raise CannotStep(
-            f"the process of {self._subject.name} ended with status {status}"
-            + (f"; its last words:\n{said}" if said else " without a word.")
+            "throughput.process_ended",
+            subject=self._subject.name,
+            status=status,
+            detail=f"; its last words:\n{said}" if said else " without a word.",
         )
 
 

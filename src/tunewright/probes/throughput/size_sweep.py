@@ -92,8 +92,7 @@ def sweep(
         raise refused[0]
     if not rows:
         raise WorkloadError(
-            f"no batch size of {subject.name} could be timed: {plan.smallest} runs out of memory "
-            "after some steps. Try a smaller model, lower precision or more memory."
+            "throughput.nothing_timed", subject=subject.name, smallest=plan.smallest
         )
     return list(rows.values())
 

@@ -47,9 +47,7 @@ def subject_of(
     if isinstance(thing, Workload):
         return _of_workload(thing, dict(fixed or {}))
     if not callable(thing):
-        raise WorkloadError(
-            f"{thing!r} is neither a workload nor a function that makes steps: {EXAMPLE}."
-        )
+        raise WorkloadError("throughput.not_a_subject", given=thing, example=EXAMPLE)
     return _of_factory(thing, dict(fixed or {}))
 
 
@@ -59,19 +57,17 @@ def _of_factory(make_step: Callable[..., Any], fixed: dict[str, Value]) -> Subje
         parameters = inspect.signature(make_step).parameters
     except (TypeError, ValueError) as error:
         raise WorkloadError(
-            f"the arguments of {shown} cannot be read ({error}): wrap it, {EXAMPLE}."
+            "throughput.signature_unreadable", shown=shown, error=error, example=EXAMPLE
         ) from error
     names = list(parameters)
     if names[:1] == ["run"]:
         raise WorkloadError(
-            f"{shown}({', '.join(names)}) is a training function: probe the workload it belongs "
-            f"to, Workload({shown}, minimize(...)), or write a factory of steps, {EXAMPLE}."
+            "throughput.training_function", shown=shown, names=list(names), example=EXAMPLE
         )
     anything = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
     if "batch_size" not in names and not anything:
         raise WorkloadError(
-            f"{shown}({', '.join(names)}) takes no batch_size: {EXAMPLE}, where step() does one "
-            "whole training step on that many examples."
+            "throughput.no_batch_size_argument", shown=shown, names=list(names), example=EXAMPLE
         )
     given = {"batch_size", *fixed}
     lacking = [
@@ -83,12 +79,11 @@ def _of_factory(make_step: Callable[..., Any], fixed: dict[str, Value]) -> Subje
     ]
     if lacking:
         raise WorkloadError(
-            f"{shown} needs {', '.join(lacking)} too: give them a default, or "
-            f"fixed={{{lacking[0]!r}: ...}}."
+            "throughput.factory_lacks", shown=shown, lacking=list(lacking), first=lacking[0]
         )
     unknown = [name for name in fixed if name not in names and not anything]
     if unknown:
-        raise DesignError(_unknown(unknown[0], shown, names))
+        raise _unknown(unknown[0], shown, names)
     return Subject(
         make_step, "factory", shown, "batch_size", fixed, takes_synthetic="synthetic" in names
     )
@@ -102,19 +97,17 @@ def _of_workload(workload: Workload, fixed: dict[str, Value]) -> Subject:
         near = difflib.get_close_matches(name, accepts.names, n=1)
         which = near[0] if near else "bs"
         raise DesignError(
-            f"{shown} takes no {name}: say which of its arguments is the batch size, "
-            f'means={{"batch_size": "{which}"}}.'
+            "throughput.workload_without_batch_size", shown=shown, name=name, which=which
         )
     unknown = [n for n in fixed if n not in accepts.names and not accepts.takes_anything]
     if unknown:
-        raise DesignError(_unknown(unknown[0], shown, sorted(accepts.names)))
+        raise _unknown(unknown[0], shown, sorted(accepts.names))
     if steps_name in accepts.names or _reads_steps(workload):
         fixed.setdefault(steps_name, MANY_STEPS)
     lacking = sorted(accepts.required - {name, *fixed})
     if lacking:
         raise DesignError(
-            f"{shown} needs {', '.join(lacking)} too: any usual value will do, "
-            f"fixed={{{lacking[0]!r}: ...}} (on the command line --set {lacking[0]}=...)."
+            "throughput.workload_lacks", shown=shown, lacking=list(lacking), first=lacking[0]
         )
     if isinstance(workload.train, Command):
         return Subject(
@@ -135,10 +128,12 @@ def _reads_steps(workload: Workload) -> bool:
     )
 
 
-def _unknown(name: str, shown: str, names: list[str]) -> str:
+def _unknown(name: str, shown: str, names: list[str]) -> DesignError:
     near = difflib.get_close_matches(name, names, n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else f" It takes: {', '.join(names)}."
-    return f"{shown} takes no {name!r}.{hint}"
+    nearest = near[0] if near else None
+    return DesignError(
+        "throughput.unknown_argument", subject=shown, name=name, near=nearest, known=names
+    )
 
 
 def _shown(function: Callable[..., Any]) -> str:

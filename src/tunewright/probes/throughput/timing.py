@@ -35,10 +35,7 @@ class TimingRule:
 
     def __post_init__(self) -> None:
         if self.window_s <= 0 or self.seconds <= 0 or self.windows < 3 or self.settling < 1:
-            raise DesignError(
-                f"{self}: windows must last some time, and at least 3 of them and 1 settling step "
-                "are needed."
-            )
+            raise DesignError("throughput.bad_windows", what=self)
 
 
 @dataclass(frozen=True)
@@ -81,9 +78,7 @@ def timed(run: RunWindows, rule: TimingRule) -> Timing:
     found = Timing(steps, tuple(windows), steady)
     if found.time_per_step_s < NOTHING_S:
         raise WorkloadError(
-            f"a step takes {found.time_per_step_s * 1e6:.2g} microseconds, which is the time of "
-            "doing nothing: the function that make_step(batch_size) returns must do one whole "
-            "training step (forward, backward, update) each time it is called."
+            "throughput.step_does_nothing", microseconds=found.time_per_step_s * 1000000.0
         )
     return found
 

@@ -72,17 +72,15 @@ class Bayesian:
         """
         if round.scientific and not self.scientific:
             raise DesignError(
-                f"Bayesian search is for tuning to the best value, and {round.name} asks what "
-                f"{', '.join(round.scientific)} does: settings must be compared on the same, "
-                "evenly spread points. Leave out the search (quasi-random is the default), or say "
-                "Bayesian(scientific=True) if an uneven comparison will do."
+                "bayesian.compares_settings", round=round.name, names=list(round.scientific)
             )
         for results in self.earlier:
             if results.objective != objective:
                 raise DesignError(
-                    f"Bayesian(earlier=...): {results.round.name} is judged by "
-                    f"{results.objective}, this round by {objective}. Give its results as "
-                    "results.with_objective(...) with the objective of this round."
+                    "bayesian.earlier_objective",
+                    round=results.round.name,
+                    objective=results.objective,
+                    own=objective,
                 )
 
     def suggest(self, study: Study, trials: Sequence[Trial], count: int) -> list[Suggestion]:

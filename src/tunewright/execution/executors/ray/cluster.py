@@ -57,16 +57,10 @@ def join(address: str | None, runtime_env: Mapping[str, Any] | None = None) -> C
     ray = package()
     if ray.is_initialized():
         if runtime_env:
-            raise WorkloadError(
-                "Ray is in use by this program: give runtime_env to its ray.init()."
-            )
+            raise WorkloadError("ray.runtime_env_too_late")
         return Cluster(ours=False)
     if address is not None and address.startswith("ray://"):
-        raise WorkloadError(
-            f"address={address!r}: over a Ray client the trials would end with the connection. "
-            "Say the address of the cluster itself (host:6379) on one of its machines, or submit "
-            "this program as a job."
-        )
+        raise WorkloadError("ray.client_address", address=address)
     quiet = {"log_to_driver": False, "logging_level": logging.ERROR, "include_dashboard": False}
     try:
         with _signals_kept():
@@ -76,10 +70,7 @@ def join(address: str | None, runtime_env: Mapping[str, Any] | None = None) -> C
             ray.init(address=address, runtime_env=dict(runtime_env or {}) or None, **quiet)
     except (OSError, RuntimeError, TypeError, ValueError, ray.exceptions.RayError) as error:
         where = address or os.environ.get("RAY_ADDRESS") or "this machine"
-        raise WorkloadError(
-            f"no Ray cluster can be joined at {where}: {_reason(error)}. Start one (`ray start "
-            "--head`) or give the address of one; `ray stop` forgets one that has crashed."
-        ) from error
+        raise WorkloadError("ray.no_cluster", place=where, reason=_reason(error)) from error
     if os.environ.get(AUTHENTICATION, "").lower() != "token":
         log.warning(
             "the Ray cluster asks for no token: whoever reaches its ports can run code in it. "

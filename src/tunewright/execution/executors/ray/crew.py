@@ -193,8 +193,10 @@ class Crew:
             return
         if arrived.version != tunewright.__version__:
             raise WorkloadError(
-                f"node {arrived.host} has tunewright {arrived.version}, this process "
-                f"{tunewright.__version__}: install the same version on all nodes."
+                "ray.other_version",
+                host=arrived.host,
+                version=arrived.version,
+                own=tunewright.__version__,
             )
         self._no_shows = 0
         place.arrived = arrived
@@ -207,10 +209,7 @@ class Crew:
         self._pause_until = time.monotonic() + ORDER_S * self._no_shows
         said = first_words(error)
         if self._no_shows >= NO_SHOWS and not any(each.arrived for each in self._places):
-            raise WorkloadError(
-                f"no trial can be begun on the Ray cluster: {said}. Every node needs the same "
-                "Python, Ray and tunewright as this process."
-            ) from error
+            raise WorkloadError("ray.no_trial_begun", reason=said) from error
         log.warning("a node could not take a trial: %s", said)
 
     def _started(

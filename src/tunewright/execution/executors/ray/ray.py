@@ -17,6 +17,7 @@ from tunewright.execution.executors.ray.crew import Crew
 from tunewright.execution.executors.ray.resources import checked, no_room, room
 from tunewright.execution.executors.ray.room import Room
 from tunewright.execution.workload import Workload
+from tunewright.messages import Message
 
 
 @dataclass
@@ -48,21 +49,21 @@ class Ray:
 
     def __post_init__(self) -> None:
         """Refuse settings that make no sense, every problem at once."""
-        problems = []
+        problems: list[Message] = []
         many = self.workers
         if many is not None and (not isinstance(many, int) or isinstance(many, bool) or many < 1):
-            problems.append(f"workers={many!r} is not a whole number of at least 1.")
+            problems.append(Message("ray.bad_workers", {"workers": many}))
         if self.grows and many is None:
-            problems.append("grows=True: say how many trials at once (workers=) it may grow to.")
+            problems.append(Message("ray.grows_without_workers"))
         if self.isolate not in ("auto", "always", "never"):
-            problems.append(f'isolate={self.isolate!r}: say "auto", "always" or "never".')
+            problems.append(Message("executor.bad_isolate", {"isolate": self.isolate}))
         for check in (lambda: self._limits, lambda: self._needs):
             try:
                 check()
             except WorkloadError as error:
-                problems.append(str(error))
+                problems.extend(error.problems)
         if problems:
-            raise WorkloadError("\n".join(problems))
+            raise WorkloadError.several(problems)
 
     @property
     def slots(self) -> int:
@@ -72,7 +73,7 @@ class Ray:
         if self._room is None:
             cluster, needs = self._join(), self._needs
             if not room(needs, nodes := cluster.nodes()):
-                raise WorkloadError(no_room(needs, nodes))
+                raise no_room(needs, nodes)
             self._room = Room(lambda: room(needs, cluster.nodes()))
         found = self._room.now()
         return found if self.workers is None else min(found, self.workers)

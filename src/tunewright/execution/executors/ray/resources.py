@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tunewright.errors import WorkloadError
+from tunewright.messages import Message
 
 STANDARD = ("CPU", "GPU", "memory")  # what Ray has arguments of its own for; memory is in bytes
 GIGABYTE = 1000**3
@@ -36,19 +37,19 @@ def checked(resources: Mapping[str, float] | None) -> dict[str, float]:
     >>> checked({"GPU": 0.5})
     {'CPU': 1, 'GPU': 0.5}
     """
-    problems = []
+    problems: list[Message] = []
     for name, amount in (resources or {}).items():
         number = isinstance(amount, int | float) and not isinstance(amount, bool)
         if not isinstance(name, str) or not name.strip():
-            problems.append(f"resources: {name!r} is no name of a resource.")
+            problems.append(Message("resources.bad_name", {"name": name}))
         elif name not in STANDARD and name.upper() in ("CPU", "GPU"):
-            problems.append(f"resources: {name!r} is written {name.upper()!r}.")
+            problems.append(Message("resources.misspelt", {"name": name, "right": name.upper()}))
         elif not number or not 0 <= amount < math.inf:
-            problems.append(f"resources: {name}={amount!r} is not a number of at least 0.")
+            problems.append(Message("resources.bad_amount", {"name": name, "amount": amount}))
         elif name == "GPU" and amount > 1 and amount != int(amount):
-            problems.append(f"resources: GPU={amount!r}: more than one GPU must be a whole number.")
+            problems.append(Message("resources.part_of_gpus", {"amount": amount}))
     if problems:
-        raise WorkloadError("\n".join(problems))
+        raise WorkloadError.several(problems)
     return {"CPU": 1, **(resources or {})}
 
 
@@ -87,7 +88,7 @@ def _fit(needs: Mapping[str, float], has: Mapping[str, float]) -> int:
     return min(counts)
 
 
-def no_room(needs: Mapping[str, float], nodes: Sequence[Node]) -> str:
+def no_room(needs: Mapping[str, float], nodes: Sequence[Node]) -> WorkloadError:
     """Why no node can train a trial, with what the cluster has and the nearest name.
 
     >>> print(no_room({"GPU": 1}, [Node("a", "10.0.0.1", {"CPU": 8.0})]))
@@ -95,16 +96,10 @@ def no_room(needs: Mapping[str, float], nodes: Sequence[Node]) -> str:
 less (resources=), or add a node that has it.
     """
     known = {name for node in nodes for name in node.resources}
-    hints = []
-    for name in needs:
-        near = difflib.get_close_matches(name, known, n=1)
-        if name not in known and name not in STANDARD and near:
-            hints.append(f" Did you mean {near[0]}?")
-    has = "; ".join(node.name for node in nodes) or "no node at all"
-    return (
-        f"a trial needs {described(needs)}, and no node of the Ray cluster has that. It has {has}."
-        f"{''.join(hints)} Ask for less (resources=), or add a node that has it."
-    )
+    unknown = [name for name in needs if name not in known and name not in STANDARD]
+    near = [one for name in unknown for one in difflib.get_close_matches(name, known, n=1)]
+    names = [node.name for node in nodes]
+    return WorkloadError("ray.no_room", needs=described(needs), nodes=names, near=near)
 
 
 def described(resources: Mapping[str, float]) -> str:

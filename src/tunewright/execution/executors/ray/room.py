@@ -34,10 +34,7 @@ class Room:
                 self._asked = now
                 threading.Thread(target=self._renew, name="tunewright-room", daemon=True).start()
         elif now - self._asked > SILENT_S:
-            raise TunewrightError(
-                f"the Ray cluster has not answered for {SILENT_S:.0f} s: its head may be gone. "
-                "Trials that ran go back to pending; run again once there is a cluster."
-            )
+            raise TunewrightError("ray.silent", silent_s=SILENT_S)
         return self._known
 
     def _renew(self) -> None:

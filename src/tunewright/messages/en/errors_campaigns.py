@@ -1,0 +1,29 @@
+"""Sentences of the errors raised in `campaigns`."""
+
+from __future__ import annotations
+
+from tunewright.messages import Template
+
+SENTENCES: dict[str, Template] = {
+    "campaign.not_found": "no campaign {name!r} in {url}; it has: {others}.",
+    "campaign.other_space": (
+        "the campaign {name!r} of this store searches another space: give this one a name of "
+        'its own, name="..." (--name).'
+    ),
+    "tune.bad_extend": "tune(extend={extend!r}): how many times as long, above 1, such as 2.",
+    "tune.bad_hours": "tune(hours={hours!r}): say how many hours, such as 8 or 0.5.",
+    "tune.bad_length": "tune: {problem}",
+    "tune.bad_space": (
+        'tune(space={space!r}): give ranges by name, such as {{"learning_rate": tw.log(1e-4, '
+        "1e-1)}}, or a Round."
+    ),
+    "tune.no_budget": "tune: how much may it spend? Say trials=200, or hours=8, or both.",
+    "tune.nothing_searched": (
+        "tune(space={space!r}): nothing is searched. Give a range, such as tw.log(1e-4, 1e-1), "
+        "or a list of values."
+    ),
+    "tune.test_set_failed": "the test set could not be looked at: {reason}",
+    "tune.trials_not_positive": "tune(trials={trials}): at least 1.",
+    "tune.trials_not_whole": "tune(trials={trials!r}): a whole number of trials.",
+    "tune.two_lengths": "tune(extend=, extend_to=): say how many times as long, or to how many.",
+}

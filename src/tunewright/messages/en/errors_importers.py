@@ -1,0 +1,137 @@
+"""Sentences of the errors raised in `importers`."""
+
+from __future__ import annotations
+
+from tunewright.messages import Template
+
+SENTENCES: dict[str, Template] = {
+    "files.parquet_columns": "{path}: not a Parquet file ({error}).",
+    "files.parquet_columns_2": (
+        "{path}: {size:,} bytes of text, more than the {largest:,} allowed."
+    ),
+    "files.reading": "{path}: cannot be read as {expected} ({reason}).",
+    "files.refuse_size": (
+        "{path}: {columns:,} columns, more than the {most_columns:,} allowed. A table has "
+        "one row for each trial and one column for each hyperparameter."
+    ),
+    "files.refuse_size_2": (
+        "{path}: {rows:,} rows of {columns:,} columns, more than the {most_cells:,} cells "
+        "allowed. Export fewer columns, or every tenth step of the curves."
+    ),
+    "frames.column_without_role": (
+        "trials: the column {name!r} is no hyperparameter of the round and no metric. Give it "
+        "a role, or drop the column.{hint}"
+    ),
+    "frames.curves_column_missing": "curves: no column {name!r}.{hint}",
+    "frames.hyperparameter_column_missing": "trials: no column for {column!r}.{hint}",
+    "frames.no_metric": "curves: {metric!r} of trial {trial!r} names no metric.",
+    "frames.no_study": "trials: trial {trial}: no study of the round has {setting}.",
+    "frames.row_without_trial": "trials: row {row} names no trial.",
+    "frames.step_not_whole": "curves: step {step!r} of trial {trial!r} is no whole number.",
+    "frames.trial_twice": "trials: trial {trial!r} stands in {times} rows.",
+    "frames.trials_column_missing": "trials: no column {name!r}.{hint}",
+    "frames.unknown_status": "trials: trial {trial} has the status {status!r}.{hint}",
+    "frames.unknown_trial": "curves: trial {trial!r} is not among the trials.",
+    "frames.value_not_number": "curves: {value!r} of trial {trial!r} is no number.",
+    "import.direction": (
+        "{said} {metric}: the Optuna study {plain_name!r} was made to {study_direction} its "
+        "value. Say --{study_direction} {metric}, or tw.{study_direction}({metric!r})."
+    ),
+    "importers.bad_curve_point": "curves: step {step!r}, value {value!r} of trial {trial!r}.",
+    "importers.bad_status": "row {row} has the status {status!r}.{hint}",
+    "importers.bad_table_ending": "{path}: tables end in .csv, .parquet, .json or .jsonl.",
+    "importers.csv_row_length": "{path}: line {line} has {cells} cells, not {columns}.",
+    "importers.curves_column_missing": "curves: no column {missing}.",
+    "importers.doubled_columns": "{what}: several columns are called {doubled:list}.",
+    "importers.doubled_csv_columns": "{path}: several columns are called {doubled}.",
+    "importers.empty_file": "{path}: an empty file.",
+    "importers.event_file_cut": "{path}: ends in the middle of a record.",
+    "importers.event_wrong_length": "{path}: a record with a wrong length.",
+    "importers.file_too_large": "{path}: {size:,} bytes, more than the {largest:,} allowed.",
+    "importers.fixed_but_varies": (
+        "roles {name}: fixed, but the trials have {count} values of it. Make it nuisance or "
+        'scientific, or "left_out" of the round.'
+    ),
+    "importers.line_not_json": "{path}: line {line} is not JSON ({error}).",
+    "importers.mlflow_no_experiment": "{path} holds no experiment {name!r}.{hint}",
+    "importers.mlflow_no_runs": "{path} holds no MLflow runs.",
+    "importers.mlflow_not_a_store": "{path}: neither a folder nor a SQLite file of MLflow.",
+    "importers.mlflow_several_experiments": (
+        "{path} holds {count} experiments with runs: say which. There is: {experiments}."
+    ),
+    "importers.mlflow_unreadable": "{path} could not be read as a database of MLflow: {error}",
+    "importers.no_ended_trial": "{origin} holds no trial that has ended.",
+    "importers.no_file": "no {what} at {path}.",
+    "importers.no_metric": "{origin} has no metric {metric!r}.{hint}",
+    "importers.not_a_frame": (
+        "{what}: a {kind} is no frame. Give a polars or pandas frame, a mapping of columns, or "
+        "a list of rows."
+    ),
+    "importers.not_a_range": (
+        "ranges {name}: {given!r} is no range, such as log(1e-4, 1e-1), and no list."
+    ),
+    "importers.not_a_wandb_file": "{path}: not a file of W&B, or of a version not known here.",
+    "importers.not_csv": "{path}: not a CSV file ({error}).",
+    "importers.not_rows": "{path}: not a list of rows, one JSON object each.",
+    "importers.optuna_missing": (
+        "importers.optuna() reads the storage with Optuna itself: pip install optuna"
+    ),
+    "importers.optuna_no_storage": (
+        "no Optuna storage at {path}. Give the file that optuna.create_study(storage=...) "
+        "names, or its address: sqlite:///study.db."
+    ),
+    "importers.optuna_no_studies": "{shown} holds no study.",
+    "importers.optuna_no_study": "{shown} holds no study {study!r}.{hint}",
+    "importers.optuna_other_database": "{path} is a database, but not one of Optuna's.",
+    "importers.optuna_several_studies": "{shown} holds {count} studies: say which.{hint}",
+    "importers.ray_tune_no_step": "step: {folder} has no {step!r}.{hint}",
+    "importers.ray_tune_no_trials": (
+        "{folder} holds no trials: no result.json or progress.csv below it."
+    ),
+    "importers.roles_twice": "round= says every role already; leave out roles= and ranges=.",
+    "importers.table_column_missing": "the table has no column {name!r}.{hint}",
+    "importers.tensorboard_no_events": (
+        "{folder} holds no event files (their names contain {events!r})."
+    ),
+    "importers.tensorboard_no_trial": "configurations: no trial {name!r}.{hint}",
+    "importers.too_many_files": "{folder} holds over {most:,} files; name a folder below it.",
+    "importers.unequal_columns": "{what}: the columns have different lengths.",
+    "importers.value_not_fixed": "{column} = {value!r}, but the round fixes it at {fixed!r}.",
+    "importers.value_outside_range": "{column} = {value!r} is not of {range}.",
+    "importers.values_and_range": "drawn from values and from a range",
+    "importers.wandb_checksum": "{path}: a record whose checksum is wrong.",
+    "importers.wandb_column_missing": "the export has no column {name!r}.{hint}",
+    "importers.wandb_no_run": (
+        "{folder} holds no run of W&B: no .wandb file, no wandb-summary.json."
+    ),
+    "importers.wire_field_cut": "a message ends in the middle of a field.",
+    "importers.wire_not_a_float": "a field that should hold a float does not.",
+    "importers.wire_number_cut": "a message ends in the middle of a number.",
+    "importers.wire_unknown_kind": "a field of the unknown kind {kind}.",
+    "importers.yaml_missing": "{path} is a YAML file: pip install pyyaml",
+    "import.role_ignored": (
+        "{what} {name}: {declared}, but {lacking} of {trials} trials have no value of it "
+        "({listing}), and no other hyperparameter says which. Add the values, or leave it out: "
+        'roles={{"{name}": "left_out"}}, --leave-out {name}.'
+    ),
+    "import.role_constant": (
+        "{what} {name}: {declared}, but every trial has the same value of it. Say its range "
+        '(ranges=, --range "{name} = ..."), or make it fixed.'
+    ),
+    "roles.notes": (
+        "{listing}: left out, without a value of {listing_2} that the other trials have."
+    ),
+    "roles.refuse_ignored": (
+        "ranges {name}: {chosen}, but roles {name}: {roles}, which has no range. Say one of "
+        "the two."
+    ),
+    "roles.unknown_hyperparameter": (
+        "{argument} {name!r}: no trial has a hyperparameter of this name.{hint}"
+    ),
+    "roles.unknown_role": "roles {name}: {role!r} is not one of {known:list}.{hint}",
+    "wandb.refuse_aliases": (
+        "{path}: over {most_nodes:,} values or {deepest_yaml} levels once its aliases "
+        "(*name) are followed. The settings of a run are far fewer."
+    ),
+    "wandb.yaml": "{path}: not YAML ({line}).",
+}

@@ -1,0 +1,20 @@
+"""Sentences of the errors raised in `project`."""
+
+from __future__ import annotations
+
+from tunewright.messages import Template
+
+SENTENCES: dict[str, Template] = {
+    "function.bad_file_name": "{path} cannot be imported by that name",
+    "function.bad_name": "function {named!r}: not a file and a function",
+    "function.file_missing": "{path} does not exist",
+    "function.hidden": "{path} is hidden by another module of that name",
+    "function.import_failed": "{name} cannot be imported: {kind}: {error}",
+    "function.not_a_function": "{named} is {found!r}, not a function",
+    "function.not_found": "{place} has no function {name!r}",
+    "project.bad_round_name": "{shown!r} cannot name a round: it is a file's name below {rounds}/",
+    "project.file_exists": "{path} is there already",
+    "project.no_file": "no {file} here or above",
+    "project.no_round": "no round {name!r}: {path} does not exist",
+    "project.no_store": "no store: neither {file} nor {default_store} is here or above",
+}
