@@ -79,6 +79,12 @@ def test_several_problems_are_one_error_with_a_line_each() -> None:
     assert inside.text == f"a.toml: {found[0].text}"
 
 
+def test_a_sentence_from_outside_is_kept_inside_another_problem() -> None:
+    error = DesignError("my own words", step=3)
+    (inside,) = DesignError.several(error.problems).inside("file.problem", path="a.toml")
+    assert inside.text == "a.toml: my own words"
+
+
 def test_facts_are_plain_data_and_read_as_the_objects_did() -> None:
     error = DesignError(
         "value.not_plain", place=Path("a"), value={"f": (print, 1)}, type="dict", cause=KeyError(3)

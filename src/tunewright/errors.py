@@ -135,6 +135,10 @@ class _Plain(Message):
         """The sentence itself."""
         return Text(self.sentence)
 
+    def to_data(self) -> dict[str, Any]:
+        """Plain data that still has the sentence: no catalogue makes it again."""
+        return {"code": "error.text", **self.facts, "text": self.sentence}
+
 
 def _as_problem(code: str, facts: dict[str, Any], usual_code: str) -> Message:
     """The problem that the arguments of an error mean; text with a space is no code."""

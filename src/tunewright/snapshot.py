@@ -284,10 +284,12 @@ def _manifest(path: Path) -> dict[str, Any]:
     numbers = [manifest.get("step"), manifest.get("attempt")]
     for known in files.values():
         if not isinstance(known, dict) or not isinstance(known.get("sha256"), str):
-            raise SnapshotError("snapshot.manifest", file=file, tensors=TENSORS, tree=TREE)
+            raise SnapshotError(
+                "snapshot.manifest_without_checksum", file=file, tensors=TENSORS, tree=TREE
+            )
         numbers.append(known.get("size"))
     if not all(type(n) is int and 0 <= n < 2**63 for n in numbers):
-        raise SnapshotError("snapshot.manifest_2", file=file)
+        raise SnapshotError("snapshot.manifest_bad_number", file=file)
     if name and (int(name[1]), int(name[2])) != (manifest.get("step"), manifest.get("attempt")):
         raise SnapshotError("snapshot.misplaced", file=file)
     return manifest

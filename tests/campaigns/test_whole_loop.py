@@ -81,7 +81,7 @@ def test_a_remedy_that_cannot_be_judged_or_fails_does_not_end_the_campaign(
 ):
     def unjudged(workload, **asked):
         if fails:
-            raise WorkloadError("trial 3 of probe_stability failed")
+            raise WorkloadError("error.text", text="trial 3 of probe_stability failed")
         return Stability(0.1, missing=(Message("probe.too_few_steps", {"steps": 9, "needed": 60}),))
 
     monkeypatch.setattr("tunewright.campaigns.repair.stability", unjudged)

@@ -33,7 +33,7 @@ def test_whatever_a_file_raises_names_the_file_and_what_it_should_be(cause: Exce
         }.items()
     )
     with pytest.raises(NotFound), reading("a.db", "a database of Optuna"):
-        raise NotFound("our own errors pass")
+        raise NotFound("error.text", text="our own errors pass")
 
 
 def test_a_table_of_60_000_columns_is_refused(tmp_path: Path) -> None:

@@ -228,7 +228,7 @@ def test_an_objective_without_a_name_takes_the_one_that_is_said(tmp_path: Path) 
     assert set(attribute.metrics) == {"value", "parameters"}, "a user attribute stays one"
     with pytest.raises(DesignError) as refused:
         importers.optuna(url, objective=maximize("loss"))
-    assert refused.value.code == "import.direction"
+    assert refused.value.code == "importers.direction_differs"
     assert refused.value.facts["study_direction"] == "minimize"
 
 

@@ -104,7 +104,7 @@ def _refuse_direction(objective: Objective, minimized: bool, study: str) -> None
     if objective.minimize != minimized:
         was, said = ("minimize", "maximize") if minimized else ("maximize", "minimize")
         raise DesignError(
-            "import.direction",
+            "importers.direction_differs",
             said=said,
             plain_name=plain_name(study),
             metric=objective.metric,

@@ -195,9 +195,9 @@ def _yaml(path: Path) -> dict[str, Any]:
         _refuse_aliases(root, path)
         found = loader.construct_document(root) if root is not None else {}
     except (yaml.YAMLError, ArithmeticError, LookupError, RecursionError, TypeError) as error:
-        raise Unreadable("wandb.yaml", line=_line(error), path=str(path)) from None
+        raise Unreadable("importers.not_yaml", line=_line(error), path=str(path)) from None
     except (AttributeError, ValueError) as error:  # dates and numbers that are none
-        raise Unreadable("wandb.yaml", line=_line(error), path=str(path)) from None
+        raise Unreadable("importers.not_yaml", line=_line(error), path=str(path)) from None
     return found if isinstance(found, dict) else {}
 
 
@@ -218,7 +218,7 @@ def _refuse_aliases(root: Any, path: Path) -> None:
             own = part if isinstance(part, tuple) else (part,)
             waiting += [(inner, depth + 1) for inner in own]
     raise Unreadable(
-        "wandb.refuse_aliases",
+        "importers.yaml_too_large",
         most_nodes=MOST_NODES,
         deepest_yaml=DEEPEST_YAML,
         path=str(path),

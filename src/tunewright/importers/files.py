@@ -39,7 +39,7 @@ def reading(path: object, expected: str) -> Iterator[None]:
     except Exception as error:  # a hostile file may raise anything in any library
         cause = storable(f"{type(error).__name__}: {error}".splitlines()[0], longest=300)
         raise Unreadable(
-            "files.reading",
+            "importers.unreadable_file",
             path=str(path),
             reason=cause,
             expected=expected,
@@ -162,23 +162,23 @@ def _parquet_columns(path: Path, polars: Any) -> dict[str, list[Any]]:
         size = sum(int(c.cast(polars.Binary).bin.size().sum()) for c in texts)
     except (polars.exceptions.PolarsError, polars.exceptions.PanicException, OSError) as error:
         # a panic is no Exception, so that no other handler would see it
-        raise Unreadable("files.parquet_columns", error=error, path=str(path)) from None
+        raise Unreadable("importers.not_parquet", error=error, path=str(path)) from None
     if size > LARGEST:
-        raise Unreadable("files.parquet_columns_2", path=path, size=size, largest=LARGEST)
+        raise Unreadable("importers.text_too_large", path=path, size=size, largest=LARGEST)
     return {column.name: column.to_list() for column in frame.get_columns()}
 
 
 def _refuse_size(path: Path, rows: int, columns: int) -> None:
     if columns > MOST_COLUMNS:
         raise Unreadable(
-            "files.refuse_size",
+            "importers.too_many_columns",
             most_columns=MOST_COLUMNS,
             path=str(path),
             columns=columns,
         )
     if rows * columns > MOST_CELLS:
         raise Unreadable(
-            "files.refuse_size_2",
+            "importers.too_many_cells",
             most_cells=MOST_CELLS,
             path=str(path),
             rows=rows,

@@ -99,7 +99,7 @@ class _Incomplete:
             alike.setdefault(lacks, []).append(_called(trial))
         for lacks, called in alike.items():
             facts = {"listing": _listing(called), "listing_2": _listing(lacks)}
-            yield Message("roles.notes", facts).text
+            yield Message("importers.trials_left_out", facts).text
 
 
 @dataclass
@@ -162,7 +162,7 @@ class _Guessing:
             if self.roles.get(name) in ("fixed", "left_out"):
                 problems.append(
                     Message(
-                        "roles.refuse_ignored",
+                        "importers.range_without_role",
                         {"name": name, "chosen": str(self.chosen[name]), "roles": self.roles[name]},
                     )
                 )
@@ -179,9 +179,9 @@ class _Guessing:
             lacking, of = self.unexplained[name]
             listing = _listing([_called(t) for t in lacking])
             lacks = {"lacking": len(lacking), "trials": of, "listing": listing}
-            return Message("import.role_ignored", {**facts, **lacks})
+            return Message("importers.role_of_some_trials", {**facts, **lacks})
         if self.roles.get(name) == "nuisance" and name not in self.varied:
-            return Message("import.role_constant", facts)
+            return Message("importers.role_without_range", facts)
         return None
 
     def _note_lacking(self, name: str, trials: Sequence[ForeignTrial]) -> None:

@@ -53,27 +53,27 @@ def parse(given: str | os.PathLike[str]) -> Address:
     scheme = scheme.lower()
     if not divider:
         if _MISTYPED.match(text):
-            raise StoreError("address.parse", masked=masked(text))
+            raise StoreError("store.one_slash", masked=masked(text))
         return _file(Path(text))
     if scheme in ("sqlite", "sqlite+pysqlite"):
         if not rest.startswith("/") or rest in ("/", "/:memory:"):
-            raise StoreError("address.parse_2", masked=masked(text))
+            raise StoreError("store.in_memory", masked=masked(text))
         return _file(Path(rest[1:]))
     if scheme in ("postgresql", "postgres", "postgresql+psycopg"):
         return _server(text, rest)
-    raise StoreError("address.parse_3", masked=masked(text))
+    raise StoreError("store.bad_address", masked=masked(text))
 
 
 def _file(path: Path) -> Address:
     if not path.name or "\x00" in str(path):
         raise StoreError("store.bad_file_name", path=str(path))
     if len(os.fsencode(path.name)) > LONGEST_NAME:
-        raise StoreError("address.file", path=str(path)[:60])
+        raise StoreError("store.file_name_too_long", path=str(path)[:60])
     try:
         # resolved, since SQLite keeps its log beside the file that a link leads to
         path = path.expanduser().resolve()
     except (OSError, RuntimeError) as error:
-        raise StoreError("address.file_2", path=path, error=error) from None
+        raise StoreError("store.cannot_be_a_store", path=path, error=error) from None
     return Address(str(path), path)
 
 

@@ -197,7 +197,7 @@ def translated(error: exc.SQLAlchemyError, address: Address) -> StoreError:
     if address.path is None:
         return StoreError("store.unusable", store=where, reason=said)
     if "malformed" in said or "not a database" in said or "Could not decode" in said:
-        return Damaged("store.damaged_2", store=where, reason=said)
+        return Damaged("store.damaged_in_use", store=where, reason=said)
     if "full" in said:
         return StoreError("store.disk_full", store=where, reason=said)
     if "locked" in said or "busy" in said:

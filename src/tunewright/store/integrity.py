@@ -61,7 +61,7 @@ def _of_batches(rows: Iterable[tuple[Any, ...]]) -> Iterator[Fault]:
     for points, round, number, parent in rows:
         try:
             if not isinstance(points, bytes):
-                raise Damaged("integrity.of_batches")
+                raise Damaged("curve.altered")
             unpack(points)
         except Damaged as error:
             yield Fault(named(str(round), number, parent), str(error))

@@ -47,7 +47,7 @@ def read_object(path: Path) -> dict[str, Any]:
     """The JSON object in a file, within limits."""
     found = path.stat()
     if not stat.S_ISREG(found.st_mode):  # a pipe never ends, and neither does /dev/zero
-        raise Damaged("plain_json.read_object", path=path)
+        raise Damaged("json.not_a_plain_file", path=path)
     size = found.st_size
     if size > LARGEST_FILE:
         raise Damaged("json.file_too_large", path=path, size=size, largest=LARGEST_FILE)
@@ -64,7 +64,7 @@ def as_written(where: str) -> Iterator[None]:
         yield
     except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, OSError) as error:
         said = f"{type(error).__name__}: {error}"[:300]
-        raise Damaged("plain_json.as_written", place=where, said=said) from error
+        raise Damaged("store.not_as_written", place=where, said=said) from error
 
 
 def finite(value: Any) -> Any:

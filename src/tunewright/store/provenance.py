@@ -165,7 +165,7 @@ def from_payload(payload: str) -> Provenance:
     """The provenance that was written as this JSON."""
     stored = plain_json.loads(payload, "a provenance of the store")
     if not isinstance(stored, dict):
-        raise Damaged("provenance.from_payload")
+        raise Damaged("provenance.altered")
     data: dict[str, Any] = {
         name: tuple(item) if isinstance(item, list) else item for name, item in stored.items()
     }
@@ -173,7 +173,7 @@ def from_payload(payload: str) -> Provenance:
     try:
         return Provenance(**known)
     except TypeError as error:
-        raise Damaged("provenance.from_payload_2", error=error) from None
+        raise Damaged("provenance.unreadable", error=error) from None
 
 
 def _changes(folder: Path) -> list[str]:

@@ -205,9 +205,9 @@ def check_row(row: Any, where: str) -> None:
     for (name, kinds, nullable), value in zip(_KINDS, row, strict=True):
         right = nullable if value is None else isinstance(value, kinds)
         if not right or (isinstance(value, float) and not math.isfinite(value)):
-            raise Damaged("read_round.check_row", place=where, name=name)
+            raise Damaged("store.column_altered", place=where, name=name)
     if row.status not in _STATUSES:
-        raise Damaged("read_round.check_row_2", place=where, status=row.status)
+        raise Damaged("store.bad_status", place=where, status=row.status)
 
 
 def _settings(text: str | None, where: str) -> dict[str, Any]:
@@ -216,5 +216,5 @@ def _settings(text: str | None, where: str) -> dict[str, Any]:
         return {}
     found = plain_json.loads(text, where)
     if not isinstance(found, dict):
-        raise Damaged("read_round.settings", place=where)
+        raise Damaged("store.configuration_altered", place=where)
     return found

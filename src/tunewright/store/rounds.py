@@ -339,7 +339,7 @@ def inside(root: Path, folder: str) -> Path:
     """
     parts = PurePath(folder).parts
     if not parts or PurePath(folder).is_absolute() or ".." in parts or "\0" in folder:
-        raise Damaged("rounds.inside", folder=folder, root=root)
+        raise Damaged("store.folder_outside", folder=folder, root=root)
     return root / folder
 
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from tunewright.messages import Template
 
 SENTENCES: dict[str, Template] = {
-    "files.parquet_columns": "{path}: not a Parquet file ({error}).",
-    "files.parquet_columns_2": (
+    "importers.not_parquet": "{path}: not a Parquet file ({error}).",
+    "importers.text_too_large": (
         "{path}: {size:,} bytes of text, more than the {largest:,} allowed."
     ),
-    "files.reading": "{path}: cannot be read as {expected} ({reason}).",
-    "files.refuse_size": (
+    "importers.unreadable_file": "{path}: cannot be read as {expected} ({reason}).",
+    "importers.too_many_columns": (
         "{path}: {columns:,} columns, more than the {most_columns:,} allowed. A table has "
         "one row for each trial and one column for each hyperparameter."
     ),
-    "files.refuse_size_2": (
+    "importers.too_many_cells": (
         "{path}: {rows:,} rows of {columns:,} columns, more than the {most_cells:,} cells "
         "allowed. Export fewer columns, or every tenth step of the curves."
     ),
@@ -33,7 +33,7 @@ SENTENCES: dict[str, Template] = {
     "frames.unknown_status": "trials: trial {trial} has the status {status!r}.{hint}",
     "frames.unknown_trial": "curves: trial {trial!r} is not among the trials.",
     "frames.value_not_number": "curves: {value!r} of trial {trial!r} is no number.",
-    "import.direction": (
+    "importers.direction_differs": (
         "{said} {metric}: the Optuna study {plain_name!r} was made to {study_direction} its "
         "value. Say --{study_direction} {metric}, or tw.{study_direction}({metric!r})."
     ),
@@ -109,19 +109,19 @@ SENTENCES: dict[str, Template] = {
     "importers.wire_number_cut": "a message ends in the middle of a number.",
     "importers.wire_unknown_kind": "a field of the unknown kind {kind}.",
     "importers.yaml_missing": "{path} is a YAML file: pip install pyyaml",
-    "import.role_ignored": (
+    "importers.role_of_some_trials": (
         "{what} {name}: {declared}, but {lacking} of {trials} trials have no value of it "
         "({listing}), and no other hyperparameter says which. Add the values, or leave it out: "
         'roles={{"{name}": "left_out"}}, --leave-out {name}.'
     ),
-    "import.role_constant": (
+    "importers.role_without_range": (
         "{what} {name}: {declared}, but every trial has the same value of it. Say its range "
         '(ranges=, --range "{name} = ..."), or make it fixed.'
     ),
-    "roles.notes": (
+    "importers.trials_left_out": (
         "{listing}: left out, without a value of {listing_2} that the other trials have."
     ),
-    "roles.refuse_ignored": (
+    "importers.range_without_role": (
         "ranges {name}: {chosen}, but roles {name}: {roles}, which has no range. Say one of "
         "the two."
     ),
@@ -129,9 +129,9 @@ SENTENCES: dict[str, Template] = {
         "{argument} {name!r}: no trial has a hyperparameter of this name.{hint}"
     ),
     "roles.unknown_role": "roles {name}: {role!r} is not one of {known:list}.{hint}",
-    "wandb.refuse_aliases": (
+    "importers.yaml_too_large": (
         "{path}: over {most_nodes:,} values or {deepest_yaml} levels once its aliases "
         "(*name) are followed. The settings of a run are far fewer."
     ),
-    "wandb.yaml": "{path}: not YAML ({line}).",
+    "importers.not_yaml": "{path}: not YAML ({line}).",
 }

@@ -5,13 +5,13 @@ from __future__ import annotations
 from tunewright.messages import Template
 
 SENTENCES: dict[str, Template] = {
-    "address.file": "{path}...: its name is too long for a file: use tuning.db",
-    "address.file_2": "{path} cannot be a store: {error}",
-    "address.parse": "{masked}: an address has two slashes: postgresql://host/name",
-    "address.parse_2": (
+    "store.file_name_too_long": "{path}...: its name is too long for a file: use tuning.db",
+    "store.cannot_be_a_store": "{path} cannot be a store: {error}",
+    "store.one_slash": "{masked}: an address has two slashes: postgresql://host/name",
+    "store.in_memory": (
         "{masked}: a store is a file, so that it outlives the process: sqlite:///tuning.db"
     ),
-    "address.parse_3": (
+    "store.bad_address": (
         "{masked}: a store is a SQLite file (tuning.db, sqlite:///tuning.db) or a PostgreSQL "
         "database (postgresql://...)."
     ),
@@ -41,7 +41,7 @@ SENTENCES: dict[str, Template] = {
         "the round {name!r} is in the record already; keep these trials under a name of their own."
     ),
     "imported.no_ended_trial": "{name}: no trial has ended, so there is nothing to keep.",
-    "integrity.of_batches": "a curve batch is not what was written: the record is damaged",
+    "curve.altered": "a curve batch is not what was written: the record is damaged",
     "joined.not_results": "joined({other!r}): give the Results of earlier rounds.",
     "journal.conclusion_unreadable": "{path}: not a conclusion of ours ({error}).",
     "journal.not_a_conclusion": "{path}: not a conclusion of ours.",
@@ -64,13 +64,13 @@ SENTENCES: dict[str, Template] = {
         "was silent for longer than its lease."
     ),
     "note.empty": "the note is empty; nothing was written.",
-    "plain_json.as_written": "{place}: not as it was written ({said}).",
-    "plain_json.read_object": "{path}: not a plain file.",
-    "provenance.from_payload": "a provenance of the store is not what was written.",
-    "provenance.from_payload_2": "a provenance of the store is not what was written ({error}).",
-    "read_round.check_row": "{place}: its {name} in the store is not what was written there.",
-    "read_round.check_row_2": "{place}: {status!r} is no status of a trial.",
-    "read_round.settings": (
+    "store.not_as_written": "{place}: not as it was written ({said}).",
+    "json.not_a_plain_file": "{path}: not a plain file.",
+    "provenance.altered": "a provenance of the store is not what was written.",
+    "provenance.unreadable": "a provenance of the store is not what was written ({error}).",
+    "store.column_altered": "{place}: its {name} in the store is not what was written there.",
+    "store.bad_status": "{place}: {status!r} is no status of a trial.",
+    "store.configuration_altered": (
         "{place}: its configuration in the store is not what was written there."
     ),
     "rebuild.no_folder": "rebuilding a PostgreSQL store needs the folder of its trials.",
@@ -96,7 +96,7 @@ SENTENCES: dict[str, Template] = {
         "the round {name!r} is in the record already, and its search suggested {before} for "
         "trial {number}; now it suggests {now}. Give the changed round a name of its own."
     ),
-    "rounds.inside": (
+    "store.folder_outside": (
         "the store says that a trial's folder is {folder!r}, which lies outside {root}. It was "
         "altered; nothing was written there."
     ),
@@ -114,7 +114,7 @@ SENTENCES: dict[str, Template] = {
     ),
     "store.bad_trial_folder": "{folder} cannot hold trial folders: {reason}",
     "store.damaged": "{path} is damaged ({found}); it is kept as it is, and so are the backups.",
-    "store.damaged_2": (
+    "store.damaged_in_use": (
         "the store {store} is damaged ({reason}). `tunewright restore` puts back the newest backup."
     ),
     "store.damaged_file": "the store {path} is damaged ({found}). Nothing was opened. {way}",
