@@ -33,7 +33,6 @@ def test_the_demo_ends_in_a_choice_a_report_and_what_next(
         "step 1  baseline",
         "step 2  explore",
         "the current default: learning_rate=0.01",
-        "On the test set (the first look): test_error",
         f"report: {REPORT}",
         "cd tunewright-demo",
         f"tunewright run {ROUND}",

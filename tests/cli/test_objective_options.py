@@ -13,12 +13,13 @@ from tunewright.design.objective import minimize
 
 # the metrics disagree: a high rate is quick and ends badly, a low one is slow and accurate
 TRAIN = """
-import math
+import math, random
 
 
 def train(run, learning_rate, layers=1, max_train_steps=20):
+    noise = random.Random(run.seeds.init).gauss(0, 1e-6)
     for step in run.steps(max_train_steps):
-        rate = math.log10(learning_rate) + 3  # 0 to 3
+        rate = math.log10(learning_rate) + 3 + noise  # 0 to 3
         dip = -1 if step == 10 else 0
         run.log(step, valid_error=3 - rate + dip * rate, accuracy=rate / 3, latency_ms=10 * rate)
 """

@@ -77,4 +77,7 @@ def govern(patch: pytest.MonkeyPatch, world: World) -> None:
     patch.setattr(leases, "this_process", lambda: world.acting)
     patch.setattr(leases, "this_boot", lambda: HERE)
     patch.setattr(process_identity, "this_boot", lambda: HERE)
+    patch.setattr(process_identity, "this_process", lambda: Process("host", HERE, 0, ""))
     patch.setattr(process_identity, "start_of", world.start_of)
+    patch.setattr(process_identity, "_stat", world.start_of)
+    patch.setattr(process_identity, "_exists", lambda pid: pid in world.alive)

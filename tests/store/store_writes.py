@@ -184,7 +184,7 @@ class StoreWrites(StoreEvents):
         ):
             assert not self.fenced(held, write)
         for status in ENDED:
-            write = functools.partial(store.finish, own, status, "late", last=last, seconds=9.0)
+            write = functools.partial(store.finish, own, status, LATE, last=last, seconds=9.0)
             if (trial.status, len(trial.attempts)) == (status, own.attempt):
                 write()  # told again, or found in the folder meanwhile: it counts once
             else:

@@ -45,11 +45,11 @@ def test_what_fits_is_there(amount: float, sizes: list[int], name: str) -> None:
 
 
 def test_the_refusal_names_what_the_cluster_has() -> None:
-    said = no_room({"CPU": 1, "fast_disc": 1}, NODES)
+    said = str(no_room({"CPU": 1, "fast_disc": 1}, NODES))
     assert "needs CPU 1, fast_disc 1" in said
     assert "10.0.0.1: CPU 4, memory 8 GB; 10.0.0.2: CPU 16, GPU 2, memory 64 GB" in said
     assert "Did you mean fast_disk?" in said
-    assert "no node at all" in no_room({"CPU": 1}, [])
+    assert "no node at all" in str(no_room({"CPU": 1}, []))
 
 
 def test_ray_is_told_in_its_own_words() -> None:
