@@ -33,7 +33,7 @@ def test_the_demo_ends_in_a_choice_a_report_and_what_next(
         "step 1  baseline",
         "step 2  explore",
         "the current default: learning_rate=0.01",
-        f"report: {REPORT}",
+        f"report: tunewright-demo/{REPORT}",
         "cd tunewright-demo",
         f"tunewright run {ROUND}",
     ):
