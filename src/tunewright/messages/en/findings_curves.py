@@ -14,15 +14,16 @@ FEW = 40  # points of a curve: below it only large effects can be seen
 def overfitting(verdict: str, facts: Facts) -> list[str]:
     """Did validation get worse again?"""
     metric, shown = short(facts["metric"]), facts["shown"]
+    elsewhere = _elsewhere(facts.get("elsewhere"), metric)
+    if shown is None and verdict == "note":
+        return ["Trials below the better half overfit", *elsewhere, *_small_rates(facts)]
     if shown is None:
         return [
             f"No overfitting: {metric} does not get worse late in training",
+            *elsewhere,
             *_few_points(facts),
         ]
-    evidence = [
-        f"{metric} went from {shown['best']:.4g} around step {shown['best_step']} to "
-        f"{shown['end']:.4g} at the end, in {who(facts)}"
-    ]
+    evidence = [f"{_worsened(shown, metric)}, in {who(facts)}", *elsewhere, *_small_rates(facts)]
     if facts["kind"] == "training too":
         return ["Unstable: validation and training both get worse late in training", *evidence]
     if facts["kind"] == "unknown":
@@ -34,6 +35,35 @@ def overfitting(verdict: str, facts: Facts) -> list[str]:
         )
         return ["The best trials overfit where regularisation is weak", *evidence, expected]
     return [f"Overfitting: {metric} gets worse while the training loss does not", *evidence]
+
+
+def _worsened(shown: Facts, metric: str) -> str:
+    return (
+        f"{metric} went from {shown['best']:.4g} around step {shown['best_step']} to "
+        f"{shown['end']:.4g} at the end"
+    )
+
+
+def _elsewhere(own: Facts | None, metric: str) -> list[str]:
+    """Which trials below the better half overfit."""
+    if own is None or not own["trials"]:
+        return []
+    count = f"{len(own['trials'])} of {words.count(own['judged'], 'trial')} below the better half"
+    if own["by_chance"]:
+        return [f"{count} may overfit, no more than noise explains"]
+    worst = own["shown"]
+    return [f"{count} overfit, the clearest is trial {worst['trial']}: {_worsened(worst, metric)}"]
+
+
+def _small_rates(facts: Facts) -> list[str]:
+    """Whether the best trials escape overfitting by smaller learning rates."""
+    own = facts.get("small_rates")
+    if own is None:
+        return []
+    return [
+        f"the best trials have smaller {own['name']} (median {own['best']:.2g}) than those that "
+        f"overfit ({own['overfit']:.2g}): selecting the best favours regularisation by accident"
+    ]
 
 
 def step_variance(verdict: str, facts: Facts) -> list[str]:
@@ -299,7 +329,9 @@ ACTIONS: dict[str, Template] = {
     "data order, the sign or scale of a regulariser",
     "then_suspect_instability": "then suspect instability: see the finding of that name",
     # overfitting
-    "see_instability": "see the finding `instability`: its fixes are in the order to try them",
+    "see_finding": "see the finding `{check}`: the training loss got worse too",
+    "look_at_any_overfitting": "look at its curves: what overfits here may overfit in a longer or "
+    "larger training",
     "log_training_loss": "log the training loss at every evaluation",
     "regularise_first": lambda facts: (
         f"regularise before comparing settings: tune {_names(facts['regularisers'])} as nuisance "

@@ -141,18 +141,34 @@ def density(verdict: str, facts: Facts) -> list[str]:
         f"{facts['feasible']} feasible trials; the second half improved the best by "
         f"{facts['last_gain']:.2g}, the quarter before by {facts['gain_before']:.2g}"
     )
+    near = _good_region(facts["good_region"])
     if facts["reference"] is None:
-        return ["Whether more trials would help is unknown", gains]
+        return ["Whether more trials would help is unknown", gains, near]
     size, source = facts["reference"]["size"], REFERENCES[facts["reference"]["source"]]
     gains += f" ({source}: {size:.2g})"
     if verdict == "ok":
-        return ["Enough trials for the difference that matters", gains]
-    evidence = [gains, f"a repeat of this study would differ by about {facts['repeat_sd']:.2g}"]
-    if facts["good_region"] < 3:
-        near = "one trial" if facts["good_region"] == 1 else f"{facts['good_region']} trials"
-        evidence.append(f"{near} came close to the best")
+        return ["Enough trials for the difference that matters", gains, near]
+    repeat = f"a repeat of this study would differ by about {facts['repeat_sd']:.2g}"
     headline = f"Too few trials: doubling may still gain about {facts['expected_gain']:.1g}"
-    return [headline, *evidence]
+    return [headline, gains, near, repeat]
+
+
+GOOD_REGIONS = {
+    "detect": "twice the difference to detect",
+    "between_settings": "twice the gap between the two best settings",
+    "trial_sd": "twice the seed-to-seed spread",
+    "late_evaluations": "twice the noise of one late evaluation",
+    "tenth_of_spread": "a tenth of the way from the best trial to the median one",
+}
+
+
+def _good_region(facts: Facts) -> str:
+    """How many trials are about as good as the best."""
+    verb = "lies" if facts["trials"] == 1 else "lie"
+    return (
+        f"{words.count(facts['trials'], 'trial')} {verb} within {facts['within']:.2g} of the best "
+        f"value, itself included ({GOOD_REGIONS[facts['by']]})"
+    )
 
 
 def infeasible(verdict: str, facts: Facts) -> list[str]:
