@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from tunewright.actions import Action, RunRound, RunTrials
+from tunewright.advice.finite import most_trials
 from tunewright.design.budget import budget
 from tunewright.design.round import Round
 from tunewright.design.round_data import as_data
@@ -162,9 +163,10 @@ def renamed(made: Proposal, name: str) -> Proposal:
     """The proposal with its round, and what runs it, under another name."""
     if made.round is None:
         raise DesignError("proposal.has_no_round", kind=made.kind, name=name)
-    run, *others = made.actions
-    assert isinstance(run, RunRound | RunTrials)  # what has a round begins by running it
-    actions = (replace(run, round=name), *others)
+    actions = tuple(
+        replace(action, round=name) if isinstance(action, RunRound | RunTrials) else action
+        for action in made.actions
+    )
     return replace(made, round=replace(made.round, name=name), actions=actions)
 
 
@@ -178,5 +180,10 @@ def grown(trials: int, times: float) -> int:
 
 
 def enough_for(round: Round) -> int:
-    """As many trials per study as it has, or as what it searches needs by the playbook's ladder."""
-    return max(round.trials_per_study, *(budget(study).suggested for study in round.studies))
+    """As many trials per study as it has, or as what it searches needs by the playbook's ladder.
+
+    Never more than there are configurations to train.
+    """
+    wanted = max(round.trials_per_study, *(budget(study).suggested for study in round.studies))
+    most = most_trials(round)
+    return wanted if most is None else max(1, min(wanted, most))

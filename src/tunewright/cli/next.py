@@ -66,7 +66,7 @@ def next_(
         print_agreement(results, store)
         if path is not None:
             say(f"wrote {path}: {proposals[take - 1].kind}")
-        say(f"next: {action.command}{' --dry-run' if path is not None else ''}")
+        say(f"next: {action.command or action.shell_text}{' --dry-run' if path is not None else ''}")
 
     answer(json, data, page)
 
@@ -131,6 +131,8 @@ def _next_action(round: str, proposals: Sequence[Proposal], written: Proposal | 
     chosen = written or proposals[0]
     same_round = chosen.round is not None and chosen.round.name == round
     runnable = [action for action in chosen.actions if action.argv]
+    if not runnable and chosen.actions and find_project() is None:
+        return chosen.actions[0]  # such as connecting a program to an imported round
     if runnable and (written is not None or chosen.round is None or same_round):
         return runnable[0]
     return NextRound(round, write=True)

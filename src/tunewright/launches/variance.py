@@ -25,7 +25,7 @@ from tunewright.execution.watcher import Summary, Watcher
 from tunewright.execution.workload import Workload
 from tunewright.facts import Facts
 from tunewright.launches.arm import Arm
-from tunewright.launches.data_variance import by_split, examples_of, of_gain, of_value
+from tunewright.launches.data_variance import by_split, of_gain, of_value, runs_of
 from tunewright.launches.replicate import known_splits, replicate, replicates, resplit
 from tunewright.launches.rivals import as_recorded
 from tunewright.launches.study_variance import from_halves, from_replicates
@@ -52,6 +52,7 @@ class Variances(Facts):
     splits: Spread | None  # the best configuration, on other splits
     optimism: float | None  # by which the best value is too good, at least: it was picked
     missing: Mapping[Unknown, Action] = field(default_factory=dict)  # how to measure the rest
+    rough: Mapping[Unknown, Action] = field(default_factory=dict)  # how to measure it better
     seedless: tuple[int, ...] = ()  # trials whose repeats were all the same: no seed is used
     interrupted: bool = False  # somebody stopped the training that was to measure it
 
@@ -129,8 +130,10 @@ def variances_of(
     missing: dict[Unknown, Action] = {}
     if trial is None:
         missing["trial"] = Advise("use_the_seed") if seedless else Repeat(name)
-    if not replicates:
-        missing["study"] = MeasureVariance(name, studies=3)
+    rough: dict[Unknown, Action] = {}
+    if not replicates:  # halves tell within a factor of two
+        known = rough if len(studies) == len(results.studies) else missing
+        known["study"] = MeasureVariance(name, studies=3)
     if data is None:
         missing["data"] = Advise("save_per_example")
     if splits is None:
@@ -145,6 +148,7 @@ def variances_of(
         splits=None if splits is None else by_split(splits),
         optimism=_optimism(results, trial),
         missing=missing,
+        rough=rough,
         seedless=seedless,
     )
 
@@ -179,21 +183,27 @@ def _groups(results: Results) -> list[list[float]]:
 
 def _data(results: Results, best: Trial) -> tuple[Spread | None, Spread | None]:
     """The data variance of the best value, and of its difference to the best other study."""
-    own = _examples(results, best)
-    if own is None:
+    runs, own = _runs(results, best), _examples(results, best)
+    if runs is None or own is None:
         return None, None
     for rival in results.top(len(results.trials)):
         if rival.study != best.study or len(results.studies) == 1:
             other = _examples(results, rival) if rival.number != best.number else None
             if other is not None and len(other) == len(own):
-                return of_value(own), of_gain(own, other)
-    return of_value(own), None
+                return of_value(runs), of_gain(own, other)
+    return of_value(runs), None
+
+
+def _runs(results: Results, trial: Trial) -> Floats | None:
+    """What its repeats kept per example, a row for each of them; its own where they kept none."""
+    found = runs_of(results, results.repeats(trial))
+    return runs_of(results, [trial]) if found is None else found
 
 
 def _examples(results: Results, trial: Trial) -> Floats | None:
-    """Of its repeats if they kept any, since they average the luck of the seed; else its own."""
-    found = examples_of(results, results.repeats(trial))
-    return examples_of(results, [trial]) if found is None else found
+    """The same averaged over the repeats: their difference holds less of the seeds' noise."""
+    found = _runs(results, trial)
+    return None if found is None else np.asarray(found.mean(axis=0))
 
 
 def _optimism(results: Results, trial: Spread | None) -> float | None:

@@ -78,6 +78,8 @@ ACTIONS: dict[str, Template] = {
     "use_the_seed": "let the program use its seed (run.seeds, {{run.seed}}), or declare "
     "deterministic = true",
     "train_as_long": "train all settings for as many steps",
+    "connect_program": "to run it here, make a project (tunewright init) whose program takes "
+    "{names:list}, then tunewright next with --write",
     "train_elsewhere": "train more with the tool that recorded the trials, then import them again",
     "save_per_example": "save per_example.npy in run.folder: one number for each example",
 }

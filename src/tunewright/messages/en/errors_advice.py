@@ -6,6 +6,7 @@ from tunewright.messages import Template
 
 SENTENCES: dict[str, Template] = {
     "advice.bad_steps": "{name}={value!r} is not a whole number of steps from {least}.",
+    "advice.bad_rounds": "rounds={rounds!r}: a plan has one to {most} rounds.",
     "advice.schedule_wastes_steps": (
         "{name} = {declared!r} would spend {wasted:.0%} of the {extra} extra steps below a "
         "tenth of the base learning rate: {rule}. Let the program take {decay_steps} (the "

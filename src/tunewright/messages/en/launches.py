@@ -410,6 +410,7 @@ SENTENCES: dict[str, Template] = {
     "variance.replicates": "from {studies} replicate rounds",
     "variance.splits": "from {splits} data splits",
     "variance.examples": "from {examples} examples",
+    "variance.examples_of_runs": "from {examples} examples of {runs} runs, one run at a time",
     "variance.shared_examples": "from {examples} shared examples",
     "variance.bootstrap": "from {examples} shared examples, drawn again {draws} times",
     "variance.title": "standard deviation of {metric} in {round}",
@@ -419,8 +420,8 @@ SENTENCES: dict[str, Template] = {
     ),
     "variance.of.trial": "the same configuration, other seeds",
     "variance.of.study": "the best, if the search were done again",
-    "variance.of.data": "the best value, on other examples",
-    "variance.of.data_of_gain": "its lead over the next, on other examples",
+    "variance.of.data": "the value of one run of the best, on other examples",
+    "variance.of.data_of_gain": "its lead over the next, repeats averaged, on other examples",
     "variance.of.splits": "the same configuration, other data splits",
     # evaluations and the final test
     "evaluation.not_selected": "it is {status}, so no checkpoint of it was selected",

@@ -24,11 +24,48 @@ def _because(then: str) -> Template:
 
 def _widen(facts: Facts) -> str:
     said = f"{_asked(facts)}; {fill('search {ranges:ranges}', facts)}"
+    if facts.get("left_out"):
+        said += fill(" (not {left_out:list}: overfitting is regularised, whatever the size)", facts)
     if "trials" not in facts or facts["trials"] <= facts["trials_before"]:
         return said
     return said + fill(
         ", {trials} trials per study instead of {trials_before} to keep it as dense", facts
     )
+
+
+def _longer(facts: Facts) -> str:
+    rule = nested(facts["rule"])
+    said = f"{_asked(facts)}; train the best for {facts['steps']} steps: {rule}"
+    then = facts.get("lengths", ())[1:]
+    if not then:
+        return said
+    steps = " and ".join(str(one) for one in then)
+    return f"{said}; then {steps} steps, as long as the conclusions of a length hold at the next"
+
+
+def nested(message: Facts | str) -> str:
+    """A message among the facts of another one, in words."""
+    if isinstance(message, str):
+        return message
+    facts = {name: fact for name, fact in message.items() if name != "code"}
+    return messages.text(message["code"], facts)
+
+
+def _regularise(then: str) -> Template:
+    """A regulariser to tune, and whether it may help at all."""
+
+    def said(facts: Facts) -> str:
+        made = f"{_asked(facts)}; {fill(then, facts)}"
+        fit = facts.get("not_fit")
+        if fit is None:
+            return made
+        return made + fill(
+            " ({metric} ends at {end:number}, {fitted:percent} of the way to zero: where the "
+            "training set is not fit, regularisation is unlikely to help)",
+            fit,
+        )
+
+    return said
 
 
 def _narrow(facts: Facts) -> str:
@@ -85,6 +122,9 @@ SENTENCES: dict[str, Template] = {
     "proposal.no_trial_has_run": "no trial has run",
     "proposal.unfinished": "{left} of {trials_in_all} trials have not been run yet",
     "proposal.repair": lambda facts: _asked(facts),
+    "proposal.none_completed": "none of {trials_in_all:count trial} completed: look at the program "
+    "before more are run",
+    "proposal.suspect": lambda facts: _asked(facts),
     "proposal.widen": _widen,
     "proposal.widen_beyond": lambda facts: fill(
         "or only from where the best lie: {ranges:ranges}"
@@ -93,13 +133,14 @@ SENTENCES: dict[str, Template] = {
     ),
     "proposal.narrow": _narrow,
     "proposal.leave_out": _because("search where it trains: {ranges:ranges}"),
-    "proposal.regularise": _because("tune {ranges:ranges} as well"),
-    "proposal.stronger": _because("try {ranges:ranges}"),
+    "proposal.regularise": _regularise("tune {ranges:ranges} as well"),
+    "proposal.stronger": _regularise("try {ranges:ranges}"),
     "proposal.no_regulariser": _because(
         "the round has none of {known:list}: let the training program take one, or declare "
         "regularisers under [workload.means], in Python Workload(means=...)"
     ),
-    "proposal.longer": _because("train the best for {steps} steps: {rule}"),
+    "proposal.longer": _longer,
+    "proposal.longer_in_doubt": _longer,
     "proposal.longer_impossible": _because("{problem}"),
     "proposal.shorter": _because(
         "{steps} steps instead of {before} leave more trials for the same compute"
@@ -114,9 +155,13 @@ SENTENCES: dict[str, Template] = {
     "proposal.more_trials": _more_trials,
     "proposal.fix": _fix,
     "proposal.saturated": lambda facts: f"tuning has likely saturated: {_gain(facts)}",
+    "proposal.exhausted": "every configuration of the search space has been trained",
     "proposal.repeat": _gain,
     "proposal.exploit": _exploit,
-    "proposal.exploit_more": "the search still gains: {trials} trials instead of {trials_before}",
+    "proposal.exploit_more": "the second half of the search still gained; as many trials again "
+    "may gain {gain:number}: {trials} trials instead of {trials_before}",
+    "proposal.exploit_further": "too few trials of this search to tell what it gains: {trials} "
+    "trials instead of {trials_before}",
     # what a round changes in the one before, as its goal says
     "change.wider": "wider {names:list}",
     "change.beyond": "beyond {names:list}",
@@ -130,8 +175,9 @@ SENTENCES: dict[str, Template] = {
     "change.stronger": "stronger {names:list}",
     # short training and long
     "agreement": _agreement,
-    "length.only": "the warm-up leaves no shorter one",
+    "length.only": "train at full length at once",
     "length.first": "find good model and optimizer hyperparameters",
+    "length.between": "see whether the conclusions of the shorter training hold, and keep the best",
     "length.last": "train the best few at full length",
     # what becomes of a hyperparameter in longer training
     "extend.new_length": "the new length",

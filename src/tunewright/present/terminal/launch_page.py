@@ -135,10 +135,10 @@ def print_variances(found: Variances, console: Console) -> None:
         console.print(shown)
     if found.optimism is not None and found.optimism > 0:
         say(Message("variance.optimism", {"size": found.optimism}).text)
-    for name, action in found.missing.items():
-        say(
-            f"not known: {name:<7} -> {words.printable(action.command or action.text)}", style="dim"
-        )
+    for known, actions in (("known roughly", found.rough), ("not known", found.missing)):
+        for name, action in actions.items():
+            how = words.printable(action.command or action.text)
+            say(f"{known}: {name:<7} -> {how}", style="dim")
 
 
 def _evidence(one: Launched) -> Message:
