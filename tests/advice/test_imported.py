@@ -31,7 +31,11 @@ def test_it_says_how_to_continue() -> None:
     assert (wide.kind, wide.actions) == ("widen", (Advise("connect_program", {"names": names}),))
     few = World(Bowl({"learning_rate": 0.5, "beta1": 0.5}))
     more = next_round(replace(ran(asked(trials_per_study=5), few), imported=True))[0]
-    assert (more.kind, more.round, more.actions) == ("more_trials", None, (Advise("train_elsewhere"),))
+    assert (more.kind, more.round, more.actions) == (
+        "more_trials",
+        None,
+        (Advise("train_elsewhere"),),
+    )
 
 
 @pytest.mark.parametrize("imported", [True, False])

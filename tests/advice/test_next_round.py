@@ -12,13 +12,13 @@ import pytest
 from tests.launches.rounds_of_worlds import REFERENCE, asked, ran, with_added
 
 import tunewright as tw
-from tunewright.actions import Extend, Launch, Probe, Repeat, RunRound, RunTrials
+from tunewright.actions import Extend, Launch, Probe, Repeat, RunRound, RunTrials, ShowRound
 from tunewright.advice.next_round import next_round
 from tunewright.advice.proposal import Proposal
 from tunewright.checks.checklist import check
 from tunewright.messages import Message
 from tunewright.store.results import Results
-from tunewright.testing import Basin, Bowl, Surface, Unlucky, Walled, World, rise
+from tunewright.testing import Basin, Bowl, Surface, Unlucky, Walled, World, results, rise
 
 INSIDE = Bowl({"learning_rate": 0.5, "beta1": 0.5})
 
@@ -127,6 +127,21 @@ def test_everything_diverging_is_a_bug() -> None:
     assert made.actions[0].argv[:3] == ("tunewright", "trial", "first")
 
 
+def test_no_more_trials_of_a_space_in_which_everything_diverges() -> None:
+    for share in (0.97, 1.0):
+        found = next_round(ran(asked(trials_per_study=16), clean(Unlucky(INSIDE, share=share))))
+        assert [one.kind for one in found] == ["repair"]
+        assert found[0].reason.code == "proposal.suspect"
+
+
+def test_an_adaptive_search_in_which_nothing_completed_is_looked_into() -> None:
+    made = ran(asked(), clean(Unlucky(INSIDE, share=1.0)))
+    trials = tuple(replace(t, search="bayesian") for t in made.recorded)
+    (found,) = next_round(replace(made, search="bayesian", recorded=trials))
+    assert (found.kind, found.reason.code) == ("repair", "proposal.none_completed")
+    assert found.actions == (ShowRound("first"),)
+
+
 def test_a_space_that_mostly_diverges_is_searched_where_it_trains() -> None:
     surface = Walled(Bowl({"learning_rate": 0.02, "beta1": 0.5}), {"learning_rate": 1.0}, above=0.3)
     made = ran(asked(trials_per_study=60), clean(surface))
@@ -152,6 +167,43 @@ def test_overfitting_asks_for_a_regulariser() -> None:
     assert str(both.nuisance["dropout"]) == "linear(0, 0.5)"
 
 
+def test_overfitting_is_regularised_before_a_larger_model_is_tried() -> None:
+    """Neither more layers nor fewer are a remedy for overfitting."""
+    nuisance = {"learning_rate": REFERENCE["learning_rate"], "layers": tw.integers(1, 8)}
+    fixed = {"max_train_steps": 1000, "weight_decay": 1e-4}
+    surface = Bowl({"learning_rate": 0.5, "layers": 1.3})
+    round = asked(nuisance=nuisance, fixed=fixed, trials_per_study=30)
+    made = results(round, clean(surface))
+    assert first(made).kind == "widen"
+    assert "layers" in first(made).reason.facts["ranges"]
+    overfits = with_added(made, valid_error=rise(50, by=0.3, since=0.4))
+    found = next_round(overfits)
+    assert (found[0].kind, found[0].round.nuisance["layers"]) == ("regularise", tw.integers(1, 8))
+    assert "widen" not in [one.kind for one in found]
+    # what is not a part of the model is widened all the same
+    both = results(round, clean(Bowl({"learning_rate": 1.3, "layers": 1.3})))
+    wide = next_round(with_added(both, valid_error=rise(50, by=0.3, since=0.4)))[0]
+    assert wide.kind == "widen" and set(wide.reason.facts["ranges"]) == {"learning_rate"}
+    assert wide.reason.facts["left_out"] == ["layers"]
+
+
+@pytest.mark.parametrize(("level", "fits"), [(3.0, False), (0.0, True)])
+def test_a_regulariser_for_a_training_set_that_is_not_fit_has_a_note(
+    level: float, fits: bool
+) -> None:
+    fixed = {"max_train_steps": 1000, "weight_decay": 1e-4}
+    made = ran(asked(fixed=fixed, trials_per_study=20), clean())
+    lower = -2 * 0.2  # the best trials end at about 0.2
+    found = first(
+        with_added(made, valid_error=rise(50, by=0.3, since=0.4), train_loss=level or lower)
+    )
+    assert found.kind == "regularise"
+    note = found.reason.facts["not_fit"]
+    assert (note is None) is fits
+    if not fits:
+        assert note["metric"] == "train_loss" and note["fitted"] < 0.7
+
+
 def test_overfitting_without_a_regulariser_says_what_is_missing() -> None:
     made = with_added(ran(asked(), clean()), valid_error=rise(50, by=0.3, since=0.4))
     found = first(made)
@@ -165,6 +217,21 @@ def test_still_improving_asks_for_longer_training() -> None:
     assert made.kind == "longer"
     assert made.round is not None and made.round.fixed["max_train_steps"] == 2000
     assert made.actions[1] == Extend("first", max_train_steps=2000)
+    assert made.reason.facts["lengths"] == [2000, 6000, 18000]  # longer each time, looked at again
+    assert made.reason.facts["rule"]["code"] == "schedule.not_named"
+    assert "schedule.not_named" not in made.reason.text
+
+
+def test_best_steps_that_are_all_late_ask_for_longer_training_in_doubt() -> None:
+    """Under a decaying rate curves cannot tell, and the best steps all lie at the end."""
+    fixed = {"max_train_steps": 1000, "schedule": "cosine"}
+    found = next_round(ran(asked(fixed=fixed), clean(curve="to_zero")))
+    longer = next(one for one in found if one.kind == "longer")
+    assert longer.reason.code == "proposal.longer_in_doubt"
+    assert found[0].kind != "longer"  # nothing warns of it
+    assert longer.round is not None and longer.round.fixed["max_train_steps"] == 2000
+    scattered = next_round(ran(asked(fixed=fixed), clean()))
+    assert "longer" not in [one.kind for one in scattered]
 
 
 def test_settled_by_half_asks_for_shorter_training_and_allows_exploitation() -> None:
@@ -288,6 +355,22 @@ def test_an_adaptive_round_goes_on_or_stops() -> None:
     gaining = replace(adaptive, recorded=tuple(sorted(late, key=lambda t: t.number or 0)))
     found = first(replace(gaining, round=replace(made.round, detect=1e-4)))
     assert (found.kind, found.actions) == ("exploit", (RunTrials("first", 36, "bayesian"),))
+
+
+def test_a_search_whose_last_half_gained_nothing_is_not_continued() -> None:
+    made = ran(asked(), clean())
+    by_value = sorted(made.trials, key=lambda t: t.value or 0.0)  # the best came first
+    early = tuple(replace(t, number=n, index=n, search="bayesian") for n, t in enumerate(by_value))
+    found = next_round(replace(made, search="bayesian", recorded=early))
+    assert "exploit" not in [one.kind for one in found]
+    repeats = next(one for one in found if one.kind == "repeat")
+    assert repeats.reason.facts["gain"] == 0
+    late = tuple(
+        replace(t, number=n, index=n, search="bayesian") for n, t in enumerate(by_value[::-1])
+    )
+    found = next_round(replace(made, search="bayesian", recorded=late))
+    gains = {one.kind: one.reason.facts.get("gain") for one in found}
+    assert gains["exploit"] == gains["repeat"] > 0
 
 
 def test_every_proposed_round_can_be_run() -> None:

@@ -229,7 +229,7 @@ def test_the_best_that_escape_by_small_rates_are_named() -> None:
     small = [{"learning_rate": 1e-3 * (1 + n) if n < 10 else 0.1 * n} for n in range(20)]
     seen = overfitting(results_of(curves, configurations=small))[0].evidence.small_rates
     assert (seen.name, seen.best) == ("learning_rate", 3e-3)
-    assert seen.overfit > 1 and seen.p < 0.01
+    assert seen.others > 1 and seen.p < 0.01
     mixed = [{"learning_rate": 1e-3 * (1 + 7 * n % 20)} for n in range(20)]
     assert overfitting(results_of(curves, configurations=mixed))[0].evidence.small_rates is None
 

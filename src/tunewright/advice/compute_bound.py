@@ -81,7 +81,7 @@ def length_plan(
     >>> [(own.max_train_steps, own.trials) for own in length_plan(100_000, rounds=3).rounds]
     [(10000, 30), (32000, 12), (100000, 5)]
     """
-    if isinstance(rounds, bool) or rounds not in (1, 2, 3):
+    if type(rounds) is not int or rounds not in (1, 2, 3):
         raise DesignError("advice.bad_rounds", rounds=rounds, most=3)
     short = first_length(production_steps, warmup_steps)
     few = min(LONG_TRIALS, trials)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -20,6 +19,7 @@ from tunewright.checks._curve_question import (
     objective_metric,
     training_metric,
 )
+from tunewright.checks._small_rates import SmallRates, small_rates
 from tunewright.checks._study_rule import (
     IMMATERIAL,
     Reading,
@@ -30,7 +30,6 @@ from tunewright.checks._study_rule import (
 )
 from tunewright.checks.spacing import SpacedCurves, spaced, tables
 from tunewright.checks.training_bug import rise_readings
-from tunewright.design.ranges import is_number
 from tunewright.finding import Finding
 from tunewright.stats.noise import Floats, NoisyCurves, mean_variance, noisy_curves
 from tunewright.store.results import Results
@@ -38,8 +37,6 @@ from tunewright.store.trial import Trial
 
 MEDIAN_LIMIT = 2.2
 SURELY = 7.0  # standard errors: one such curve is no chance, however many were read
-FEWEST_RATES = 3  # trials on either side
-RATES_DIFFER = 0.05
 Kind = Literal["overfitting", "training too", "unknown"]
 
 
@@ -95,19 +92,6 @@ class Elsewhere:
     trials: tuple[int | None, ...]  # that overfit, best first
     by_chance: bool  # so few are flagged that noise explains them
     shown: Worsened | None = None  # the clearest of them
-
-
-@dataclass(frozen=True)
-class SmallRates:
-    """The best trials have smaller learning rates than those that overfit.
-
-    Selection of the best then favours what regularises by accident.
-    """
-
-    name: str  # what the round calls the learning rate
-    best: float  # the median of the five best trials
-    overfit: float  # the median of the trials that overfit
-    p: float  # of a rank test
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,7 +201,7 @@ def _answer(
     common = {
         **seen.fields,
         "elsewhere": _elsewhere(rest) if rest else None,
-        "small_rates": _small_rates(results, judged, [reading.trial for reading in overfit]),
+        "small_rates": _escaped(results, judged, [reading.trial for reading in overfit]),
     }
     if not said.because:
         evidence = OverfittingEvidence(**common)
@@ -285,25 +269,10 @@ def _elsewhere(readings: list[Reading[Worsened]]) -> Elsewhere:
     )
 
 
-def _small_rates(results: Results, judged: Judged, overfit: list[Trial]) -> SmallRates | None:
+def _escaped(results: Results, judged: Judged, overfit: list[Trial]) -> SmallRates | None:
     """Whether the best trials escape overfitting by smaller learning rates."""
-    name = results.meaning.name("learning_rate")
     marked = {id(trial) for trial in overfit}
-    best = _rates(name, [t for t in judged.ranked[:TOP] if id(t) not in marked])
-    worse = _rates(name, overfit)
-    if len(best) < FEWEST_RATES or len(worse) < FEWEST_RATES:
-        return None
-    from scipy.stats import mannwhitneyu
-
-    p = float(mannwhitneyu(best, worse, alternative="less", method="exact").pvalue)
-    if p > RATES_DIFFER:
-        return None
-    return SmallRates(name, float(np.median(best)), float(np.median(worse)), p)
-
-
-def _rates(name: str, trials: Sequence[Trial]) -> list[float]:
-    found = [trial.configuration.get(name) for trial in trials]
-    return [float(rate) for rate in found if is_number(rate)]  # type: ignore[arg-type]
+    return small_rates(results, [t for t in judged.ranked[:TOP] if id(t) not in marked], overfit)
 
 
 def _looks(results: Results, rest: list[Reading[Worsened]]) -> tuple[Action, ...]:

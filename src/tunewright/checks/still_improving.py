@@ -29,6 +29,7 @@ from tunewright.store.results import Results
 MEDIAN_LIMIT = 2.2
 DECAYING = ("cosine", "linear")  # schedules that end near zero
 CONSTANT = "constant"
+GENEROUS = Advise("generous_length")
 # over the last quarter of training; "declared": it is on, and nothing says what it does
 Schedule = Literal["decaying", "steady", "declared", "unknown"]
 
@@ -133,7 +134,8 @@ def _answer(
     if not said.because:
         return _flat(results, said, evidence)
     if schedules.count("decaying") * 2 >= len(schedules):
-        return Answer("cannot_judge", evidence)
+        actions: tuple[Action, ...] = (_longer(results, said.speakers[0]), GENEROUS)
+        return Answer("cannot_judge", evidence, actions)
     log = (Advise("log_learning_rate"),) if {"unknown", "declared"} & set(schedules) else ()
     fit = () if evidence.not_fit is None else (Advise("fit_before_regularising"),)
     actions = (*log, _longer(results, said.speakers[0]), Advise("decay_earlier"), *fit)
@@ -156,7 +158,7 @@ def _flat(results: Results, said: Statement[Gained], evidence: StillImprovingEvi
     if not lowered or lowered * 2 < len(schedules):
         return Answer("ok", evidence)
     log = (Advise("log_learning_rate"),) if "declared" in schedules else ()
-    actions = (*log, _longer(results, said.top[0]), Advise("generous_length"))
+    actions = (*log, _longer(results, said.top[0]), GENEROUS)
     return Answer("cannot_judge", replace(evidence, schedules=schedules), actions)
 
 

@@ -66,7 +66,9 @@ def next_(
         print_agreement(results, store)
         if path is not None:
             say(f"wrote {path}: {proposals[take - 1].kind}")
-        say(f"next: {action.command or action.shell_text}{' --dry-run' if path is not None else ''}")
+        say(
+            f"next: {action.command or action.shell_text}{' --dry-run' if path is not None else ''}"
+        )
 
     answer(json, data, page)
 

@@ -62,7 +62,7 @@ def _small_rates(facts: Facts) -> list[str]:
         return []
     return [
         f"the best trials have smaller {own['name']} (median {own['best']:.2g}) than those that "
-        f"overfit ({own['overfit']:.2g}): selecting the best favours regularisation by accident"
+        f"overfit ({own['others']:.2g}): selecting the best favours regularisation by accident"
     ]
 
 

@@ -281,7 +281,7 @@ def comparison(verdict: str, facts: Facts) -> list[str]:
             evidence.append(f"and ahead of {len(worse) - 1} more")
         if facts["weak"]:
             evidence.append("so few trials make this weak")
-        return [headline, *evidence, *_moved(worse[0])]
+        return [headline, *evidence, *_moved(worse[0]), *_small_rates(facts)]
     unclear = [pair for pair in facts["pairs"] if pair["verdict"] != "worse"]
     first = unclear[0]
     headline = f"{_short(facts['best'])} and {_short(first['other'])} cannot be told apart"
@@ -291,7 +291,19 @@ def comparison(verdict: str, facts: Facts) -> list[str]:
         evidence = [_why(first["why"])]
     if len(unclear) > 1:
         evidence.append(f"nor can {len(unclear) - 1} more")
-    return [headline, *evidence, *_moved(first)]
+    return [headline, *evidence, *_moved(first), *_small_rates(facts)]
+
+
+def _small_rates(facts: Facts) -> list[str]:
+    """Whether the best setting may owe its lead to small learning rates."""
+    own = facts.get("small_rates")
+    if own is None:
+        return []
+    return [
+        f"its best trials have smaller {own['name']} (median {own['best']:.2g}, the others' "
+        f"{own['others']:.2g}): its lead may be regularisation by accident; tune a regulariser for "
+        "every setting"
+    ]
 
 
 def _gap(pair: Facts) -> str:
