@@ -9,30 +9,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.advice.clean_worlds import INSIDE, clean, first
 from tests.launches.rounds_of_worlds import REFERENCE, asked, ran, with_added
 
 import tunewright as tw
-from tunewright.actions import Extend, Launch, Probe, Repeat, RunRound, RunTrials, ShowRound
+from tunewright.actions import Launch, Probe, Repeat, RunRound, RunTrials, ShowRound
 from tunewright.advice.next_round import next_round
-from tunewright.advice.proposal import Proposal
 from tunewright.checks.checklist import check
 from tunewright.messages import Message
 from tunewright.store.results import Results
-from tunewright.testing import Basin, Bowl, Surface, Unlucky, Walled, World, results, rise
-
-INSIDE = Bowl({"learning_rate": 0.5, "beta1": 0.5})
-
-
-def clean(surface: Surface = INSIDE, **changes: Any) -> World:
-    """A world without anything to complain about, up to its surface."""
-    settings: dict[str, Any] = {
-        "noise_sd": 0.005,
-        "curve": "two_plateaus",
-        "curve_sd": 0.002,
-        "evaluations": 50,
-        **changes,
-    }
-    return World(surface, **settings)
+from tunewright.testing import Basin, Bowl, Surface, Unlucky, Walled
 
 
 def kinds(results: Results) -> list[str]:
@@ -40,10 +26,6 @@ def kinds(results: Results) -> list[str]:
 
 
 NAN = Message("metric.not_finite", {"metric": "valid_error", "value": "nan", "step": 1})
-
-
-def first(results: Results) -> Proposal:
-    return next_round(results, check(results))[0]
 
 
 def test_a_clean_round_is_done_exploring() -> None:
@@ -152,106 +134,6 @@ def test_a_space_that_mostly_diverges_is_searched_where_it_trains() -> None:
     assert rates.low == 1e-4
     assert REFERENCE["learning_rate"].unit(rates.high) == pytest.approx(0.3, abs=0.05)
     assert [one.kind for one in found].index("repair") > [one.kind for one in found].index("narrow")
-
-
-def test_overfitting_asks_for_a_regulariser() -> None:
-    fixed = {"max_train_steps": 1000, "weight_decay": 1e-4, "dropout": 0.0}
-    made = ran(asked(fixed=fixed, trials_per_study=20), clean())
-    found = next_round(with_added(made, valid_error=rise(50, by=0.3, since=0.4)))
-    assert found[0].kind == "regularise"
-    (one, both) = (p.round for p in found if p.kind == "regularise")
-    assert one is not None and both is not None
-    assert str(one.nuisance["weight_decay"]) == "log(1e-06, 0.01)"
-    assert one.fixed == {"max_train_steps": 1000, "dropout": 0.0}
-    assert one.trials_per_study == 25  # three are searched now
-    assert str(both.nuisance["dropout"]) == "linear(0, 0.5)"
-
-
-def test_overfitting_is_regularised_before_a_larger_model_is_tried() -> None:
-    """Neither more layers nor fewer are a remedy for overfitting."""
-    nuisance = {"learning_rate": REFERENCE["learning_rate"], "layers": tw.integers(1, 8)}
-    fixed = {"max_train_steps": 1000, "weight_decay": 1e-4}
-    surface = Bowl({"learning_rate": 0.5, "layers": 1.3})
-    round = asked(nuisance=nuisance, fixed=fixed, trials_per_study=30)
-    made = results(round, clean(surface))
-    assert first(made).kind == "widen"
-    assert "layers" in first(made).reason.facts["ranges"]
-    overfits = with_added(made, valid_error=rise(50, by=0.3, since=0.4))
-    found = next_round(overfits)
-    assert (found[0].kind, found[0].round.nuisance["layers"]) == ("regularise", tw.integers(1, 8))
-    assert "widen" not in [one.kind for one in found]
-    # what is not a part of the model is widened all the same
-    both = results(round, clean(Bowl({"learning_rate": 1.3, "layers": 1.3})))
-    wide = next_round(with_added(both, valid_error=rise(50, by=0.3, since=0.4)))[0]
-    assert wide.kind == "widen" and set(wide.reason.facts["ranges"]) == {"learning_rate"}
-    assert wide.reason.facts["left_out"] == ["layers"]
-
-
-@pytest.mark.parametrize(("level", "fits"), [(3.0, False), (0.0, True)])
-def test_a_regulariser_for_a_training_set_that_is_not_fit_has_a_note(
-    level: float, fits: bool
-) -> None:
-    fixed = {"max_train_steps": 1000, "weight_decay": 1e-4}
-    made = ran(asked(fixed=fixed, trials_per_study=20), clean())
-    lower = -2 * 0.2  # the best trials end at about 0.2
-    found = first(
-        with_added(made, valid_error=rise(50, by=0.3, since=0.4), train_loss=level or lower)
-    )
-    assert found.kind == "regularise"
-    note = found.reason.facts["not_fit"]
-    assert (note is None) is fits
-    if not fits:
-        assert note["metric"] == "train_loss" and note["fitted"] < 0.7
-
-
-def test_overfitting_without_a_regulariser_says_what_is_missing() -> None:
-    made = with_added(ran(asked(), clean()), valid_error=rise(50, by=0.3, since=0.4))
-    found = first(made)
-    assert (found.kind, found.round) == ("regularise", None)
-    assert found.reason.code == "proposal.no_regulariser"
-    assert found.reason.facts["known"] == ["weight_decay", "dropout", "label_smoothing"]
-
-
-def test_still_improving_asks_for_longer_training() -> None:
-    made = first(ran(asked(), clean(curve="linear")))
-    assert made.kind == "longer"
-    assert made.round is not None and made.round.fixed["max_train_steps"] == 2000
-    assert made.actions[1] == Extend("first", max_train_steps=2000)
-    assert made.reason.facts["lengths"] == [2000, 6000, 18000]  # longer each time, looked at again
-    assert made.reason.facts["rule"]["code"] == "schedule.not_named"
-    assert "schedule.not_named" not in made.reason.text
-
-
-def test_best_steps_that_are_all_late_ask_for_longer_training_in_doubt() -> None:
-    """Under a decaying rate curves cannot tell, and the best steps all lie at the end."""
-    fixed = {"max_train_steps": 1000, "schedule": "cosine"}
-    found = next_round(ran(asked(fixed=fixed), clean(curve="to_zero")))
-    longer = next(one for one in found if one.kind == "longer")
-    assert longer.reason.code == "proposal.longer_in_doubt"
-    assert found[0].kind != "longer"  # nothing warns of it
-    assert longer.round is not None and longer.round.fixed["max_train_steps"] == 2000
-    scattered = next_round(ran(asked(fixed=fixed), clean()))
-    assert "longer" not in [one.kind for one in scattered]
-
-
-def test_settled_by_half_asks_for_shorter_training_and_allows_exploitation() -> None:
-    found = next_round(ran(asked(), clean(curve="fast", evaluations=100)))
-    assert [one.kind for one in found[:2]] == ["shorter", "exploit"]
-    shorter = found[0].round
-    assert shorter is not None
-    assert shorter.fixed["max_train_steps"] < 1000
-    made = ran(asked(), clean(curve="fast", evaluations=100))
-    (settles,) = (f for f in check(made) if f.check == "saturated")
-    assert shorter.fixed["max_train_steps"] >= max(settles.evidence.best_steps)
-
-
-def test_longer_and_shorter_are_never_proposed_together() -> None:
-    made = ran(asked(), clean(curve="fast", evaluations=100))
-    findings = check(made)
-    (settles,) = (f for f in findings if f.check == "saturated")
-    other = replace(settles, check="still_improving", about="another study")  # of the same round
-    kinds = [one.kind for one in next_round(made, [*findings, other])]
-    assert "longer" in kinds and "shorter" not in kinds
 
 
 def test_too_few_trials_for_what_is_to_be_detected_continue_the_round() -> None:
