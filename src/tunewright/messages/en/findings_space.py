@@ -233,6 +233,8 @@ def _unfair(facts: Facts) -> str:
         return "Some settings have far fewer feasible trials"
     if facts["ends"]:
         return "A setting may improve beyond the end of its range"
+    if facts.get("needs") is not None:
+        return "One length of training does not suit every setting"
     return "Search spaces differ in size, with as many trials"
 
 
@@ -259,6 +261,13 @@ def _differences(facts: Facts) -> Iterator[str]:
         yield (
             f"{own['setting']} is best at the {own['side']} end of {own['column']}, "
             f"{facts['best']} is not"
+        )
+    if facts.get("needs") is not None:
+        own = facts["needs"]
+        yield (
+            f"{own['longer']} is best at steps {min(own['late_steps'])} to "
+            f"{max(own['late_steps'])} of {own['max_train_steps']}, {own['shorter']} at "
+            f"{min(own['early_steps'])} to {max(own['early_steps'])}"
         )
     if facts["spaces"] is not None:
         most, least = facts["spaces"]["most"], facts["spaces"]["least"]
@@ -382,6 +391,10 @@ def variance(verdict: str, facts: Facts) -> list[str]:
         f"({spread['low']:.2g} to {spread['high']:.2g})"
     )
     evidence = [numbers]
+    if facts.get("known_from"):
+        evidence.append(
+            f"measured in {facts['known_from']}; again only after a major change of the pipeline"
+        )
     if facts["optimism"] is not None:
         evidence.append(
             f"the best value, picked among {facts['picked_among']}, is probably optimistic by at "
@@ -501,6 +514,8 @@ ACTIONS: dict[str, Template] = {
     "add_values": _add_values,
     "compare_as_list": "compare three values of {name} as a list: 16 shared points each show far "
     "more",
+    "length_again": "choose max_train_steps again, long enough for every setting: it changes with "
+    "the architecture, the data and their augmentation",
     "tune_equally": "compare settings only when each is tuned as well as the others",
     "suspect_bug": "suspect a bug in the training program first: does one trial learn with a small "
     "learning rate and no schedule?",
