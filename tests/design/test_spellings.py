@@ -6,7 +6,7 @@ from tunewright.design.names import NAMES
 from tunewright.design.objective import minimize
 from tunewright.importers.build_round import Options, take_over
 from tunewright.importers.foreign import ForeignTrial, Source
-from tunewright.importers.spellings import SPELLINGS, usual_meanings
+from tunewright.design.spellings import SPELLINGS, usual_meanings
 
 
 def test_every_meaning_is_one_the_package_knows() -> None:
