@@ -239,9 +239,7 @@ def _half_to_double(value: Value, searched: Range) -> Range | None:
     return type(searched)(low, high) if high > low > 0 else None
 
 
-def _notes(
-    found: Collection[Extended], meaning: Meaning, old: int, new: int
-) -> list[Message]:
+def _notes(found: Collection[Extended], meaning: Meaning, old: int, new: int) -> list[Message]:
     notes = []
     if not any(e.role == "nuisance" and meaning.of(e.name) == "learning_rate" for e in found):
         rates = [e.name for e in found if usual_meaning(e.name) == "learning_rate"]

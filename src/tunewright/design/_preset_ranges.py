@@ -138,9 +138,7 @@ _L2 = Entry(
 _SGD_SCHEDULE = (
     _END_FACTOR,
     _DECAY_STEPS,
-    Entry(
-        "schedule", None, NEVER, "linear", "AlgoPerf's Nesterov baseline", True, decays=True
-    ),
+    Entry("schedule", None, NEVER, "linear", "AlgoPerf's Nesterov baseline", True, decays=True),
 )
 # by the playbook's FAQ some schedule that is not constant matters, and is tuned: of Adam's too
 _ADAM_SCHEDULE = (replace(_END_FACTOR, trials=50), replace(_DECAY_STEPS, trials=75), _COSINE)

@@ -30,26 +30,21 @@ MEANINGS: dict[str, Area] = {
     "batch_size": "batch size",
 }
 # words of a name that say what it is, where it has no meaning; the first area that has one counts
-WORDS: dict[Area, frozenset[str]] = {
-    "warm-up": frozenset({"warmup", "warm"}),
-    "regulariser": frozenset({"dropout", "regulariser", "regularizer", "l1", "l2", "smoothing"}),
-    "schedule": frozenset({"schedule", "scheduler", "decay", "cooldown", "gamma"}),
-    "augmentation": frozenset(
-        "aug augment augmentation augmentations mixup cutmix cutout crop flip jitter rotation "
-        "randaugment trivialaugment autoaugment erasing hue saturation brightness contrast "
-        "grayscale blur specaugment".split()
-    ),
-    "initialization": frozenset({"init", "initialization", "initializer", "initial"}),
-    "optimizer": frozenset(
-        "lr learning adam adamw sgd nesterov clip clipping momentum rmsprop eps".split()
-    ),
-    "model": frozenset(
-        "layer layers depth width hidden head heads unit units channel channels filter filters "
-        "embd embed embedding block blocks kernel dim dims model architecture arch backbone "
-        "activation encoder decoder mlp ffn expansion rank experts patch".split()
-    ),
-    "data": frozenset({"data", "dataset", "corpus", "mixture", "subset", "vocab", "tokenizer"}),
+_WORDS: dict[Area, str] = {
+    "warm-up": "warmup warm",
+    "regulariser": "dropout regulariser regularizer l1 l2 smoothing",
+    "schedule": "schedule scheduler decay cooldown gamma",
+    "augmentation": "aug augment augmentation augmentations mixup cutmix cutout crop flip jitter "
+    "rotation randaugment trivialaugment autoaugment erasing hue saturation brightness contrast "
+    "grayscale blur specaugment",
+    "initialization": "init initialization initializer initial",
+    "optimizer": "lr learning adam adamw sgd nesterov clip clipping momentum rmsprop eps",
+    "model": "layer layers depth width hidden head heads unit units channel channels filter "
+    "filters embd embed embedding block blocks kernel dim dims model architecture arch backbone "
+    "activation encoder decoder mlp ffn expansion rank experts patch",
+    "data": "data dataset corpus mixture subset vocab tokenizer",
 }
+WORDS = {area: frozenset(words.split()) for area, words in _WORDS.items()}
 _TOGETHER: dict[str, Area] = {"weight_decay": "regulariser", "end_factor": "schedule"}
 
 
@@ -62,7 +57,9 @@ def area_of(name: str, meaning: Meaning) -> Area | None:
     meant = meaning.of(name)
     if meant is None and name not in meaning.regularisers:
         meant = usual_meaning(name)
-        if meant in meaning.means:  # another name has this meaning, or it was declared that none has
+        if (
+            meant in meaning.means
+        ):  # another name has this meaning, or it was declared that none has
             meant = None
     if meant in MEANINGS:
         return MEANINGS[meant]

@@ -1,8 +1,9 @@
 """What is refused before any compute because of what names mean and what is trained.
 
 A number of steps to be searched, a batch size tuned for a validation metric, a seed as a
-hyperparameter, a name the training program does not take, a declared meaning of no such name. Each refusal says why and what to do;
-all of a round's are reported at once. What is only unwise is a note of `advice`.
+hyperparameter, a name the training program does not take, a declared meaning of no such name. Each
+refusal says why and what to do; all of a round's are reported at once. What is only unwise is a
+note of `advice`.
 """
 
 from __future__ import annotations

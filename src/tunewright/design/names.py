@@ -81,6 +81,10 @@ class Meaning:
         spelled = self.means.get(meaning, meaning)
         return f"<no {meaning}>" if spelled is None else str(spelled)
 
+    def absent(self, meaning: str) -> bool:
+        """Whether it is declared that nothing has this meaning."""
+        return meaning in self.means and self.means[meaning] is None
+
     def of(self, name: str) -> str | None:
         """What a name means here, or None if nothing is known of it."""
         for meaning in NAMES:

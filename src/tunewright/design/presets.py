@@ -109,6 +109,8 @@ def space(
         notes.append(Message("preset.batch_size_bounded", facts))
     for entry in _entries(name, batch_size, overfitting):
         spelled = meaning.name(entry.name)
+        if meaning.absent(entry.name):
+            continue
         searched = entry.searched is not None and trials >= entry.trials
         if takes is None and entry.optional:
             continue

@@ -140,16 +140,16 @@ _ENDINGS = {
     "epochs": "max_train_steps",
 }
 # words before an ending, or before the last dot, that make it something else: `min_lr`, `bn.eps`
-_OTHERWISE = frozenset(
+_OTHERWISE = (
     "min minimum end final last warmup decay cooldown eval evaluation valid val validation test "
     "save log print ema bn batchnorm norm layernorm groupnorm teacher target every per early "
-    "patience scheduler schedule sched accumulation micro exclude no use frozen freeze pretrain".split()
+    "patience scheduler schedule sched accumulation micro exclude no use frozen freeze pretrain"
 )
 _EPOCH = frozenset({"epoch", "epochs"})
-_REGULARISES = frozenset(
+_REGULARISES = (
     "dropout droprate dropoutrate dropoutprob dropoutp dropprob droppath droppathrate "
     "stochasticdepth stochasticdepthrate labelsmoothing labelsmoothingfactor smoothing l1 l1reg "
-    "l1penalty attndropout attentiondropout hiddendropout residdropout embddropout".split()
+    "l1penalty"
 )
 
 
@@ -166,11 +166,11 @@ def usual_meaning(name: str) -> str | None:
         return meant
     before, component = _separated(name)
     own = _words(component)
-    if before and not _OTHERWISE & set(before) and (meant := _FORMS.get("".join(own))):
+    if before and not _OTHER_WORDS & set(before) and (meant := _FORMS.get("".join(own))):
         return meant
     for length in (1, 2):
         meant = _ENDINGS.get("".join(words[-length:])) if len(words) > length else None
-        if meant and not _OTHERWISE & set(words[:-length]):
+        if meant and not _OTHER_WORDS & set(words[:-length]):
             return meant
     return None
 
@@ -184,7 +184,7 @@ def regularises(name: str) -> bool:
     words, component = _words(name), _words(_separated(name)[1])
     forms = {"".join(words), "".join(component), *words[-1:]}
     ending = bool(words) and words[-1] == "dropout"
-    return ending or bool(forms & _REGULARISES) or usual_meaning(name) == "weight_decay"
+    return ending or bool(forms & _REGULARISER_FORMS) or usual_meaning(name) == "weight_decay"
 
 
 def candidates(names: Iterable[str]) -> dict[str, list[str]]:
@@ -286,4 +286,6 @@ def _separated(name: str) -> tuple[list[str], str]:
     return _words(" ".join(parts[:-1])), parts[-1]
 
 
+_OTHER_WORDS = frozenset(_OTHERWISE.split())
+_REGULARISER_FORMS = frozenset(_REGULARISES.split())
 _FORMS = {spelled: meaning for meaning, own in SPELLINGS.items() for spelled in own}
