@@ -55,8 +55,8 @@ def declared_problems(meaning: Meaning, takes: Collection[str]) -> Iterator[Mess
     for meant, names in meaning.declared.items():
         for name in names:
             if name not in takes:
-                facts = {"meaning": meant, "spelled": name, "near": _meant(meant, name, takes)}
-                yield Message("meaning.not_taken", {**facts, "known": sorted(takes)})
+                said = {"meaning": meant, "spelled": name, "near": _meant(meant, name, takes)}
+                yield Message("meaning.not_taken", {**said, "known": sorted(takes)})
     for name in meaning.off:
         if name not in takes:
             near = difflib.get_close_matches(name, sorted(takes), n=1)

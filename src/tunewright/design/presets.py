@@ -105,8 +105,8 @@ def space(
     lines: list[Line] = []
     notes: list[Message] = []
     if batch_size is not None and batch_size > LARGEST_SCALED:
-        facts = {"batch_size": batch_size, "most": LARGEST_SCALED}
-        notes.append(Message("preset.batch_size_bounded", facts))
+        bounds = {"batch_size": batch_size, "most": LARGEST_SCALED}
+        notes.append(Message("preset.batch_size_bounded", bounds))
     for entry in _entries(name, batch_size, overfitting):
         spelled = meaning.name(entry.name)
         if meaning.absent(entry.name):
@@ -132,13 +132,16 @@ def space(
             later = f"searched in {entry.searched} with {entry.trials} trials or more"
         declared = entry.searched if searched else entry.fixed
         lines.append(Line(spelled, declared, entry.source, later))
-    warmup = None if max_train_steps is None else _warmup(name, max_train_steps, lr_decay)
-    given = {"warmup_steps": warmup, "max_train_steps": max_train_steps, "batch_size": batch_size}
-    for known, value in given.items():
-        known = meaning.name(known)
-        if value is not None and (takes is None or known in takes):
-            found = value if isinstance(value, tuple) else (value, "as given")
-            lines.append(Line(known, *found))
+    given: dict[str, tuple[int, str]] = {}
+    if max_train_steps is not None:
+        given["warmup_steps"] = _warmup(name, max_train_steps, lr_decay)
+        given["max_train_steps"] = (max_train_steps, "as given")
+    if batch_size is not None:
+        given["batch_size"] = (batch_size, "as given")
+    for known, (count, source) in given.items():
+        spelled = meaning.name(known)
+        if spelled in takes if takes is not None else not meaning.absent(known):
+            lines.append(Line(spelled, count, source))
     return Space(name, trials, tuple(lines), tuple(notes))
 
 

@@ -35,9 +35,9 @@ def scientific_lines(
     """What the round asks about, then comments for what has no default."""
     if asked is not None:
         if area_of(asked, meaning) == "regulariser":
-            off, on = meaning.off.get(asked, 0.0), STRENGTH.get(meaning.of(asked) or "", 0.1)
-            own = defaults.get(asked)
-            on = on if own is None or same_value(own, off) else own
+            off, own = meaning.off.get(asked, 0.0), defaults.get(asked)
+            usual = STRENGTH.get(meaning.of(asked) or "", 0.1)
+            on = usual if own is None or same_value(own, off) else own
             values = f"[{toml_value(off)}, {toml_value(on)}]"
             yield f"{toml_key(asked)} = {values}  # off against on"
         else:
