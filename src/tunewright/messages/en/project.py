@@ -33,7 +33,7 @@ def _means_guessed(facts: Facts) -> str:
         for meaning, name in facts["means"].items()
     ]
     return (
-        f"read by their spelling: {'; '.join(pairs)}. It stands under [workload.means] in "
+        f"read by their spelling: {'; '.join(pairs)}. Written under [workload.means] in "
         "tunewright.toml: correct what is wrong"
     )
 
