@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
 from tests.pages import replayed, text_of
 
 from tunewright.design.names import LISTS, NAMES, NUMBERS
@@ -13,6 +14,7 @@ from tunewright.design.spellings import regularises, usual_meaning
 ROW = re.compile(r"^\| (`.*?) \|.*\| (.*) \|$", re.MULTILINE)
 
 
+@pytest.mark.beyond_core  # it starts a process
 def test_the_page_runs(tmp_path: Path) -> None:
     replayed("meanings.md", tmp_path, promises=4)
 
