@@ -16,7 +16,7 @@ ROW = re.compile(r"^\| (`.*?) \|.*\| (.*) \|$", re.MULTILINE)
 
 @pytest.mark.beyond_core  # it starts a process
 def test_the_page_runs(tmp_path: Path) -> None:
-    replayed("meanings.md", tmp_path, promises=4)
+    assert replayed("meanings.md", tmp_path, promises=4)
 
 
 def test_every_meaning_stands_there_with_spellings_that_are_known() -> None:
