@@ -57,8 +57,8 @@ def declared_problems(meaning: Meaning, takes: Collection[str]) -> Iterator[Mess
             if name not in takes:
                 said = {"meaning": meant, "spelled": name, "near": _meant(meant, name, takes)}
                 yield Message("meaning.not_taken", {**said, "known": sorted(takes)})
-    for name in meaning.off:
-        if name not in takes:
+    for name in meaning.off:  # a name, or a meaning
+        if name not in takes and meaning.name(name) not in takes:
             near = difflib.get_close_matches(name, sorted(takes), n=1)
             facts = {"name": name, "near": near[0] if near else None, "known": sorted(takes)}
             yield Message("meaning.off_not_taken", facts)

@@ -121,4 +121,5 @@ def _off(name: str, value: Value, meaning: Meaning) -> bool:
     """Whether a value switches its hyperparameter off, so that it acts on nothing."""
     if value is None or value is False:
         return True
-    return same_value(value, meaning.off.get(name, 0))
+    declared = meaning.off.get(meaning.of(name) or name, 0)
+    return same_value(value, meaning.off.get(name, declared))

@@ -123,7 +123,8 @@ def space(
             lines.append(_constant(entry, spelled, off or {}))
             continue
         if entry.name == "schedule":
-            value = _decaying((off or {}).get(spelled), entry.fixed)
+            constant = (off or {}).get(spelled, (off or {}).get("schedule"))
+            value = _decaying(constant, entry.fixed)
             lines.append(Line(spelled, value, entry.source))
             continue
         if searched or entry.searched is None:
@@ -138,9 +139,9 @@ def space(
         given["max_train_steps"] = (max_train_steps, "as given")
     if batch_size is not None:
         given["batch_size"] = (batch_size, "as given")
-    for known, (count, source) in given.items():
-        spelled = meaning.name(known)
-        if spelled in takes if takes is not None else not meaning.absent(known):
+    for meant, (count, source) in given.items():
+        spelled = meaning.name(meant)
+        if spelled in takes if takes is not None else not meaning.absent(meant):
             lines.append(Line(spelled, count, source))
     return Space(name, trials, tuple(lines), tuple(notes))
 
@@ -178,7 +179,7 @@ def _warmup(name: str, max_train_steps: int, lr_decay: bool) -> tuple[int, str]:
 def _constant(entry: Entry, spelled: str, off: Mapping[str, Value]) -> Line:
     """What belongs to a decay, while the learning rate is constant."""
     if entry.name == "schedule":
-        return Line(spelled, off.get(spelled, CONSTANT), SIMPLE)
+        return Line(spelled, off.get(spelled, off.get("schedule", CONSTANT)), SIMPLE)
     later = f"searched in {entry.searched} with a decay, from {entry.trials} trials"
     return Line(spelled, entry.fixed, "of no effect while the rate is constant", later)
 
