@@ -79,7 +79,7 @@ class Meaning:
         name.
         """
         spelled = self.means.get(meaning, meaning)
-        return f"<no {meaning}>" if spelled is None else str(spelled)
+        return f"({meaning})" if spelled is None else str(spelled)
 
     def absent(self, meaning: str) -> bool:
         """Whether it is declared that nothing has this meaning."""
