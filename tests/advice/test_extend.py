@@ -10,7 +10,7 @@ import tunewright as tw
 from tunewright.advice.extend import extend, extension, trained_steps
 from tunewright.design.longer_schedule import stretched
 from tunewright.design.names import Meaning
-from tunewright.design.ranges import Log
+from tunewright.design.ranges import Log, log
 from tunewright.design.schedule import Cosine, Linear, Warmup
 from tunewright.errors import DesignError, NotFound
 from tunewright.messages import Message
@@ -62,7 +62,29 @@ def test_each_hyperparameter_says_why() -> None:
     assert (
         made.rule.facts["rule"] == stretched(Warmup(50, Linear(decay_steps=400)), 1000, 10_000).rule
     )
-    assert made.notes == (Message("extend.taken_for_model", {"names": ["layers"]}),)
+    assert made.notes == ()
+
+
+def test_an_undeclared_learning_rate_is_tuned_again() -> None:
+    world = World(Bowl({"lr": 0.5}), evaluations=4)
+    round = asked(nuisance={"lr": log(1e-4, 1.0)}, fixed={"epochs": 10})
+    made = extension(results(round, world), 50)
+    assert list(made.round.nuisance) == ["lr"] and made.round.fixed == {"epochs": 50}
+    means = {"learning_rate": "lr", "max_train_steps": "epochs"}
+    assert made.notes[0] == Message("meaning.guessed", {"means": means})
+    assert "extend.no_rate" not in [note.code for note in made.notes]
+
+
+def test_what_cannot_be_read_is_reported() -> None:
+    rates = {"encoder.lr": log(1e-4, 1.0), "decoder.lr": log(1e-4, 1.0), "temperature": [1, 2]}
+    world = World(Bowl({"encoder.lr": 0.5}), evaluations=4)
+    round = asked(nuisance=rates, fixed={"max_train_steps": 10})
+    made = extension(results(round, world), 50)
+    notes = {note.code: note.facts for note in made.notes}
+    assert notes["extend.no_rate"]["rates"] == ["encoder.lr", "decoder.lr"]
+    assert notes["extend.taken_for_model"]["names"] == ["temperature"]
+    assert made.round.nuisance == {}
+    assert all(note.text for note in made.notes)
 
 
 def test_more_may_be_tuned_again() -> None:

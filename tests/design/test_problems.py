@@ -234,3 +234,13 @@ def test_all_problems_are_said_at_once() -> None:
         "declaration.nothing_to_search",
         "declaration.fixed_range",
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "meaning"),
+    [("max_iters", "max_train_steps"), ("bs", "batch_size"), ("width", None)],
+)
+def test_a_fixed_range_is_not_sent_to_where_it_is_refused(name: str, meaning: str | None) -> None:
+    with pytest.raises(DesignError) as refused:
+        Round("r", goal="?", fixed={name: integers(50, 100)}, trials_per_study=1)
+    assert states(refused.value, "declaration.fixed_range", {"column": name, "meaning": meaning})

@@ -11,6 +11,7 @@ from tunewright.design.objective import maximize, minimize
 from tunewright.design.ranges import Choice, Log
 from tunewright.errors import Damaged, DesignError, NotFound
 from tunewright.importers.files import csv_columns, files_below
+from tunewright.messages import Message
 
 WIDE = """run_name,lr,optimizer,batch_size,seed,val_loss,val_acc
 calm-lake-1,0.001,adam,64,1,0.9,0.5
@@ -59,7 +60,9 @@ def test_roles_and_ranges_can_be_said(tmp_path: Path) -> None:
     assert found.notes == (
         "seed: left out as a seed or a label, since it is no hyperparameter; say roles= to take it "
         "in.",
-        "by their spelling: lr as learning_rate, val_loss as valid_loss; say means= if not.",
+        Message(
+            "meaning.guessed", {"means": {"learning_rate": "lr", "valid_loss": "val_loss"}}
+        ).text,
     )
 
 

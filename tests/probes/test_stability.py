@@ -121,7 +121,7 @@ def test_what_is_missing_is_named_with_the_entry(workload: Any) -> None:
     facts = {"name": "learning_rate", "meaning": "learning_rate"}
     assert said == Message("probe.no_value", facts)
 
-    def other(run: Any, lr: float = 0.1, epochs: int = 3) -> None:
+    def other(run: Any, pace: float = 0.1, horizon: int = 3) -> None:
         raise AssertionError("nothing may train")
 
     lacks = stability(workload(other, off=None)).missing

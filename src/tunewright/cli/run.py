@@ -99,7 +99,7 @@ def run(
             planned = plan(asked, workload, with_search, executor.slots)
         answer(
             json,
-            facts.without(planned, "advice"),
+            planned,
             lambda: print_plan(planned, str(workload.objective), screen()),
         )
         return

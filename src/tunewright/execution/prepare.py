@@ -6,21 +6,28 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from tunewright.design.continued import notes_on_continued
 from tunewright.design.guards import advise, refuse
+from tunewright.design.names import Meaning
+from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value
 from tunewright.design.round import Round
+from tunewright.design.spellings import guess_note
 from tunewright.design.study import Study
-from tunewright.errors import DesignError
+from tunewright.errors import DesignError, NotFound
 from tunewright.execution.command import FACTS, Command, is_reserved
 from tunewright.execution.workload import Workload
+from tunewright.messages import Message
 from tunewright.search.search import Search, Suggestion, vet
 from tunewright.store.rounds import Suggestions
+from tunewright.store.store import Store
 
 
 def ready(round: Round, workload: Workload, search: Search) -> Round:
     """The round with the workload's unmentioned defaults; refuses what cannot be run."""
     if not isinstance(round, Round):
         raise DesignError("run.not_a_round", round=round)
+    workload = workload.given(round.names)
     _refuse_reserved(round, workload)
     accepts = workload.accepts
     refuse(
@@ -63,9 +70,34 @@ def with_defaults(round: Round, defaults: Mapping[str, Value]) -> Round:
     return replace(round, fixed={**round.fixed, **unsaid}) if unsaid else round
 
 
-def advice(round: Round, workload: Workload) -> tuple[str, ...]:
-    """What is unwise about the round, but not refused."""
-    return tuple(str(one) for one in advise(round, workload.objective, workload.meaning))
+def advice(round: Round, workload: Workload, store: Store | None = None) -> tuple[Message, ...]:
+    """How names are read and what is unwise about the round, but not refused.
+
+    The store tells what the round continues.
+    """
+    known = workload.given(round.names)
+    found = notes_on(round, known.objective, known.meaning)
+    return (*found, *continued_notes(store, round, known.meaning, known.name))
+
+
+def notes_on(round: Round, objective: Objective, meaning: Meaning) -> tuple[Message, ...]:
+    """How names are read where nobody declared it, and what is unwise about the round."""
+    return (*guess_note(meaning), *advise(round, objective, meaning))
+
+
+def continued_notes(
+    store: Store | None, round: Round, meaning: Meaning, workload: str = ""
+) -> tuple[Message, ...]:
+    """What the round that it continues makes of it: settings that were tuned for another one."""
+    if store is None or not round.continues:
+        return ()
+    try:
+        earlier = store.round(round.continues).round
+    except NotFound:
+        return ()
+    probes = store.probes(workload, name="train_steps") if workload else []
+    probed = {value for probe in probes for value in probe.settings.values()}
+    return notes_on_continued(round, earlier, meaning, probed)
 
 
 def suggestions(search: Search) -> Suggestions | None:

@@ -129,11 +129,13 @@ def supervised(
     _check_limits(max_hours, trials)
     search = learning_from_earlier(search, round, workload.store, workload.objective)
     own = ready(round, workload, search)
+    workload = workload.given(own.names)
     deadline = None if max_hours is None else time.monotonic() + max_hours * SECONDS_PER_HOUR
     with Store.open(workload.store) as store:
         record = _begin(store, own, workload, search, watch)
         root = store.trial_root(Path(record.folder) if record.folder else None)
-        notes = advice(own, workload) if advise and not record.continued else ()
+        said = advice(own, workload, store) if advise and not record.continued else ()
+        notes = tuple(str(note) for note in said)
         from_server(store, lambda: _keep_notes(store, record, notes), watch.message)
         kind: Kind = "worker" if join else "supervisor"
         with on_duty(store, record.id, kind, exclusive=not join) as heartbeat:

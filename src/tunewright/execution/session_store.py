@@ -18,7 +18,7 @@ from tunewright.errors import DesignError, OutOfDate, StoreError
 from tunewright.execution.account import Account
 from tunewright.execution.heartbeat import lease_s, on_duty
 from tunewright.execution.ledger import BACKUP_AGAIN_S, spool
-from tunewright.execution.prepare import suggestions
+from tunewright.execution.prepare import continued_notes, notes_on, suggestions
 from tunewright.execution.retry import FINAL, from_server, persist
 from tunewright.execution.suggest import filled
 from tunewright.search.listed import Listed
@@ -72,11 +72,22 @@ class Desk:
             self._leases = LeaseWatch(lease_s())
             self._search = search
             self._provenance = capture()
+            self.advice = (
+                *notes_on(round, objective, meaning),
+                *continued_notes(self.store, round, meaning),
+            )
+            if not self.record.continued:
+                from_server(self.store, self._keep_advice, log.warning)
             self._backup_at = 0.0  # not looked at before, by the monotonic clock
             self._held: set[int] = set()  # trials given out and not ended
             self._unsure = False  # a claim failed half-way: a trial may be ours unknown to us
             from_server(self.store, self._take_over, log.warning)
             self._stack = stack.pop_all()
+
+    def _keep_advice(self) -> None:
+        with self.store.transaction():
+            for note in self.advice:
+                self.store.note(self.record, note.text)
 
     def _take_over(self) -> None:
         """Take back what dead owners held, and take in what they left in the trial folders."""

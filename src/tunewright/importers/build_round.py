@@ -15,12 +15,12 @@ from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value, same_value
 from tunewright.design.round import Round
+from tunewright.design.spellings import guess_note, understood
 from tunewright.design.study import Study
 from tunewright.errors import DesignError, NotFound
 from tunewright.importers.foreign import ForeignTrial, Source, plain_name
 from tunewright.importers.nearest import did_you_mean
 from tunewright.importers.roles import Role, guess_roles
-from tunewright.importers.spellings import usual_meanings
 from tunewright.messages import Message
 from tunewright.store.curves import Batch, Curves, pack
 from tunewright.store.results import Results
@@ -98,16 +98,10 @@ def _meaning(
     trials: Sequence[ForeignTrial], said: Mapping[str, Any]
 ) -> tuple[Meaning, tuple[str, ...]]:
     """What names mean: as the user says, and by their usual spelling where nothing is said."""
-    names = [name for t in trials for name in (*t.configuration, *t.points)]
-    usual = {
-        meaning: name
-        for meaning, name in usual_meanings(names).items()
-        if meaning not in said and name not in said.values()
-    }
-    if not usual:
-        return Meaning(said), ()
-    words = ", ".join(f"{name} as {meaning}" for meaning, name in usual.items())
-    return Meaning({**usual, **said}), (f"by their spelling: {words}; say means= if not.",)
+    names = dict.fromkeys(name for trial in trials for name in trial.configuration)
+    metrics = dict.fromkeys(name for trial in trials for name in trial.points)
+    found = understood(Meaning(said), names, metrics)
+    return found, tuple(note.text for note in guess_note(found))
 
 
 def _numbered(trials: Sequence[ForeignTrial]) -> list[ForeignTrial]:

@@ -45,7 +45,8 @@ def run_equal(
         trials_per_study=seeds,
         seed=seed,
     )
-    noted = WithoutAdvice(watch or Silent(), advice(round, workload))
+    unsaid = [note.text for note in advice(round, workload)]
+    noted = WithoutAdvice(watch or Silent(), unsaid)
     return run_probe(probe, round, workload, watch=noted)
 
 

@@ -265,11 +265,6 @@ def _course_headline(facts: Facts) -> str:
     return f"The gradient noise scale ends at about {words.two_digits(last)}"
 
 
-def _off_name(facts: Facts) -> str:
-    hint = f"did you mean {facts['near']!r}?" if facts["near"] else "remove the entry"
-    return f"off={{{facts['key']!r}: ...}}: the program takes no {facts['name']!r}; {hint}"
-
-
 def _off_value(facts: Facts) -> str:
     example = '"constant"' if facts["schedule"] else "..."
     return (
@@ -458,7 +453,6 @@ SENTENCES: dict[str, Template] = {
     "probe.train_steps.no_value": (
         "a value for {name}: fixed={{{name!r}: ...}} (--fixed {name}=...)"
     ),
-    "probe.off_name": _off_name,
     "probe.off_value": _off_value,
     "probe.critical_batch.few_feasible": (
         "three feasible trials at batch size {batch_size}: {feasible} of {trials} are. Narrow the "

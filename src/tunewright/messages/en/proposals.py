@@ -193,6 +193,11 @@ SENTENCES: dict[str, Template] = {
     "extend.likely": "likely to transfer",
     "extend.might": "might transfer; few long trials cannot pay for it",
     "extend.unlikely": "unlikely to transfer, but nothing says where else to look",
+    "extend.no_rate": lambda facts: (
+        "no learning rate is tuned again"
+        + (f" ({', '.join(facts['rates'])} are several)" if len(facts["rates"]) > 1 else "")
+        + ": name the hyperparameter that means it, or tune one with tune=(...)"
+    ),
     "extend.far_apart": "{old} steps are {share:percent} of {new}: what holds there may not hold "
     "here; a round at about {between:percent} in between is safer",
     "extend.taken_for_model": "taken for parts of the model, which are likely to transfer: "

@@ -14,7 +14,7 @@ from tunewright.design.round import Round
 from tunewright.errors import NotFound
 from tunewright.execution.prepare import advice, ready
 from tunewright.execution.workload import Workload
-from tunewright.messages import words
+from tunewright.messages import Message, words
 from tunewright.present.terminal.plain_table import cell, table
 from tunewright.present.terminal.round_page import roles, without_fixed
 from tunewright.search.search import Search
@@ -37,7 +37,7 @@ class Plan:
     left: int  # trials it would run
     workers: int
     cost: Cost | None  # None: no trial has ended yet, so nothing is known
-    advice: tuple[str, ...]
+    advice: tuple[Message, ...]  # how names are read, and what is unwise
     search: str
 
 
@@ -60,9 +60,17 @@ def plan(round: Round, workload: Workload, search: Search, workers: int) -> Plan
         left,
         workers,
         expected_cost(left, [trial.seconds for trial in ended], workers),
-        advice(prepared, workload),
+        _advice(prepared, workload),
         search.name,
     )
+
+
+def _advice(round: Round, workload: Workload) -> tuple[Message, ...]:
+    try:
+        with Store.open(workload.store, create=False) as opened:
+            return advice(round, workload, opened)
+    except NotFound:
+        return advice(round, workload)
 
 
 def recorded(store: str, name: str) -> Results | None:
@@ -104,7 +112,7 @@ def lines(own: Plan, objective: str) -> Iterator[tuple[str, str]]:
     for caveat in own.round.caveats:
         yield "caveat", words.printable(caveat)
     for note in own.advice:
-        yield "advice", words.printable(note)
+        yield "advice", words.printable(note.text_for("shell"))
 
 
 def cost_line(own: Plan) -> str:
