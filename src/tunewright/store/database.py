@@ -100,6 +100,11 @@ class Database:
         for work in todo:
             work()
 
+    @property
+    def in_transaction(self) -> bool:
+        """Whether this thread is inside a block of reads or writes."""
+        return self._open.connection is not None
+
     def afterwards(self, work: Callable[[], None]) -> None:
         """Do this once the transaction that this thread is in has been committed."""
         self._open.afterwards = (*self._open.afterwards, work)

@@ -211,10 +211,21 @@ class Store:
     # who runs it
 
     def register(
-        self, round_id: int | None, kind: Kind, exclusive: bool, lease_s: float = LEASE_S
+        self,
+        round_id: int | None,
+        kind: Kind,
+        exclusive: bool,
+        lease_s: float = LEASE_S,
+        *,
+        replacing: Worker | None = None,
     ) -> Worker:
-        """Add this process as a worker; an exclusive one is Busy while another lives."""
-        return leases.register(self._database, round_id, kind, exclusive, lease_s)
+        """Add this process as a worker; an exclusive one is Busy while another lives.
+
+        The worker that it is `replacing` retires in the same transaction.
+        """
+        return leases.register(
+            self._database, round_id, kind, exclusive, lease_s, replacing=replacing
+        )
 
     def beat(self, worker: Worker) -> None:
         """Say that this worker lives: every sixth of the lease, from a thread."""

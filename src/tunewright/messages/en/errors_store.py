@@ -59,6 +59,10 @@ SENTENCES: dict[str, Template] = {
         "attempt {attempt} of {what} is no longer this process's: it has ended, or its lease "
         "ran out and another took it. Nothing was overwritten."
     ),
+    "lease.register_in_transaction": (
+        "register() was called inside a transaction. It may have to watch the beats of another "
+        "worker, which cannot reach the store meanwhile: call it outside."
+    ),
     "lease.taken_for_dead": (
         "this {kind} (pid {pid}) was taken for dead and its trials were given to others: it "
         "was silent for longer than its lease."
