@@ -169,12 +169,18 @@ def _seconds_between(begin: Path, end: Path) -> float:
 
 def spool(account: Account, root: Path) -> None:
     """Write an attempt's end, with the points the store may not have, to its trial folder."""
+    write_result(inside(root, account.claim.folder), spooled(account))
+    account.spooled = True
+
+
+def spooled(account: Account) -> SpooledResult:
+    """An attempt's end with the points the store may not have, or with all if they are known."""
     assert account.ending is not None
     told, verdict = account.ending.told, account.ending.verdict
     batches, first = account.unsaid()
     if account.whole is not None:
         batches, first = account.whole, 0
-    result = SpooledResult(
+    return SpooledResult(
         trial=account.claim.trial,
         attempt=account.claim.attempt,
         status=verdict.status,
@@ -187,5 +193,3 @@ def spool(account: Account, root: Path) -> None:
         first=first,
         batches=batches,
     )
-    write_result(inside(root, account.claim.folder), result)
-    account.spooled = True

@@ -172,6 +172,9 @@ class Store:
         RoundChanged, with the difference.
         """
 
+        if not folder and self.path is not None and opening.marked(self.path):
+            self.trial_root()  # refused before anything is written, if it is another store's
+
         def adopt(connection: Connection, key: int) -> None:
             campaigns.adopt(self._database, connection, key, campaign, purpose)
 
