@@ -84,9 +84,8 @@ def _readable(database: Database) -> Database:
 def _check_file(path: Path, create: bool) -> None:
     empty = not path.exists() or path.stat().st_size == 0
     root = default_root(path)
-    if empty and (
-        marked(path) or _trial_folders(root)
-    ):  # nothing may be made in the place of what was lost
+    # nothing may be made in the place of what was lost
+    if empty and (marked(path) or _trial_folders(root)):
         state = "is empty" if path.exists() else "is missing"
         newest = backup.newest(path)
         saved = f" (or restore the backup {newest})" if newest else ""
