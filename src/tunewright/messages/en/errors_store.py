@@ -168,6 +168,15 @@ SENTENCES: dict[str, Template] = {
         "(host {host}, pid {pid}). Wait for it or end it: then any command brings the store up "
         "to date."
     ),
+    "store.lock_held": (
+        "another program has locked {path} for more than {seconds:duration}. Writes continue "
+        "without it. End that program; `chmod 600` keeps other users from locking the file."
+    ),
+    "store.lock_held_by": (
+        "another program (process {holders:list}) has locked {path} for more than "
+        "{seconds:duration}. Writes continue without it. End that program; `chmod 600` keeps "
+        "other users from locking the file."
+    ),
     "store.orphan_folders": (
         "the store {path} {state}, but {folder} holds {orphans} trial folders. Nothing was "
         "started. `tunewright restore --rebuild` makes the store again from them{hint}; to "
