@@ -131,7 +131,7 @@ def supervised(
     own = ready(round, workload, search)
     deadline = None if max_hours is None else time.monotonic() + max_hours * SECONDS_PER_HOUR
     with Store.open(workload.store) as store:
-        record = _begin(store, own, workload, search, watch)
+        record = begin_round(store, own, workload, search, watch)
         root = store.trial_root(Path(record.folder) if record.folder else None)
         notes = advice(own, workload) if advise and not record.continued else ()
         from_server(store, lambda: _keep_notes(store, record, notes), watch.message)
@@ -211,9 +211,10 @@ def take_over(
     from_server(store, lambda: store.import_spool(record.id, root), watch.message)
 
 
-def _begin(
+def begin_round(
     store: Store, round: Round, workload: Workload, search: Search, watch: Watcher
 ) -> RoundRecord:
+    """Record a round that is ready to run, or continue it."""
     chosen = None if workload.folder is None else Path(workload.folder)
     root = store.trial_root(chosen)
 

@@ -216,7 +216,7 @@ def read_round(path: Path) -> SpooledRound:
             data.get("campaign"),
             str(data.get("purpose", "")),
         )
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
         raise Damaged("spool.round_unreadable", path=path, error=error) from None
 
 
