@@ -87,7 +87,7 @@ def test_case_58_listed_files(tmp_path):
         path.write_bytes(altered(sources[ending], chance))
         read_list(path)
 
-    drive("listed file", use)
+    assert drive("listed file", use)["read"] > 10
 
 
 @pytest.mark.parametrize("kind", ["result.1.json", "trial.json", "round.json"])
@@ -235,7 +235,7 @@ def test_case_58_marks_of_folders(tmp_path, told):
         with Store.open(tmp_path / "tuning.db") as opened:
             assert opened.trial_root() == root
 
-    drive("mark", use)
+    assert drive("mark", use)["read"] > 5
 
 
 def test_case_58_backups(tmp_path, told):

@@ -15,14 +15,13 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from scipy import stats
 
 from tunewright import snapshot
 from tunewright.advice.lengthened import lengthened
 from tunewright.checks.trial_sd import trial_sd
 from tunewright.design.ranges import Value, is_number
 from tunewright.design.round import Round
-from tunewright.errors import DesignError
+from tunewright.errors import DesignError, SnapshotError
 from tunewright.execution.branch import branch
 from tunewright.execution.command import Command
 from tunewright.execution.handle import FOLDER as SNAPSHOTS
@@ -147,7 +146,7 @@ def branching_point(results: Results, own: Trial) -> Snapshot:
     for one in [*early, *reversed([one for one in found if one not in early])]:
         try:
             snapshot.verify(one)
-        except snapshot.SnapshotError:
+        except SnapshotError:
             continue
         return one
     raise DesignError("longer.no_snapshot", trial=own.number, round=results.round.name)
@@ -229,6 +228,8 @@ def _answer(
 
 def _judged(results: Results, own: Trial, known: Mapping[str, Any]) -> Longer:
     """Compare the groups by the spread between seeds: of branches, and of the round's repeats."""
+    from scipy import stats
+
     same, grown = np.array(known["as_long"]), np.array(known["longer"])
     free = len(same) + len(grown) - 2
     squares = float(np.var(same) * len(same) + np.var(grown) * len(grown))
