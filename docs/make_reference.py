@@ -47,7 +47,7 @@ MODULES = {
         *("sensitivity", "steps_to_fit", "batch_scaling", "throughput", "progress", "Figure"),
     ),
     "probes": (
-        *("batch_size", "critical_batch", "train_steps", "stability", "warmup", "clip"),
+        *("batch_size", "longer", "critical_batch", "train_steps", "stability", "warmup", "clip"),
         *("input_bound", "Cost", "TimingRule"),
     ),
     "pipeline": (

@@ -25,6 +25,7 @@ ELSEWHERE = {
     "probe input": "tests/cli/test_probe_throughput.py",
     "probe critical-batch": "tests/cli/test_probe_length.py",
     "probe train-steps": "tests/cli/test_probe_length.py",
+    "probe longer": "tests/cli/test_probe_length.py",
     "probe stability": "tests/cli/test_probe_stability.py",
     "probe warmup": "tests/cli/test_probe_stability.py",
     "probe clip": "tests/cli/test_probe_stability.py",

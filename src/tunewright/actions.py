@@ -290,6 +290,25 @@ class Probe(Action):
 
 
 @dataclass(frozen=True)
+class ProbeLonger(Action):
+    """Resume the best trial of a round from its snapshot, and train it a little longer."""
+
+    kind: ClassVar[str] = "probe_longer"
+    trains: ClassVar[bool] = True
+    round: str
+
+    @property
+    def argv(self) -> Argv:
+        """`tunewright probe longer ROUND`."""
+        return _command("probe", "longer", round=self.round)
+
+    @property
+    def call(self) -> str:
+        """`tw.probes.longer`."""
+        return "tw.probes.longer(results, workload)"
+
+
+@dataclass(frozen=True)
 class Note(Action):
     """Write a note about a round."""
 

@@ -8,7 +8,7 @@ import pytest
 from tests.checks.curve_worlds import NOISES, known_curves, noise, results_of, rise, shape
 from tests.checks.rates import agrees, at_most
 
-from tunewright.actions import Advise, Extend, NextRound
+from tunewright.actions import Advise, Extend, NextRound, ProbeLonger
 from tunewright.checks._study_rule import IMMATERIAL
 from tunewright.checks.still_improving import MEDIAN_LIMIT, improving, still_improving
 from tunewright.stats.noise import noisy_curves
@@ -160,7 +160,11 @@ def test_a_flat_end_under_a_rate_near_zero_says_nothing_about_longer_training(
     found = ask({"valid_error": world("fast"), **curves}, configurations=[steps] * 10)
     assert found.verdict == "cannot_judge"
     assert set(found.evidence.schedules) == {"decaying"} and found.evidence.shown is None
-    assert found.actions == (Extend("depth", 1200), Advise("generous_length"))
+    assert found.actions == (
+        ProbeLonger("depth"),
+        Extend("depth", 1200),
+        Advise("generous_length"),
+    )
     assert found.words.evidence
 
 

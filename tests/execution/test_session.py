@@ -231,12 +231,13 @@ def test_a_changed_round_is_refused(store):
 
 def test_the_trial_folder_is_made_when_it_is_asked_for(store):
     with open_round(rounds(), OBJECTIVE, store) as session:
-        a, b = session.ask(2)
+        a, b, _ = session.ask(3)
         assert (a.folder / "trial.json").exists()
+        assert len(list(Path(f"{store}.trials").glob("r*/t*"))) == 1
         finish(a)
         finish(b)
-    folders = [p for p in Path(f"{store}.trials").glob("r*/t*")]
-    assert len(folders) == 1, "a trial that asks for none leaves none"
+    ended = [p.parent.name for p in Path(f"{store}.trials").glob("r*/t*/result.1.json")]
+    assert len(ended) == 3, "with its end, each leaves what a lost store is made again from"
 
 
 def test_long_trials_are_seen_while_they_run(store, monkeypatch):

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from tunewright.actions import Action, Advise, Extend, NextRound
+from tunewright.actions import Action, Advise, Extend, NextRound, ProbeLonger
 from tunewright.checks._better_half import TOP, Judged
 from tunewright.checks._curve_question import (
     Answer,
@@ -134,7 +134,7 @@ def _answer(
     if not said.because:
         return _flat(results, said, evidence)
     if schedules.count("decaying") * 2 >= len(schedules):
-        actions: tuple[Action, ...] = (_longer(results, said.speakers[0]), GENEROUS)
+        actions: tuple[Action, ...] = (*_branches(results, said.speakers[0]), GENEROUS)
         return Answer("cannot_judge", evidence, actions)
     log = (Advise("log_learning_rate"),) if {"unknown", "declared"} & set(schedules) else ()
     fit = () if evidence.not_fit is None else (Advise("fit_before_regularising"),)
@@ -158,8 +158,14 @@ def _flat(results: Results, said: Statement[Gained], evidence: StillImprovingEvi
     if not lowered or lowered * 2 < len(schedules):
         return Answer("ok", evidence)
     log = (Advise("log_learning_rate"),) if "declared" in schedules else ()
-    actions = (*log, _longer(results, said.top[0]), GENEROUS)
+    actions = (*log, *_branches(results, said.top[0]), _longer(results, said.top[0]), GENEROUS)
     return Answer("cannot_judge", replace(evidence, schedules=schedules), actions)
+
+
+def _branches(results: Results, reading: Reading[Gained]) -> tuple[Action, ...]:
+    """A short probe that answers it, where the length of training is known."""
+    extended = isinstance(_longer(results, reading), Extend)
+    return (ProbeLonger(results.round.name),) if extended else ()
 
 
 def _longer(results: Results, reading: Reading[Gained]) -> Action:

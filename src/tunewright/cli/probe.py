@@ -12,6 +12,7 @@ PROBES: tuple[Any, ...] = (
     probe_throughput.batch_size,
     probe_length.critical_batch,
     probe_length.train_steps,
+    probe_length.longer,
     probe_stability.stability,
     probe_stability.warmup,
     probe_stability.clip,

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tunewright.errors import StoreError
+from tunewright.errors import OutOfDate, StoreError
 from tunewright.execution.executors.executor import Began, Ended, Event, Logged, Saved
 from tunewright.execution.outcome import Seen, Verdict
 from tunewright.store.claims import Claim
@@ -104,17 +104,14 @@ class Account:
     def write(self, store: Store) -> None:
         """Tell the store everything that is new, inside its open transaction."""
         batches, first = self.unsaid()
-        if self._began is not None:
-            began = self._began
-            where = (
-                f"{began.worker} on {','.join(began.devices)}" if began.devices else began.worker
-            )
-            store.began(self.claim, began.start_step, where, self._command)
-        for snapshot in self._snapshots:
-            store.saved(self.claim, snapshot.step, snapshot.path, snapshot.sha256)
         if self.ending is None:
+            self._write_begin(store)
             store.log(self.claim, batches, first=first)
             return
+        with contextlib.suppress(OutOfDate):
+            # refused if this very end is committed and only the answer was lost: the write of the
+            # end below knows, and is refused itself if the lease was lost
+            self._write_begin(store)
         told, verdict = self.ending.told, self.ending.verdict
         if verdict.status == "pending":
             store.release(
@@ -138,6 +135,16 @@ class Account:
                 last=batches,
                 first=first,
             )
+
+    def _write_begin(self, store: Store) -> None:
+        """Record the start of the attempt and its snapshots."""
+        if (began := self._began) is not None:
+            where = (
+                f"{began.worker} on {','.join(began.devices)}" if began.devices else began.worker
+            )
+            store.began(self.claim, began.start_step, where, self._command)
+        for snapshot in self._snapshots:
+            store.saved(self.claim, snapshot.step, snapshot.path, snapshot.sha256)
 
     def settle(self, now: float) -> None:
         """What was written is committed: forget it."""

@@ -19,6 +19,7 @@ from tunewright.execution import cadence as due
 from tunewright.execution.best_saved import BestSaved
 from tunewright.execution.executors.executor import Assignment, Began, Event, Logged, Saved
 from tunewright.execution.logged_value import (
+    LARGEST_STEP,
     as_count,
     as_number,
     as_step,
@@ -177,7 +178,7 @@ class Run:
         if not self._plain and not self._look(step):
             return
         try:
-            if type(step) is not int:
+            if type(step) is not int or step > LARGEST_STEP:
                 step = as_step(step)
             if step < self._lowest:
                 self._check_step(step)

@@ -132,7 +132,7 @@ def supervised(
     workload = workload.given(own.names)
     deadline = None if max_hours is None else time.monotonic() + max_hours * SECONDS_PER_HOUR
     with Store.open(workload.store) as store:
-        record = _begin(store, own, workload, search, watch)
+        record = begin_round(store, own, workload, search, watch)
         root = store.trial_root(Path(record.folder) if record.folder else None)
         said = advice(own, workload, store) if advise and not record.continued else ()
         notes = tuple(str(note) for note in said)
@@ -213,9 +213,10 @@ def take_over(
     from_server(store, lambda: store.import_spool(record.id, root), watch.message)
 
 
-def _begin(
+def begin_round(
     store: Store, round: Round, workload: Workload, search: Search, watch: Watcher
 ) -> RoundRecord:
+    """Record a round that is ready to run, or continue it."""
     chosen = None if workload.folder is None else Path(workload.folder)
     root = store.trial_root(chosen)
 

@@ -39,6 +39,7 @@ from tunewright.store.provenance import Provenance
 from tunewright.store.store import RoundRecord, Store
 
 TURN_S = 0.5  # the longest wait for events: signals are heeded at least this often
+MEANWHILE_S = 0.02  # the longest wait for events while a search thinks
 LOOK_S = 1.0  # how often the store is asked for requests, dead owners and new trials
 LAST_WORDS_S = 0.2  # for ends that are on their way when the supervisor itself must end
 GRACE_S = 30.0  # between the wish to save and the end
@@ -230,7 +231,8 @@ class Supervisor:
 
     def _start(self, claims: Sequence[Claim]) -> None:
         own = self._own
-        ready, enough = filled(own.store, own.record, own.search, claims)
+        busy = self._spool_ends if self._accounts else None
+        ready, enough = filled(own.store, own.record, own.search, claims, busy)
         if not enough:
             self._end("no suggestion", f"{own.search.name} has nothing more to suggest")
         blocked: list[Ended] = []
@@ -291,6 +293,12 @@ class Supervisor:
             return
         for event in self._own.executor.events(self._turn_s):
             self._take(event)
+
+    def _spool_ends(self) -> None:
+        """Hear what the executor tells, and bring ends to the trial folders before any commit."""
+        for event in self._own.executor.events(MEANWHILE_S):
+            self._take(event)
+        self._ledger.spool([a for a in self._accounts.values() if a.ending is not None])
 
     def _take(self, event: Event) -> None:
         account = self._accounts.get(event.trial)

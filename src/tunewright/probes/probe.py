@@ -80,8 +80,8 @@ def named(probe: str, round: Round, workload: Workload, code: str = "") -> Round
     A change of anything makes another round; the goal is only words. `code` tells apart what was
     asked of an earlier program.
     """
-    asked = {name: value for name, value in as_data(round).items() if name not in ("name", "goal")}
-    about = [workload.name, str(workload.objective), asked, *([code] if code else [])]
+    what = {name: value for name, value in as_data(round).items() if name not in ("name", "goal")}
+    about = [workload.name, str(workload.objective), what, *([code] if code else [])]
     whole = json.dumps(about, sort_keys=True)
     digest = hashlib.sha256(whole.encode()).hexdigest()[:8]
     return dataclasses.replace(round, name=f"probe_{probe}_{digest}")
@@ -99,11 +99,17 @@ def run_probe(
     Trials that failed are tried again: whoever asks again has mended the workload. What an earlier
     program did, before its source files changed, does not count.
     """
+    own = asked(probe, round, workload)
+    return supervise(own, workload, search=search, retry_failed=True, watch=watch, advise=False)
+
+
+def asked(probe: str, round: Round, workload: Workload) -> Round:
+    """The round under the name by which the store has it, or will have it."""
     own = named(probe, round, workload)
     now = sources(workload.train)
     if _ran_otherwise(own.name, workload, now):
         own = named(probe, round, workload, digest(now))
-    return supervise(own, workload, search=search, retry_failed=True, watch=watch, advise=False)
+    return own
 
 
 def _ran_otherwise(name: str, workload: Workload, now: Mapping[str, str]) -> bool:

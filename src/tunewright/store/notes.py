@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from sqlalchemy import delete, insert, select
 
 from tunewright.errors import StoreError
+from tunewright.store import plain_json
 from tunewright.store.database import Database
 from tunewright.store.journal import leave
 from tunewright.store.schema import note as note_table, stop as stop_table
@@ -47,7 +48,7 @@ def add_note(database: Database, round_id: int, text: str) -> None:
 def notes_of(database: Database, round_id: int) -> list[Note]:
     """The notes of a round, oldest first."""
     chosen = select(note_table).where(note_table.c.round == round_id).order_by(note_table.c.id)
-    with database.reading() as connection:
+    with database.reading() as connection, plain_json.as_written("a note of the store"):
         return [Note(row.text, _when(row.written)) for row in connection.execute(chosen)]
 
 

@@ -172,6 +172,9 @@ class Store:
         RoundChanged, with the difference.
         """
 
+        if not folder and self.path is not None and opening.marked(self.path):
+            self.trial_root()  # refused before anything is written, if it is another store's
+
         def adopt(connection: Connection, key: int) -> None:
             campaigns.adopt(self._database, connection, key, campaign, purpose)
 
@@ -211,10 +214,21 @@ class Store:
     # who runs it
 
     def register(
-        self, round_id: int | None, kind: Kind, exclusive: bool, lease_s: float = LEASE_S
+        self,
+        round_id: int | None,
+        kind: Kind,
+        exclusive: bool,
+        lease_s: float = LEASE_S,
+        *,
+        replacing: Worker | None = None,
     ) -> Worker:
-        """Add this process as a worker; an exclusive one is Busy while another lives."""
-        return leases.register(self._database, round_id, kind, exclusive, lease_s)
+        """Add this process as a worker; an exclusive one is Busy while another lives.
+
+        The worker that it is `replacing` retires in the same transaction.
+        """
+        return leases.register(
+            self._database, round_id, kind, exclusive, lease_s, replacing=replacing
+        )
 
     def beat(self, worker: Worker) -> None:
         """Say that this worker lives: every sixth of the lease, from a thread."""

@@ -70,6 +70,7 @@ ACTIONS: dict[str, Template] = {
     "show_round": "look at the round",
     "check": "read the checklist",
     "probe": _probe,
+    "probe_longer": "resume the best trial from its snapshot and train it longer",
     "report": "write the report",
     "export": "write every trial to {path}",
     "declare": {"python": _declare, "shell": _declare_in_project},

@@ -29,6 +29,16 @@ SENTENCES: dict[str, Template] = {
         "{name}: the training program takes no such hyperparameter. If it has another name, "
         'say so: means={{"{meaning}": "..."}}.'
     ),
+    "longer.bad_share": "share={share!r}: a share of the length, such as 0.25; 4 at most.",
+    "longer.bad_times": "times={times!r}: from 2 to 20 seeds of each length.",
+    "longer.does_not_restore": (
+        "{workload} never reads run.restored, so it would start at step 0 in place of its "
+        "snapshot. Restore what run.save saved, or train longer from the start: extend."
+    ),
+    "longer.no_snapshot": (
+        "trial {trial} of {round} has no whole snapshot. Call run.save(state) in the program; "
+        "or train longer from the start: extend."
+    ),
     "input_bound.bad_workers": "workers={ladder}: a loader has 0 workers or more.",
     "input_bound.command": (
         "the batches of a command cannot be seen from outside ({subject}): write a factory of "

@@ -298,6 +298,28 @@ ANSWERS: dict[str, tuple[Template, Template]] = {
         "Unstable from {times:.3g} times the best learning rate on",
         _unstable_above,
     ),
+    "probe.longer.unknown": (
+        "Whether longer training helps cannot be judged",
+        "whether longer training helps cannot be judged",
+    ),
+    "probe.longer.open": (
+        "Longer training may help: seeds differ too much to tell",
+        "trained from step {from_step} to {longer_steps} in place of {steps}, trial {trial} gains "
+        "{gain:number} in {metric} (90 % interval {low:number} to {high:number}); seeds differ by "
+        "{sd:number}",
+    ),
+    "probe.longer.helps": (
+        "Longer training helps: {longer_steps} steps gain about {gain:number}",
+        "trained from step {from_step} to {longer_steps} in place of {steps}, trial {trial} gains "
+        "{gain:number} in {metric} (90 % interval {low:number} to {high:number}; seeds differ by "
+        "{sd:number})",
+    ),
+    "probe.longer.does_not": (
+        "Longer training does not help",
+        "trained from step {from_step} to {longer_steps} in place of {steps}, trial {trial} gains "
+        "{gain:number} in {metric} (90 % interval {low:number} to {high:number}), less than the "
+        "{matters:number} that matters",
+    ),
     "probe.clip.unknown": ("Where to clip cannot be judged", "where to clip cannot be judged"),
     "probe.clip.recorded": (_clip_recorded_headline, _clip_recorded),
     "probe.clip.not_needed": (
@@ -390,6 +412,21 @@ SENTENCES: dict[str, Template] = {
     "probe.prepended.compared": _compared,
     # what a judgement needs
     "probe.text": "{text}",  # of a store of version 1
+    "probe.longer.not_restored": (
+        "the program began at another step than {step}, where its snapshot is. Let it restore: "
+        "`if run.restored is not None: ...`"
+    ),
+    "probe.longer.too_few": (
+        "too few branches completed: {as_long} as long as the trial, {longer} longer"
+    ),
+    "probe.longer.no_noise": (
+        "all seeds gave the same value, so noise is not known: repeat the best trial"
+    ),
+    "probe.longer.more_seeds": "more seeds: --times {times}",
+    "probe.longer.from_the_end": (
+        "the only snapshot is from the end of training: the longer branches are compared with the "
+        "trial itself, which was chosen as the best and so looks better than it is"
+    ),
     "probe.takes_no_hyperparameter": (
         "{name}: the training program takes no such hyperparameter. Let it take one, or if it has "
         'another name, declare it: means={{"{meaning}": "..."}}'

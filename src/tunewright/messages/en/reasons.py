@@ -163,6 +163,7 @@ SENTENCES: dict[str, Template] = {
     "stopped.executor_closed": "the executor was closed",
     "stopped.supervisor_ended": "its supervisor ended",
     "stopped.session_closed": "its session was closed",
+    "stopped.branched": "starts from the snapshot of step {step} of trial {trial} of {round}",
     "stopped.not_started": "could not be started",
     "stopped.no_suggestion": "the search has no more configurations",
     # an offline evaluation
