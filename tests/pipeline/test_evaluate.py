@@ -270,7 +270,7 @@ def test_predictions_of_chosen_examples_are_kept(ids):
     found = evaluate(model, data, metrics, batch_size=64, **predict)
     assert found.predictions.ids.tolist() == list(ids)
     with torch.no_grad():
-        assert torch.equal(found.predictions.values, model(inputs()[list(ids)]))
+        assert torch.equal(found.predictions.values, model(inputs()[torch.as_tensor(list(ids))]))
 
 
 @pytest.mark.parametrize("ids", [[], [103], [-1], [1, 1], [0.5], [[1]]])

@@ -139,6 +139,11 @@ SENTENCES: dict[str, Template] = {
         "The ranks evaluate {sizes} examples: every rank needs the same, not empty, data set; "
         "evaluate() shares it out itself. Where each rank holds its own part, say sharded=True."
     ),
+    "evaluation.bad_reuse_size": "size={size!r}: a sample has at least 1 example.",
+    "evaluation.reused": (
+        "{selections} selections were made on {size} examples: confirm the choice on held-out "
+        "examples."
+    ),
     "evaluation.value_count": (
         "{values} values{labels} for a full set of {population}: give one per example of the "
         "full set."

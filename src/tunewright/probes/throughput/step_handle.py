@@ -54,7 +54,7 @@ class ProbeHandle:
         """Never."""
         return False
 
-    def save(self, state: object, step: int | None = None) -> None:
+    def save(self, state: object, step: int | None = None, *, best: int | None = None) -> None:
         """Nothing is kept."""
 
     def resumed_at(self, step: int) -> None:
