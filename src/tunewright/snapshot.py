@@ -195,9 +195,7 @@ def _newest_first(folder: Path) -> list[Path]:
     return [path for *_, path in sorted(_names(folder), reverse=True)]
 
 
-def _tidy(
-    folder: Path, stay: tuple[Path, ...], newest_attempt: int, keep: int | None
-) -> None:
+def _tidy(folder: Path, stay: tuple[Path, ...], newest_attempt: int, keep: int | None) -> None:
     """Drop old snapshots, and what killed writers of this or an earlier attempt left behind."""
     if keep is not None:
         for old in listed(folder)[keep:]:

@@ -1,4 +1,4 @@
-"""Files shared out over ranks: each once, evenly, otherwise in every epoch; and on two processes."""
+"""Files shared out over ranks: each once, evenly, otherwise in every epoch; on two processes."""
 
 from __future__ import annotations
 
@@ -47,7 +47,9 @@ def test_every_epoch_meets_other_files_and_a_seed_repeats_them() -> None:
     files = {f"part-{k:02d}": 900 + 7 * k for k in range(24)}
     epochs = [shards(files, 4, epoch) for epoch in range(6)]
     assert [shards(files, 4, epoch) for epoch in range(6)] == epochs
-    assert len({frozenset(found[0]) for found in epochs}) == 6  # other files, not just another order
+    assert (
+        len({frozenset(found[0]) for found in epochs}) == 6
+    )  # other files, not just another order
     assert shards(files, 4, 0, seed=1) != epochs[0]
     largest = [next(r for r, mine in enumerate(e) if "part-23" in mine) for e in epochs]
     assert len(set(largest)) > 1

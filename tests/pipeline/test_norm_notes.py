@@ -1,4 +1,4 @@
-"""Batch norm over few examples or several processes is noted; other norms and enough examples not."""
+"""Batch norm over few examples or several processes is noted; other norms are not."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def test_a_store_counts_what_was_judged(tmp_path: Path) -> None:
     results = tw.run(first, workload)
     judged = sum(trial.value is not None for trial in results.trials)
     assert judged == 6 and counted(store, "valid_error", 200).selections == 6
-    tw.repeat(results.best, workload, times=3)
+    tw.repeat(results.best(), workload, times=3)
     assert counted(store, "valid_error", 200).selections == 9
 
     other = tw.Round(

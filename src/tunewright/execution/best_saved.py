@@ -92,7 +92,7 @@ class BestSaved:
                     self._consider(float(value), one.path)
 
     def _known(self, step: int) -> bool:
-        """Whether it is known what a snapshot of this step is worth; where the last counts, it is."""
+        """Whether it is known how good this step is, or does not matter as the last one counts."""
         return not self._follows or (self._logged is not None and self._logged[0] == step)
 
     def _value_at(self, step: int) -> float | None:

@@ -64,7 +64,8 @@ def counted(store: Path | str, metric: str, size: int, *, seed: int | None = Non
         names = {record.name for record in rounds}
         for name in names:
             results = opened.results(name)
-            judged = (*results.trials, *results.recorded_repeats)
+            repeats = [own for trial in results.trials for own in results.repeats(trial)]
+            judged = (*results.trials, *repeats)
             used = used.again(sum(trial.value is not None for trial in judged))
         decided = (any(name in names for name, _ in one.pair) for one in opened.launches())
         return used.again(sum(decided))
