@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,20 +13,14 @@ import pytest
 import tunewright as tw
 from tunewright.errors import DesignError, WorkloadError
 from tunewright.messages import Message
-from tunewright.probes.throughput.input_bound import concluded
-from tunewright.probes.throughput.loader_ladder import (
-    COPY,
-    Rung,
-    Stage,
-    _with_workers,
-    climb,
-    stages_of,
-)
+from tunewright.probes.throughput.input_bound import concluded, deep_enough
+from tunewright.probes.throughput.loader_ladder import COPY, Depth, Loader, Rung, Stage, stages_of
 from tunewright.probes.throughput.rig import Ran
 from tunewright.probes.throughput.stalls import find_stalls
 from tunewright.probes.throughput.synchronisations import Waits
 from tunewright.probes.throughput.timing import TimingRule
 
+LOADER = Loader(workers=0)
 QUICK = TimingRule(window_s=0.01, seconds=0.05, settling=5, most_settling=5)
 
 
@@ -69,14 +65,30 @@ def test_the_fewest_workers_that_keep_up_are_advised() -> None:
     real, cached = ran(0.010, 0.010), ran(0.010, 0.0)
     ladder = [Rung(0, 50.0), Rung(1, 60.0), Rung(2, 110.0), Rung(4, 200.0)]
     stages = [Stage("read", 1e-3), Stage("decode", 15e-3), Stage("collate", 1e-3)]
-    answer = concluded("f", 8, real, cached, Waits(0.0), ladder, stages, 0)
+    answer = concluded("f", 8, real, cached, Waits(0.0), ladder, stages, LOADER)
     assert answer.verdict == "input_bound" and answer.settings == {"num_workers": 2}
     stage = answer.message.facts["slow_stage"]
     assert stage == {"name": "decode", "share": pytest.approx(15 / 17)}
     assert len(answer.headline.split()) <= 12
-    slow = concluded("f", 8, real, cached, Waits(0.0), ladder[:2], stages, 0)
+    slow = concluded("f", 8, real, cached, Waits(0.0), ladder[:2], stages, LOADER)
     assert [note.code for note in slow.notes] == ["probe.input_bound.no_workers_keep_up"]
     assert slow.settings == {"num_workers": 1}
+
+
+def test_a_deeper_prefetch_is_advised_where_it_saves_time() -> None:
+    real, cached = ran(0.010, 0.010), ran(0.010, 0.0)
+    ladder, mine = [Rung(1, 60.0), Rung(2, 110.0)], Loader(2, prefetch_factor=2)
+
+    def advised(*shares: float) -> dict[str, Any]:
+        depths = [Depth(f, share) for f, share in zip((2, 4, 8), shares, strict=True)]
+        found = concluded("f", 8, real, cached, Waits(0.0), ladder, [], mine, depths=depths)
+        assert found.depths == tuple(depths) and found.prefetch_factor == 2
+        return dict(found.settings)
+
+    assert advised(0.30, 0.10, 0.02) == {"prefetch_factor": 8}
+    assert advised(0.30, 0.10, 0.095) == {"prefetch_factor": 4}
+    assert advised(0.30, 0.29, 0.28) == {}
+    assert deep_enough([Depth(4, 0.1), Depth(8, 0.0)], own=2) is None  # its own was not measured
 
 
 # ---- stalls
@@ -106,7 +118,7 @@ def test_stalls_are_told_with_their_likely_cause() -> None:
     cached = ran(0.010, 0.0, 6)
 
     def note(epoch: int | None) -> Message:
-        (found,) = concluded("f", 8, real, cached, Waits(0.0), [], [], 8, epoch=epoch).notes
+        (found,) = concluded("f", 8, real, cached, Waits(0.0), [], [], Loader(8, epoch)).notes
         return found
 
     facts = {"every": 32, "ms": pytest.approx(50), "workers": 8}
@@ -205,6 +217,10 @@ class Parcel:
         return self
 
 
+def spent(stages: list[Stage]) -> dict[str, float]:
+    return {stage.name: stage.seconds_per_batch for stage in stages}
+
+
 def loader_of(collate: Any = None, batch_size: int | None = 4, pinned: bool = False) -> Any:
     from torch.utils.data import DataLoader
 
@@ -215,29 +231,30 @@ def test_the_copy_to_the_device_is_a_stage_of_its_own() -> None:
     import torch
 
     names = ["read", "decode", "flip", "collate"]
-    here = dict(stages_of(loader_of(), 0.05, torch.device("cpu")))
+    here = spent(stages_of(loader_of(), 0.05, torch.device("cpu")))
     assert list(here) == names  # a batch that is there already is not copied
-    assert list(dict(stages_of(loader_of(), 0.05))) == names
-    moved = dict(stages_of(loader_of(), 0.05, torch.device("meta")))
+    assert list(spent(stages_of(loader_of(), 0.05))) == names
+    moved = spent(stages_of(loader_of(), 0.05, torch.device("meta")))
     assert list(moved) == [*names, COPY] and 0 < moved[COPY] < 0.004
-    parcels = dict(stages_of(loader_of(Parcel), 0.05, torch.device("cpu")))
+    parcels = spent(stages_of(loader_of(Parcel), 0.05, torch.device("cpu")))
     assert 0.004 <= parcels[COPY] < 0.1
-    whole = dict(stages_of(loader_of(batch_size=None), 0.05, torch.device("meta")))
+    whole = spent(stages_of(loader_of(batch_size=None), 0.05, torch.device("meta")))
     assert list(whole) == [*names, COPY]  # every place is a batch
 
 
 def test_a_slow_copy_is_told_from_a_slow_loader() -> None:
     real, cached = ran(0.010, 0.0001), ran(0.010, 0.0)
     stages = [Stage("read", 1e-4), Stage(COPY, 4e-3)]
-    answer = concluded("f", 8, real, cached, Waits(0.0), [], stages, 0)
+    answer = concluded("f", 8, real, cached, Waits(0.0), [], stages, LOADER)
     assert answer.verdict == "watch" and answer.copy_share == pytest.approx(0.396, abs=0.001)
     assert answer.message.code == "probe.input_bound.copies"
     assert answer.message.facts["slow_stage"] is None
     (note,) = answer.notes
     assert note.facts == {"ms": 4.0, "share": pytest.approx(0.4, abs=0.01), "pinned": False}
-    pinned = concluded("f", 8, real, cached, Waits(0.0), [], stages, 0, pinned=True)
+    with_pin = [Stage("read", 1e-4), Stage("pin", 1e-5), Stage(COPY, 4e-3)]
+    pinned = concluded("f", 8, real, cached, Waits(0.0), [], with_pin, LOADER)
     assert pinned.notes[0].facts["pinned"] and "copy with .to(" in pinned.notes[0].text
-    little = concluded("f", 8, real, cached, Waits(0.0), [], [Stage(COPY, 5e-4)], 0)
+    little = concluded("f", 8, real, cached, Waits(0.0), [], [Stage(COPY, 5e-4)], LOADER)
     assert little.verdict == "fine" and not little.notes
 
 
@@ -286,30 +303,97 @@ def test_questions_that_make_no_sense() -> None:
         tw.probes.input_bound(lambda size: None, batch_size=4, store=None)
 
 
-def test_a_stream_of_examples_is_timed_and_has_no_stages() -> None:
-    torch_data = pytest.importorskip("torch.utils.data")
-
-    class Stream(torch_data.IterableDataset):
-        def __iter__(self) -> Any:
-            return iter(np.ones((64, 4), "float32"))
-
-    loader = torch_data.DataLoader(Stream(), batch_size=8, drop_last=True)
-    assert stages_of(loader, 0.01) == []
-    ((workers, rate),) = climb(loader, [0], 0.01)
-    assert workers == 0 and rate > 0
+# ---- advice, trace and prefetch in real processes
 
 
-@pytest.mark.parametrize("workers", [0, 2])
-def test_the_loader_is_timed_as_the_training_has_it(workers: int) -> None:
-    torch_data = pytest.importorskip("torch.utils.data")
-    loader = torch_data.DataLoader(
-        Pictures(0.0),
-        batch_size=8,
-        num_workers=1,
-        persistent_workers=True,
-        prefetch_factor=5,
-        timeout=30,
+class Features:
+    """Examples as dictionaries, one entry of which nobody uses; reading waits as a network does."""
+
+    def __len__(self) -> int:
+        return 64
+
+    def __getitem__(self, place: int) -> Any:
+        time.sleep(0.002)
+        x = np.full(16, place, dtype="float32")
+        return {"x": x, "y": place % 3, "caption": np.zeros(64, dtype="float32")}
+
+
+def make_feature_step(batch_size: int, workers: int = 0):
+    import torch
+    from torch import nn
+    from torch.utils.data import DataLoader
+
+    torch.set_num_threads(1)
+    model = nn.Linear(16, 3)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+    def forever():
+        while True:
+            yield from DataLoader(Features(), batch_size, num_workers=workers)
+
+    batches = iter(forever())
+
+    def step() -> None:
+        batch = next(batches)
+        optimizer.zero_grad()
+        nn.functional.cross_entropy(model(batch["x"]), batch["y"]).backward()
+        optimizer.step()
+
+    return step
+
+
+def test_slow_reads_and_unused_features_are_advised_on_and_a_trace_is_written(
+    tmp_path: Path,
+) -> None:
+    answer = tw.probes.input_bound(
+        make_feature_step,
+        batch_size=4,
+        workers=[0],
+        rule=QUICK,
+        store=None,
+        trace=tmp_path / "trace.json",
     )
-    own = _with_workers(loader, workers)
-    told = (own.num_workers, own.persistent_workers, own.prefetch_factor, own.timeout)
-    assert told == ((2, True, 5, 30) if workers else (0, False, None, 0))
+    assert answer.verdict == "input_bound"
+    by_code = {one.code: one.facts for one in answer.advice}
+    assert by_code["probe.input_advice.colocate"]["stage"] == "read"
+    assert by_code["probe.input_advice.colocate"]["waiting_share"] > 0.5
+    unused = by_code["probe.input_advice.drop_unused"]
+    assert unused["names"] == ["caption"] and 0.7 < unused["share"] < 0.8  # 256 of 328 bytes
+    assert answer.trace == str(tmp_path / "trace.json")
+    events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
+    forwards = [event for event in events if event.get("name") == "aten::linear"]
+    assert len(forwards) == 10  # one in every step
+
+
+def test_a_planted_slow_transform_that_never_changes_is_to_be_done_once() -> None:
+    advice = {one.code: one.facts["stage"] for one in probed(slow_s=0.002).advice}
+    assert advice["probe.input_advice.cache"] == "decode"
+    assert "probe.input_advice.colocate" not in advice  # it is no read
+
+
+def test_a_training_that_does_not_wait_gets_no_advice() -> None:
+    assert probed(direct=True).advice == ()
+
+
+@pytest.mark.slow
+def test_workers_of_uneven_speed_are_tried_with_more_batches_ahead() -> None:
+    answer = tw.probes.input_bound(
+        make_feature_step,
+        batch_size=4,
+        fixed={"workers": 1},
+        workers=[1],
+        steps=50,
+        rule=QUICK,
+        store=None,
+    )
+    assert [depth.prefetch_factor for depth in answer.depths] == [2, 4, 8]
+    assert all(0 <= depth.waiting_share <= 1 for depth in answer.depths)
+    assert answer.prefetch_factor == 2
+
+
+def test_a_trace_needs_a_folder(tmp_path: Path) -> None:
+    with pytest.raises(DesignError) as raised:
+        tw.probes.input_bound(
+            make_step, batch_size=4, store=None, trace=tmp_path / "none" / "trace.json"
+        )
+    assert raised.value.code == "input_bound.trace_folder"

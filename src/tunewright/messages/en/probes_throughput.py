@@ -281,6 +281,32 @@ SENTENCES: dict[str, Template] = {
         "No number of workers keeps up: training could take {needed:,.0f} batches/s, and workers "
         "load {best:,.0f} at most. Make the slow stage faster, or do it once, ahead of training."
     ),
+    # what to change about the input, by what was measured
+    "probe.input_advice.colocate": (
+        "{stage} takes {ms:.3g} ms per batch ({share:percent} of the work), and waits for "
+        "{waiting_share:percent} of that: put the data next to the training, on a local disk, in "
+        "few large files."
+    ),
+    "probe.input_advice.cache": (
+        "{stage} takes {ms:.3g} ms per batch ({share:percent} of the work) and gives the same "
+        "result again: keep it in memory. All examples take {all_mb:,.0f} of {free_mb:,.0f} MB."
+    ),
+    "probe.input_advice.offline": (
+        "{stage} takes {ms:.3g} ms per batch ({share:percent} of the work) and gives the same "
+        "result again: do it once, ahead of training, and save it."
+    ),
+    "probe.input_advice.on_device": (
+        "{stage} takes {ms:.3g} ms per batch ({share:percent} of the work) and is random, so it "
+        "cannot be done ahead: do it on the device, on whole batches, or with more workers."
+    ),
+    "probe.input_advice.batch_first": (
+        "{stage} takes {ms:.3g} ms per batch ({share:percent} of the work), and gives the same on "
+        "a whole batch {times:.2g} times as fast: batch first, then transform."
+    ),
+    "probe.input_advice.drop_unused": (
+        "The step never looks at {names:list}, {share:percent} of the bytes of a batch: drop them "
+        "before they are decoded and collated."
+    ),
     "probe.input_bound.stalls": _stalls,
     "probe.input_bound.slow_copy": _copies,
     # progress
@@ -297,5 +323,6 @@ SENTENCES: dict[str, Template] = {
     "probe.progress.largest_without": "and without:",
     "probe.progress.steps": "{steps} steps on real input and on a cached batch ...",
     "probe.progress.done": "done in {seconds:.1f} s",
+    "probe.progress.prefetch": "the loader with {factors:list} batches ahead of each worker ...",
     "probe.progress.loader": "the loader alone with {workers:list} workers ...",
 }
