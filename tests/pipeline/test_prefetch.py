@@ -150,14 +150,15 @@ def test_a_bad_number_is_refused(prefetch) -> None:
 
 
 @needs_cuda
+@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("capture", [False, True])
-def test_on_a_gpu_tensors_of_the_host_train_as_those_on_the_device(capture: bool) -> None:
-    weights = torch.linspace(0, 1, len(X))
+def test_on_a_gpu_tensors_of_the_host_train_the_same_ahead(capture: bool, weighted: bool) -> None:
+    weights = torch.linspace(0, 1, len(X)) if weighted else None
     found = []
-    for data, prefetch in (((X.cuda(), Y.cuda()), None), ((X, Y), 0), ((X, Y), 1), ((X, Y), None)):
+    for prefetch in (0, 1, 4, None):
         model = mlp().cuda()
         settings = config(max_train_steps=300, prefetch=prefetch, capture=capture)
-        fitted = fit(model, losses, data, settings, weights=weights)
+        fitted = fit(model, losses, (X, Y), settings, weights=weights)
         assert fitted.captured == capture
         found.append(model)
     assert all(same(found[0], other) for other in found[1:])

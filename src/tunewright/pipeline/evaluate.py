@@ -296,7 +296,7 @@ def _chosen(ids: Sequence[int] | Tensor | None, predict: object, size: int) -> T
     if (
         not whole
         or not 0 <= int(chosen.min()) <= int(chosen.max()) < size
-        or len(chosen.unique()) < len(chosen)
+        or len(set(chosen.tolist())) < len(chosen)
     ):
         raise PipelineError("evaluation.bad_predict_ids", ids=chosen.tolist(), last=size - 1)
     return chosen.long().cpu()

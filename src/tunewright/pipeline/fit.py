@@ -45,6 +45,7 @@ from tunewright.pipeline.training_state import TrainingState
 from tunewright.pipeline.validation import Validation, Validator
 
 MEASURED = ("train_loss", "gradient_norm")
+ENDLESS = 10**12  # steps: a probe goes on until it has seen enough
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,7 @@ def fit(
         data,
         batch_size=config.batch_size,
         start_step=run.start_step,
-        total_steps=total_steps,
+        total_steps=ENDLESS if getattr(run, "endless", False) else total_steps,
         order_seed=run.seeds.order,
         example_seed=run.seeds.data,
         device=device,
@@ -146,7 +147,7 @@ def fit(
         ending.enter_context(matrix_products(config.precision))
         for step in run.steps(total_steps):
             item = clock.next(items)
-            set_learning_rate(state.optimizer, config.learning_rate(step))
+            set_learning_rate(state.optimizer, config.learning_rate(min(step, total_steps)))
             update(step, item)  # train_step, below: forward, backward, norm, clip, step
             clock.stepped()
             if tracer is not None:
@@ -295,7 +296,8 @@ def _log(run: Any, recorder: Recorder, config: FitConfig, host: Host) -> None:
     for reading in readings:
         measured: dict[str, float] = dict(reading.values)
         if reading is readings[-1]:
-            measured["learning_rate"] = config.learning_rate(reading.step)
+            last = config.schedule.total_steps(config.max_train_steps)
+            measured["learning_rate"] = config.learning_rate(min(reading.step, last))
         run.log(reading.step, measured)
         value = measured["train_loss"]
         if not math.isfinite(value):

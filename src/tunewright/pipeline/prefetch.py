@@ -122,11 +122,11 @@ def _unaided(items: Iterator[Any], device: torch.device) -> Any:
 
 
 def _states(device: torch.device) -> dict[str, Any]:
-    numpy = np.random.get_state()
+    numpy: Any = np.random.get_state()
     states: dict[str, Any] = {
         "torch": torch.get_rng_state().numpy().tobytes(),
         "random": random.getstate(),
-        "numpy": (numpy[1].tobytes(), *numpy[2:]),  # type: ignore[union-attr]
+        "numpy": (numpy[1].tobytes(), *numpy[2:]),
     }
     if device.type == "cuda":
         states["torch.cuda"] = torch.cuda.get_rng_state(device).numpy().tobytes()

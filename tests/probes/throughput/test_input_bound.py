@@ -135,7 +135,8 @@ class Pictures:
 
     def __init__(self, slow_s: float) -> None:
         def decode(x: Any) -> Any:
-            time.sleep(slow_s)
+            if slow_s:  # a sleep of 0 gives the processor away
+                time.sleep(slow_s)
             return x
 
         def flip(x: Any) -> Any:
@@ -397,3 +398,24 @@ def test_a_trace_needs_a_folder(tmp_path: Path) -> None:
             make_step, batch_size=4, store=None, trace=tmp_path / "none" / "trace.json"
         )
     assert raised.value.code == "input_bound.trace_folder"
+
+
+def fitted(run: Any, batch_size: int = 16, max_train_steps: int = 30) -> None:
+    import torch
+    from torch import nn
+
+    from tunewright.pipeline import FitConfig, fit
+
+    torch.set_num_threads(1)
+    config = FitConfig(max_train_steps, batch_size, 0.01)
+    fit(
+        nn.Linear(4, 1), lambda m, x: (m(x) - 1).square().mean(), torch.ones(64, 4), config, run=run
+    )
+
+
+def test_a_fit_of_few_steps_is_probed_for_as_many_as_it_takes(tmp_path: Path) -> None:
+    workload = tw.Workload(
+        fitted, tw.minimize("train_loss"), store=tmp_path / "tuning.db", executor=tw.Inline()
+    )
+    answer = tw.probes.input_bound(workload, batch_size=16, rule=QUICK)
+    assert answer.steps == 200 and answer.waiting_share is not None and not answer.missing

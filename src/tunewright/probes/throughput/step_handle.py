@@ -19,6 +19,8 @@ from tunewright.seeds import seeds
 class ProbeHandle:
     """One training as a probe drives it; `pace` is called before each step and may end it."""
 
+    endless = True  # however many steps the program asks for
+
     def __init__(
         self, configuration: Mapping[str, Value], folder: Path, pace: Callable[[], None]
     ) -> None:

@@ -46,7 +46,7 @@ class Tap:
         return self._shown(item)
 
     def _shown(self, item: Item) -> Item:
-        return item if self.used is None else self.used.noted(item)  # type: ignore[no-any-return]
+        return item if self.used is None else self.used.noted(item)
 
 
 _active: Tap | None = None
