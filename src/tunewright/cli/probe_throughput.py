@@ -144,6 +144,14 @@ def input(
     set_: SetOption = None,
     steps: Annotated[int, typer.Option(min=50, metavar="N", help="Steps to watch.")] = 200,
     processes: ProcessesOption = 1,
+    trace: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.json",
+            help="Write a profiler's trace of ten steps, which Perfetto opens.",
+            show_default=False,
+        ),
+    ] = None,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -155,6 +163,7 @@ def input(
         fixed=_settings(set_),
         steps=steps,
         processes=processes,
+        trace=trace,
         store=kept_in,
         say=_progress,
     )
@@ -309,5 +318,13 @@ def _print_input(answer: InputBound) -> None:
             stages.add_row(cell(stage.name), cell(f"{stage.seconds_per_batch * 1e3:.4g}"))
         say()
         screen().print(stages)
-    for note in answer.notes:
+    if answer.depths:
+        depths = table("prefetch_factor", "waiting", right=("prefetch_factor", "waiting"))
+        for depth in answer.depths:
+            depths.add_row(cell(depth.prefetch_factor), cell(f"{depth.waiting_share:.1%}"))
+        say()
+        screen().print(depths)
+    for note in (*answer.notes, *answer.advice):
         say(words.printable(note.text))
+    if answer.trace:
+        say(f"The trace is in {words.printable(answer.trace)}; ui.perfetto.dev opens it.")

@@ -247,7 +247,9 @@ class Run:
     def save_due(self, step: int) -> bool:
         """Whether to save at this step: about 10 times, always at the last, and before a stop.
 
-        If that is too seldom, save more often: `if step % 500 == 0 or run.save_due(step)`.
+        If that is too seldom, save more often: `if step % 500 == 0 or run.save_due(step)`; or keep
+        the best of all evaluations: `if run.eval_due(step) or run.save_due(step)`, then
+        `run.save(state, best=3)`.
         """
         self._stop.saves = True
         if self._stop.asked:
@@ -258,20 +260,32 @@ class Run:
 
     # ---- saving
 
-    def save(self, state: object, step: int | None = None) -> None:
+    def save(self, state: object, step: int | None = None, *, best: int | None = None) -> None:
         """Keep the state from which this trial can go on, whole or not at all.
 
         The last two stay, and the one at whose step the objective was best. `step` is how many
-        updates it has had: by default where `run.steps` stands.
+        updates it has had: by default where `run.steps` stands. With `best=3` the three best stay;
+        call it after every evaluation then: what is neither due (`save_due`) nor one of the best
+        is not written.
         """
         self._stop.saves = True
+        if best is not None and (type(best) is not int or best < 1):
+            raise WorkloadError("run.bad_best", best=best)
         if not self._plain and not self._look(None):
             return
         at = self.step if step is None else as_step(step)
         self.flush()  # what led to the snapshot is told before it
         written = self._best.save(
-            self.folder / FOLDER, state, step=at, attempt=self.attempt, start_step=self._start
+            self.folder / FOLDER,
+            state,
+            step=at,
+            attempt=self.attempt,
+            start_step=self._start,
+            best=best or 1,
+            due=best is None or self.save_due(at),
         )
+        if written is None:
+            return
         relative = written.path.relative_to(self.folder).as_posix()
         self._tell(Saved(self._trial, self.attempt, written.step, relative, written.sha256))
         try:

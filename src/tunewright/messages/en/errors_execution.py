@@ -111,6 +111,7 @@ SENTENCES: dict[str, Template] = {
     "resources.part_of_gpus": (
         "resources: GPU={amount!r}: more than one GPU must be a whole number."
     ),
+    "run.bad_best": "run.save(best={best!r}): keep a whole number of the best, from 1.",
     "run.bad_max_hours": "max_hours={max_hours!r}: say how many hours, such as 0.5.",
     "run.bad_trials": "trials={trials!r}: say how many trials to run at most, from 1.",
     "run.in_child_process": (

@@ -52,6 +52,7 @@ SENTENCES: dict[str, Template] = {
         "{subject} runs out of memory at batch size {size} ({error}): give a smaller "
         "batch_size, or ask probes.batch_size which ones fit."
     ),
+    "input_bound.trace_folder": "trace={path}: its folder does not exist. Make it first.",
     "input_bound.too_few_steps": "steps={steps}: at least {fewest} are needed, 200 for a verdict.",
     "noise_scale.bad_sizes": "small={small}, big={big}: two batch sizes, the smaller one first.",
     "noise_scale.no_finite_norm": "no finite gradient norm: measure before clipping and unscaled.",

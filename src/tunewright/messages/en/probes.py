@@ -285,6 +285,12 @@ ANSWERS: dict[str, tuple[Template, Template]] = {
         "Whether training is stable cannot be judged",
         "whether training is stable cannot be judged",
     ),
+    "probe.stability.never_finite": (
+        "The loss is never finite: look for a bug first",
+        "no run at a learning rate from {low:.3g} to {high:.3g} has a finite training loss, not "
+        "even at its first step: look for a bug in the data, the loss or the model, not for a "
+        "warm-up",
+    ),
     "probe.stability.stable": (
         "Stable up to {times:.3g} times the best learning rate",
         "stable for {steps} steps at up to {times:.3g} times the best learning rate, {best:.3g}: "
@@ -426,6 +432,10 @@ SENTENCES: dict[str, Template] = {
     "probe.longer.from_the_end": (
         "the only snapshot is from the end of training: the longer branches are compared with the "
         "trial itself, which was chosen as the best and so looks better than it is"
+    ),
+    "probe.finite_loss_needed": (
+        "a finite {metric} at the first step: check the inputs and labels for NaN, the loss for "
+        "log(0) or a division by 0, and the precision, on one batch before any update"
     ),
     "probe.takes_no_hyperparameter": (
         "{name}: the training program takes no such hyperparameter. Let it take one, or if it has "

@@ -39,6 +39,7 @@ from tunewright.probes.throughput.memory_model import MemoryPoint
 from tunewright.probes.throughput.rig import Device, OpenRig, OutOfMemory, ProcessRig, Rig
 from tunewright.probes.throughput.rigs import Rigs
 from tunewright.probes.throughput.size_answer import BatchSizes, concluded, revived
+from tunewright.probes.throughput.size_notes import later_change
 from tunewright.probes.throughput.size_row import measure
 from tunewright.probes.throughput.size_sweep import Plan, sweep, watched
 from tunewright.probes.throughput.subject import Subject, subject_of
@@ -98,7 +99,7 @@ def batch_size(
     asked.check()
     if subject.kind == "command" and processes > 1:
         raise DesignError("throughput.processes_of_command", processes=processes)
-    return probe_rig(
+    answer = probe_rig(
         opener(subject, processes, memory_gb),
         subject,
         asked,
@@ -113,6 +114,10 @@ def batch_size(
         else None,
         ahead=_second_needed(subject, asked) and (again or not has_answer(kept_in, subject.name)),
     )
+    later = later_change(
+        kept_in if isinstance(what, Workload) else None, answer.batch_name, answer.chosen
+    )
+    return replace(answer, notes=(*answer.notes, later))
 
 
 @dataclass(frozen=True)
