@@ -17,32 +17,29 @@ from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value
 from tunewright.design.role_advice import advise as advise
 from tunewright.design.round import Round
-from tunewright.errors import DesignError
 from tunewright.messages import Message
 
 
-def refuse(
+def refusals(
     round: Round,
     objective: Objective,
     meaning: Meaning,
     accepts: frozenset[str] | None = None,
     required: frozenset[str] = frozenset(),
     takes_anything: bool = False,
-) -> None:
-    """Raise DesignError with every reason why this round cannot be run for this workload.
+) -> list[Message]:
+    """Every reason why this round cannot be run for this workload.
 
     `accepts` are the names the training program takes (None: not known), `required` those of them
     without a default; with `takes_anything` other names are passed on too.
     """
-    problems = [
+    return [
         *_searched_steps(round, meaning),
         *_tuned_batch_size(round, objective, meaning),
         *_seeds(round),
         *_unknown_names(round, accepts, takes_anything),
         *_missing_names(round, required),
     ]
-    if problems:
-        raise DesignError.several(problems)
 
 
 def _searched_steps(round: Round, meaning: Meaning) -> Iterator[Message]:

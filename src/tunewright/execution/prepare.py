@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from tunewright.design.guards import advise, refuse
+from tunewright.design.guards import advise, refusals
 from tunewright.design.ranges import Value
 from tunewright.design.round import Round
 from tunewright.design.study import Study
 from tunewright.errors import DesignError
 from tunewright.execution.command import FACTS, Command, is_reserved
 from tunewright.execution.workload import Workload
+from tunewright.messages import Message
 from tunewright.search.search import Search, Suggestion, vet
 from tunewright.store.rounds import Suggestions
 
@@ -21,22 +22,31 @@ def ready(round: Round, workload: Workload, search: Search) -> Round:
     """The round with the workload's unmentioned defaults; refuses what cannot be run."""
     if not isinstance(round, Round):
         raise DesignError("run.not_a_round", round=round)
-    _refuse_reserved(round, workload)
+    problems = refused(round, workload)
+    if problems:
+        raise DesignError.several(problems)
+    vet(search, round, workload.objective)
+    return with_defaults(round, workload.accepts.defaults)
+
+
+def refused(
+    round: Round, workload: Workload, elsewhere: frozenset[str] = frozenset()
+) -> list[Message]:
+    """Every reason why a workload cannot run a round; `elsewhere` names what is given besides."""
     accepts = workload.accepts
-    refuse(
+    found = refusals(
         round,
         workload.objective,
         workload.meaning,
         accepts.names,
-        accepts.needed(round.names),
+        accepts.needed(round.names).difference(elsewhere),
         accepts.takes_anything,
     )
-    vet(search, round, workload.objective)
-    return with_defaults(round, accepts.defaults)
+    return [*_reserved(round, workload), *found]
 
 
-def _refuse_reserved(round: Round, workload: Workload) -> None:
-    """Refuse a hyperparameter by a name under which the program receives something else."""
+def _reserved(round: Round, workload: Workload) -> Iterator[Message]:
+    """Hyperparameters by a name under which the program receives something else."""
     if isinstance(workload.train, Command):
         taken = [name for name in round.names if is_reserved(name)]
         why = "a command's field of that name is filled with a fact of the run, not with its value"
@@ -44,13 +54,8 @@ def _refuse_reserved(round: Round, workload: Workload) -> None:
         taken = [name for name in round.names if name == workload.accepts.handle]
         why = f"{workload.name}() receives the handle of the run under that name"
     if taken:
-        raise DesignError(
-            "hyperparameter.reserved",
-            taken=", ".join(map(repr, taken)),
-            why=why,
-            round=round.name,
-            names=taken,
-        )
+        facts = {"taken": ", ".join(map(repr, taken)), "why": why, "round": round.name}
+        yield Message("hyperparameter.reserved", {**facts, "names": taken})
 
 
 def with_defaults(round: Round, defaults: Mapping[str, Value]) -> Round:
