@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     )
     from tunewright.design.round import Round as Round
     from tunewright.errors import Infeasible as Infeasible, TunewrightError as TunewrightError
+    from tunewright.execution.again import again as again
     from tunewright.execution.command import command as command
     from tunewright.execution.evaluate import evaluate as evaluate
     from tunewright.execution.executors.inline import Inline as Inline
@@ -101,6 +102,7 @@ _HOMES = {
     "design.round": ("Round",),
     "design.ranges": ("choice", "integers", "linear", "log", "log_from_one"),
     "errors": ("Infeasible", "TunewrightError"),
+    "execution.again": ("again",),
     "execution.command": ("command",),
     "execution.evaluate": ("evaluate",),
     "execution.handle": ("Run",),

@@ -167,6 +167,35 @@ class Repeat(Action):
 
 
 @dataclass(frozen=True)
+class TrainAgain(Action):
+    """Train a trial anew under its own seed, and compare it with what was recorded."""
+
+    kind: ClassVar[str] = "again"
+    trains: ClassVar[bool] = True
+    round: str
+    number: int
+    repeat: int | None = None  # of that trial, from 1
+    anyway: bool = False  # although the program has changed
+
+    @property
+    def argv(self) -> Argv:
+        """`tunewright again ROUND N`."""
+        which = () if self.repeat is None else ("--repeat", str(self.repeat))
+        anyway = ("--anyway",) if self.anyway else ()
+        return _command(
+            "again", round=self.round, then=(str(self.number),), options=(*which, *anyway)
+        )
+
+    @property
+    def call(self) -> str:
+        """`tw.again`."""
+        which = f"results.trial({self.number})"
+        if self.repeat is not None:
+            which = f"results.repeats({self.number})[{self.repeat - 1}]"
+        return f"tw.again({which}, workload{', anyway=True' if self.anyway else ''})"
+
+
+@dataclass(frozen=True)
 class MeasureVariance(Action):
     """Train what it takes to know study or data variance."""
 

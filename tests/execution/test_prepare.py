@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
+from pathlib import Path
 
 from tunewright.design.conditions import given
 from tunewright.design.objective import minimize
 from tunewright.design.ranges import log
 from tunewright.design.round import Round
 from tunewright.execution.command import command
-from tunewright.execution.prepare import ready, reproduce, suggestions, with_defaults
+from tunewright.execution.prepare import ready, started, suggestions, with_defaults
 from tunewright.execution.workload import Workload
 from tunewright.search.halton import Halton
 
@@ -49,12 +51,20 @@ def test_completing_a_round_leaves_its_points_alone():
     assert {s.configuration["width"] for s in other} == {3}
 
 
-def test_the_words_to_do_a_trial_again():
+def test_what_a_trial_is_started_with():
+    here = Path("/trials/t1")
     function = Workload(train, minimize("e"))
-    said = reproduce(function, {"learning_rate": 0.1, "optimizer": "adam"}, 7)
+    said = started(function, {"learning_rate": 0.1, "optimizer": "adam"}, 7, here)
     assert said.endswith("train(run, learning_rate=0.1, optimizer='adam')  # seed 7")
-    line = "train --lr={learning_rate} --beta {beta1} --seed={run.seed} --out={run.folder} {config}"
-    said = reproduce(Workload(command(line), minimize("e")), {"learning_rate": 0.1}, 7)
-    words = shlex.split(said)
-    assert words[:3] == ["train", "--lr=0.1", "--seed=7"]
-    assert words[3:] == ["--out={run.folder}", "{config}"]
+    line = (
+        "train --lr={learning_rate} --beta {beta1} --seed={run.seed} --out={run.folder} "
+        "--every={run.eval_every} {config}"
+    )
+    configuration = {"learning_rate": 0.1, "max_train_steps": 500}
+    own = Workload(command(line), minimize("e"))
+    assert shlex.split(started(own, configuration, 7, here)) == [
+        *("train", "--lr=0.1", "--seed=7", "--out=/trials/t1", "--every=5"),
+        "/trials/t1/config.json",
+    ]
+    rarer = replace(own, eval_every=20)
+    assert "--every=20" in started(rarer, configuration, 7, here)

@@ -63,6 +63,12 @@ FAMILIES: dict[str, tuple[Verb, ...]] = {
             "Train a trial's configuration again under new seeds: how much of its value is luck?",
         ),
         Verb(
+            "again",
+            "again.again",
+            "Train a trial anew under its own seed and settings, and compare it with the recorded "
+            "one.",
+        ),
+        Verb(
             "evaluate",
             "evaluate.evaluate",
             "Measure the selected checkpoints of the best trials properly, and record it as "

@@ -30,6 +30,7 @@ from tunewright.messages import Message
 # what a program may be told about its run, beside the configuration
 FACTS = ("seed", "folder", "start_step", "eval_every", "devices", "port")
 CONFIG, OVERRIDES = "config", "overrides"
+CONFIG_FILE = "config.json"  # of a trial's folder, which {config} names
 PLAIN_WORD = re.compile(r"[A-Za-z_][\w.\-/+:%@]*")  # text that Hydra reads as text without quotes
 NOT_TEXT = {"true", "false", "null", "inf", "nan"}  # ... unless it is one of these
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from tunewright.design.guards import advise, refusals
 from tunewright.design.ranges import Value
 from tunewright.design.round import Round
 from tunewright.design.study import Study
 from tunewright.errors import DesignError
-from tunewright.execution.command import FACTS, Command, is_reserved
+from tunewright.execution.cadence import EVALUATIONS, period
+from tunewright.execution.command import CONFIG_FILE, FACTS, Command, is_reserved
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
 from tunewright.search.search import Search, Suggestion, vet
@@ -84,13 +86,26 @@ def suggestions(search: Search) -> Suggestions | None:
     return first
 
 
-def reproduce(workload: Workload, configuration: Mapping[str, Value], seed: int) -> str:
-    """The command line or the call that does this trial again."""
+def started(workload: Workload, configuration: Mapping[str, Value], seed: int, folder: Path) -> str:
+    """The command line or the call of a trial, as its program is started.
+
+    Devices and ports differ from attempt to attempt: their fields stay. `tunewright again` fills in
+    all of them.
+    """
     if isinstance(workload.train, Command):
         facts = {name: f"{{run.{name}}}" for name in FACTS}
-        words = workload.train.filled(
-            configuration, {**facts, "seed": seed, "start_step": 0}, "{config}"
-        )
+        known = {"seed": seed, "start_step": 0, "folder": str(folder)}
+        every = _eval_every(workload, configuration)
+        own = {**facts, **known, **({} if every is None else {"eval_every": every})}
+        words = workload.train.filled(configuration, own, str(folder / CONFIG_FILE))
         return shlex.join(words)
     given = "".join(f", {name}={value!r}" for name, value in configuration.items())
     return f"{workload.name}(run{given})  # seed {seed}"
+
+
+def _eval_every(workload: Workload, configuration: Mapping[str, Value]) -> int | None:
+    """Every how many steps a trial is evaluated; None where its length is not known."""
+    steps = configuration.get(workload.meaning.name("max_train_steps"))
+    if workload.eval_every is not None or type(steps) is not int:
+        return workload.eval_every
+    return period(steps, EVALUATIONS)

@@ -36,6 +36,8 @@ from tunewright.store.seed import split_seed, trial_seed
 from tunewright.store.storable import LONGEST_TEXT, storable
 from tunewright.store.trial import Status
 
+ASKED = "ask and tell"  # the command of a round without a training program of ours
+
 
 class Suggested(Protocol):
     """What a search suggests, as far as the record is concerned."""

@@ -352,7 +352,7 @@ class Store:
         with self._database.reading() as connection:
             record = self.round(name)
             elsewhere = foreign.is_imported(connection, record.id)
-            trials, repeats = reading.read_trials(self._database, record)
+            trials, repeats = reading.read_trials(self._database, record, not elsewhere)
             written = tuple(note.text for note in self.notes(record))
             origins = read_origins(self._database, record.id)
         path = self._database.address.path
@@ -372,26 +372,33 @@ class Store:
 
     def trial(self, key: int) -> Trial:
         """One trial or repeat by its identity, judged by the objective of its round."""
-        found = reading.read_trial(self._database, key)
+        with self._database.reading() as connection:
+            elsewhere = foreign.is_imported_trial(connection, key)
+        found = reading.read_trial(self._database, key, not elsewhere)
         if found is None:
             raise NotFound("trial.no_such_key", key=key, url=self.url)
         return judged(rounds.objective_of(self._database, key), found)
+
+    def is_imported(self, trial: Trial) -> bool:
+        """Whether another tool made this trial."""
+        with self._database.reading() as connection:
+            return foreign.is_imported_trial(connection, trial.identity)
 
     def batches(self, claim: Claim) -> list[bytes]:
         """The batches of this attempt that are in the record, in order."""
         return reading.batches(self._database, claim)
 
-    def attempts(self, trial: int) -> list[Attempt]:
-        """The attempts at a trial, by its identity."""
-        return reading.attempts(self._database, trial)
+    def attempts(self, trial: Trial | int) -> list[Attempt]:
+        """The attempts at a trial, or at the one of an identity."""
+        return reading.attempts(self._database, _identity(trial))
 
-    def snapshots(self, trial: int) -> list[Snapshot]:
-        """The snapshots of a trial, by its identity, oldest first."""
-        return reading.snapshots(self._database, trial)
+    def snapshots(self, trial: Trial | int) -> list[Snapshot]:
+        """The snapshots of a trial, or of the one of an identity, oldest first."""
+        return reading.snapshots(self._database, _identity(trial))
 
-    def provenance(self, trial: int) -> Provenance | None:
-        """Where a trial comes from, by its identity; None if nothing was kept."""
-        return provenances.of_trial(self._database, trial)
+    def provenance(self, trial: Trial | int) -> Provenance | None:
+        """Where a trial comes from, or the one of an identity; None if nothing was kept."""
+        return provenances.of_trial(self._database, _identity(trial))
 
     # notes, and requests to stop
 
@@ -501,3 +508,7 @@ class Store:
 
     def _key(self, round: RoundRecord | str) -> int:
         return round.id if isinstance(round, RoundRecord) else self.round(round).id
+
+
+def _identity(trial: Trial | int) -> int:
+    return trial.identity if isinstance(trial, Trial) else trial

@@ -33,7 +33,8 @@ class Trial:
     seed: int = 0
     attempts: int = 0
     seconds: float = 0.0  # training time over all attempts
-    command: str = ""  # how to reproduce it
+    command: str = ""  # trains it again, at a shell in its project
+    started: str = ""  # the command line or the call of the program, as it was started
     parent: int | None = None  # a repeat: the number of the trial it repeats
     identity: int = 0  # the record's own key
     folder: str = ""  # relative to the store's folder of trials

@@ -61,6 +61,7 @@ def _variance(facts: Facts) -> str:
 ACTIONS: dict[str, Template] = {
     "run_trials": _run_trials,
     "repeat": _repeat,
+    "again": "train it anew under its own seed, and compare",
     "run_round": "run the proposed round",
     "next_round": _next_round,
     "variance": _variance,

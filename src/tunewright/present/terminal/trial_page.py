@@ -85,8 +85,10 @@ def facts(results: Results, trial: Trial) -> Iterator[tuple[str, str]]:
         yield "repeats", ", ".join(values)
     if results.root and trial.folder and not results.imported:
         yield "folder", words.printable(f"{results.root}/{trial.folder}")
+    if trial.started:
+        yield "program", words.printable(trial.started)
     if trial.command:
-        yield "again", words.printable(trial.command)
+        yield "command" if results.imported else "again", words.printable(trial.command)
 
 
 def place_of(detail: str) -> str:
