@@ -78,7 +78,7 @@ if TYPE_CHECKING:
     from tunewright.store.joined import joined as joined
     from tunewright.store.results import Results as Results
     from tunewright.store.trial import Trial as Trial
-    from tunewright.stores import rounds as rounds
+    from tunewright.stores import remove as remove, rename as rename, rounds as rounds
 
 __version__ = "0.1.0.dev0"
 
@@ -116,7 +116,7 @@ _HOMES = {
     "store.joined": ("joined",),
     "store.results": ("Results",),
     "store.trial": ("Trial",),
-    "stores": ("rounds",),
+    "stores": ("remove", "rename", "rounds"),
     "present.report": ("report",),
     "search.bayesian.bayesian": ("Bayesian",),
     "search.bayesian.belief": ("believe",),

@@ -259,6 +259,45 @@ class CheckRound(Action):
 
 
 @dataclass(frozen=True)
+class StopRound(Action):
+    """Ask whoever runs a round to stop it."""
+
+    kind: ClassVar[str] = "stop_round"
+    round: str
+
+    @property
+    def argv(self) -> Argv:
+        """`tunewright stop ROUND`."""
+        return _command("stop", round=self.round)
+
+    @property
+    def call(self) -> str:
+        """`tw.stores.stop`."""
+        return f"tw.stores.stop(results.store, {self.round!r})"
+
+
+@dataclass(frozen=True)
+class RemoveRound(Action):
+    """Remove a round, so that it can be brought back."""
+
+    kind: ClassVar[str] = "remove_round"
+    round: str
+    undo: bool = False  # bring it back
+
+    @property
+    def argv(self) -> Argv:
+        """`tunewright rm ROUND`."""
+        return _command("rm", round=self.round, options=("--undo",) if self.undo else ())
+
+    @property
+    def call(self) -> str:
+        """`tw.remove`, or what undoes it."""
+        if self.undo:
+            return f"tw.stores.bring_back(results.store, {self.round!r})"
+        return f"tw.remove(results.store, {self.round!r})"
+
+
+@dataclass(frozen=True)
 class ShowRound(Action):
     """Look at a round: its best trials, and why others did not complete."""
 

@@ -177,6 +177,16 @@ FAMILIES: dict[str, tuple[Verb, ...]] = {
             "Take over a round that another tool recorded; check, plot and report then work on it.",
         ),
         Verb(
+            "rm",
+            "rounds.rm",
+            "Remove a round from the store; --undo brings it back.",
+        ),
+        Verb(
+            "rename",
+            "rounds.rename",
+            "Give a round another name, in the store and in rounds/.",
+        ),
+        Verb(
             "backup",
             "backup.backup",
             "Write a backup of the store, checked, while it is in use; the newest three are kept.",

@@ -24,10 +24,17 @@ from tunewright.store.tables import Table
 TABLES: dict[str, Table] = {"trials": "trials", "curves": "curves"}
 
 
-def ls(store: StoreOption = None, json: JsonOption = False) -> None:
+def ls(
+    details: Annotated[
+        bool,
+        typer.Option("--verbose", "-v", help="Notes, files and commands of each round too."),
+    ] = False,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
     """List the rounds: the tracking table, with trials, the best value and notes."""
     rows = stores.rounds(store_address(store))
-    answer(json, {"rounds": rows}, lambda: print_tracking(rows, screen()))
+    answer(json, {"rounds": rows}, lambda: print_tracking(rows, screen(), details))
 
 
 def show(

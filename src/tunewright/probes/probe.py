@@ -21,11 +21,12 @@ from tunewright.errors import NotFound
 from tunewright.execution.run import supervise
 from tunewright.execution.sources import sources
 from tunewright.execution.watcher import Watcher
-from tunewright.execution.workload import Workload
+from tunewright.execution.workload import Purpose, Workload
 from tunewright.facts import Facts, plain
 from tunewright.messages import Message, Text
 from tunewright.search.listed import Listed
 from tunewright.search.search import Search
+from tunewright.store.campaigns import PROBE
 from tunewright.store.provenance import digest
 from tunewright.store.results import Results
 from tunewright.store.store import Store
@@ -103,6 +104,8 @@ def run_probe(
     now = sources(workload.train)
     if _ran_otherwise(own.name, workload, now):
         own = named(probe, round, workload, digest(now))
+    if workload.purpose is None:  # no campaign's, and no question that somebody designed
+        workload = dataclasses.replace(workload, purpose=Purpose("", PROBE))
     return supervise(own, workload, search=search, retry_failed=True, watch=watch, advise=False)
 
 

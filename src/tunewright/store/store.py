@@ -48,6 +48,7 @@ from tunewright.store import (
     provenance as provenances,
     read_round as reading,
     recovery,
+    removal,
     rounds,
     spool,
 )
@@ -64,6 +65,7 @@ from tunewright.store.probes import ProbeRecord
 from tunewright.store.provenance import Provenance
 from tunewright.store.read_round import Attempt, Snapshot
 from tunewright.store.recovery import Imported
+from tunewright.store.removal import Removed, Renamed
 from tunewright.store.results import Results
 from tunewright.store.rounds import RoundRecord, Suggestions
 from tunewright.store.trial import Status, Trial
@@ -173,7 +175,10 @@ class Store:
         """
 
         def adopt(connection: Connection, key: int) -> None:
-            campaigns.adopt(self._database, connection, key, campaign, purpose)
+            if campaign:
+                campaigns.adopt(self._database, connection, key, campaign, purpose)
+            else:
+                rounds.set_purpose(connection, key, purpose)
 
         record = rounds.begin(
             self._database,
@@ -184,7 +189,7 @@ class Store:
             suggestions,
             command,
             folder,
-            adopt if campaign else None,
+            adopt if campaign or purpose else None,
         )
         if self.path is not None or record.folder:
             root = self.trial_root(Path(record.folder) if record.folder else None)
@@ -207,6 +212,28 @@ class Store:
     def round(self, name: str) -> RoundRecord:
         """The round of this name."""
         return rounds.find(self._database, name)
+
+    def remove(self, name: str) -> Removed:
+        """Take a round out of every list; `bring_back` undoes it."""
+        return removal.remove(self._database, self.round(name), self._default_root)
+
+    def removed(self) -> list[Removed]:
+        """The rounds that were removed, the newest first."""
+        return removal.removed(self._database, self._default_root)
+
+    def bring_back(self, name: str) -> Removed:
+        """Undo the newest removal of a round of this name."""
+        return removal.bring_back(self._database, name, self._default_root)
+
+    def rename(self, old: str, new: str) -> Renamed:
+        """Give a round another name."""
+        return removal.rename(self._database, self.round(old), new, self._default_root)
+
+    @property
+    def _default_root(self) -> Path | None:
+        """The folder of trials of rounds that name none; None: a server has none."""
+        path = self._database.address.path
+        return None if path is None else opening.default_root(path)
 
     # who runs it
 
@@ -355,7 +382,7 @@ class Store:
             trials, repeats = reading.read_trials(self._database, record, not elsewhere)
             written = tuple(note.text for note in self.notes(record))
             origins = read_origins(self._database, record.id)
-        path = self._database.address.path
+        root = self._default_root
         return Results(
             round=record.round,
             objective=record.objective,
@@ -364,7 +391,7 @@ class Store:
             recorded_repeats=tuple(repeats),
             search=record.search,
             store=self.url,
-            root=record.folder or ("" if path is None else str(opening.default_root(path))),
+            root=record.folder or ("" if root is None else str(root)),
             notes=written,
             origins=origins,
             imported=elsewhere,

@@ -33,7 +33,9 @@ class Tracked:
     best: Trial | None  # the best completed trial
     checkpoint: str  # the best trial's snapshot nearest to its best step, if still on the disk
     note: str  # the newest
-    command: str  # reproduces the best trial, or continues the round
+    command: str  # trains the best trial again, or continues the round
+    campaign: str = ""  # the campaign that it belongs to
+    purpose: str = ""  # `probe`, or the kind of step it is in its campaign
 
 
 def tracking_table(store: Store) -> list[Tracked]:
@@ -59,6 +61,8 @@ def tracked(store: Store, record: RoundRecord) -> Tracked:
         checkpoint=_checkpoint(store, results, best),
         note=results.notes[-1] if results.notes else "",
         command=_command(record, results, best),
+        campaign=record.campaign,
+        purpose=record.purpose,
     )
 
 

@@ -50,7 +50,27 @@ def _ended_differently(facts: Facts) -> str:
     )
 
 
+def _not_removed(facts: Facts) -> str:
+    known = ", ".join(facts["known"]) or "none"
+    return f"no round {facts['name']!r} was removed. Removed rounds: {known}."
+
+
 SENTENCES: dict[str, Template] = {
+    "remove.continued": "{round}: {rounds:list} continues it, and would lose its trials.",
+    "remove.has_replicates": "{round}: {rounds:list} repeats its search, and would be left alone.",
+    "remove.in_campaign": (
+        "{round} is a step of the campaign {campaign}, which would not know what was tried."
+    ),
+    "remove.launched": (
+        "{round}: {launches:count launch decision} rest on its trials; the history must stay."
+    ),
+    "remove.running": "{round} is running: stop it first.",
+    "removed.not_found": _not_removed,
+    "rm.no_round": "name the round to remove.",
+    "rename.name_taken": "the store has a round {name!r} already: choose another name.",
+    "rename.in_campaign": "{round} is a step of the campaign {campaign}, which finds it by name.",
+    "rename.same_name": "{name} is called that already.",
+    "trial.diff_cut": "... and {lines:count line} more: tunewright trial ROUND N --json",
     "again.equal": _equal,
     "again.differs": _differs,
     "again.same_value": _same_value,

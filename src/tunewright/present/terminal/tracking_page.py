@@ -5,25 +5,59 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.text import Text
 
 from tunewright.messages import words
 from tunewright.present.terminal.plain_table import cell, table
+from tunewright.store.campaigns import PROBE
 from tunewright.store.tracking import Tracked
 
 LABEL = 12
 
 
-def print_tracking(rows: Sequence[Tracked], console: Console) -> None:
-    """Print one row per round, oldest first."""
+def print_tracking(rows: Sequence[Tracked], console: Console, details: bool = False) -> None:
+    """Print one line per round, oldest first, then the rounds of probes; or all that is known."""
     if not rows:
         console.print(Text("no rounds yet. Next: tunewright new NAME"))
         return
-    made = table("round", "trials", "best", "goal, and how to find it again")
+    probes = [row for row in rows if row.purpose == PROBE]
+    designed = [row for row in rows if row.purpose != PROBE]
+    for title, some in (("round", designed), ("probe", probes)):
+        if some:
+            console.print(_detailed(some, title) if details else _brief(some, title))
+
+
+def _brief(rows: Sequence[Tracked], title: str) -> RenderableType:
+    made = table(title, "trials", "best", "trial", "objective", "goal", right=("best", "trial"))
+    for column in made.columns:
+        column.no_wrap, column.overflow = True, "ellipsis"
+    for row in rows:
+        value, number = ("-", "-") if row.best is None else (row.best.value, row.best.number)
+        shown = words.number(value) if isinstance(value, float) else value
+        goal = words.one_line(row.goal)
+        made.add_row(
+            cell(row.name, "bold"),
+            in_line(row),
+            cell(shown),
+            cell(number),
+            cell(row.objective),
+            cell(goal),
+        )
+    return made
+
+
+def in_line(row: Tracked) -> Text:
+    """How many trials there are, and those that are not completed, on one line."""
+    others = [f"{n} {status}" for status, n in row.counts.items() if status != "completed"]
+    return Text(f"{row.trials} ({', '.join(others)})" if others else str(row.trials))
+
+
+def _detailed(rows: Sequence[Tracked], title: str) -> RenderableType:
+    made = table(title, "trials", "best", "goal, and how to find it again")
     for row in rows:
         made.add_row(cell(row.name, "bold"), trials(row), best(row), details(row))
-    console.print(made)
+    return made
 
 
 def trials(row: Tracked) -> Text:
