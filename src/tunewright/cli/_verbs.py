@@ -7,6 +7,7 @@ them with the docstrings of the commands.
 from __future__ import annotations
 
 import importlib
+import inspect
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -236,5 +237,15 @@ def loaded(verb: Verb) -> Any:
     if isinstance(found, typer.Typer):  # a family of commands: probe
         return typer.main.get_command(found)
     alone = typer.Typer(add_completion=False)
-    alone.command(verb.name)(found)
+    alone.command(verb.name, help=flowing(found.__doc__ or ""))(found)
     return typer.main.get_command(alone)
+
+
+def flowing(text: str) -> str:
+    """A docstring whose paragraphs are one line each, for the terminal to wrap.
+
+    >>> flowing("Do it.\\n\\n    Slowly, then\\n    quickly.")
+    'Do it.\\n\\nSlowly, then quickly.'
+    """
+    paragraphs = inspect.cleandoc(text).split("\n\n")
+    return "\n\n".join(" ".join(one.split()) for one in paragraphs)

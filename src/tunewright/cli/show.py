@@ -14,7 +14,6 @@ from tunewright.cli._options import JsonOption, RoundName, StoreOption, chosen
 from tunewright.cli._project import read_round, store_address
 from tunewright.messages import words
 from tunewright.present import command_facts as facts
-from tunewright.present.plain import plain
 from tunewright.present.terminal.round_page import print_round
 from tunewright.present.terminal.screen import say, screen
 from tunewright.present.terminal.tracking_page import print_tracking
@@ -69,8 +68,12 @@ def trial(
     history = stores.history(store_address(store), own)
     data = {
         "round": results.round.name,
-        "trial": plain(own, curves=True),
-        "repeats": results.repeats(own),
+        "root": results.root,
+        "trial": facts.of_trial(results, own, curves=True),
+        "repeats": [
+            facts.of_trial(results, repeat, repeat=k)
+            for k, repeat in enumerate(results.repeats(own), start=1)
+        ],
         "history": history,
     }
     answer(json, data, lambda: print_trial(results, own, history, screen()))

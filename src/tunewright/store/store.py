@@ -382,6 +382,7 @@ class Store:
             trials, repeats = reading.read_trials(self._database, record, not elsewhere)
             written = tuple(note.text for note in self.notes(record))
             origins = read_origins(self._database, record.id)
+            supervised = leases.is_supervised(self._database, connection, record.id)
         root = self._default_root
         return Results(
             round=record.round,
@@ -395,6 +396,7 @@ class Store:
             notes=written,
             origins=origins,
             imported=elsewhere,
+            supervised=supervised,
         )
 
     def trial(self, key: int) -> Trial:

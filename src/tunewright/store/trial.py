@@ -12,8 +12,9 @@ from tunewright.store.curves import Curves
 
 # `pruned`: stopped early because it did not look promising, so its value is unknown (censored);
 # it is neither infeasible nor failed
-Status = Literal["pending", "running", "completed", "infeasible", "failed", "pruned"]
-ENDED: tuple[Status, ...] = ("completed", "infeasible", "failed", "pruned")
+# "unmeasured" is judged, never stored: it completed, without the metric that is asked for now
+Status = Literal["pending", "running", "completed", "infeasible", "failed", "pruned", "unmeasured"]
+ENDED: tuple[Status, ...] = ("completed", "infeasible", "failed", "pruned", "unmeasured")
 
 
 @dataclass(frozen=True)
