@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tunewright.messages import Facts, Message, Template, words
+from tunewright.messages import Facts, Template, sentence, words
 
 
 def _which(facts: Facts) -> str:
@@ -43,7 +43,7 @@ def _same_value(facts: Facts) -> str:
 
 
 def _ended_differently(facts: Facts) -> str:
-    why = "" if facts["reason"] is None else f" ({Message.from_data(facts['reason']).text})"
+    why = "" if facts["reason"] is None else f" ({sentence(facts['reason'])})"
     return (
         f"{_which(facts)} ended differently: {facts['status']}{why} now, "
         f"{facts['recorded_status']} recorded"
