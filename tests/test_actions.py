@@ -32,6 +32,7 @@ from tunewright.actions import (
     NextRound,
     Note,
     Probe,
+    RemoveRound,
     Repeat,
     ReportRound,
     Restore,
@@ -40,6 +41,8 @@ from tunewright.actions import (
     SearchRange,
     ShowRound,
     ShowTrial,
+    StopRound,
+    TrainAgain,
 )
 from tunewright.cli.main import app
 from tunewright.design.ranges import choice, integers, linear, log, log_from_one
@@ -62,6 +65,11 @@ def about(round: str) -> list[Action]:
         CheckRound(round),
         ShowRound(round),
         ShowTrial(round, 7),
+        TrainAgain(round, 7),
+        TrainAgain(round, 7, repeat=2, anyway=True),
+        StopRound(round),
+        RemoveRound(round),
+        RemoveRound(round, undo=True),
         *(Probe(name, round) for name in ("stability", "warmup", "clip")),
         Note(round, "ran at commit 0123"),
         Note(round, "--help"),

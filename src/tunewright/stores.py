@@ -17,7 +17,6 @@ from pathlib import Path
 
 from tunewright.actions import StopRound
 from tunewright.errors import Busy, Misuse
-from tunewright.execution.heartbeat import lease_s, on_duty
 from tunewright.store import backup as backups_of, rebuild as rebuilding
 from tunewright.store.address import parse
 from tunewright.store.joined import with_earlier
@@ -136,11 +135,14 @@ def rename(store: Address, old: str, new: str) -> Renamed:
 def _nobody_runs(store: Store, name: str) -> Iterator[None]:
     """Keep others from running a round for a block; Busy while somebody does."""
     record = store.round(name)
-    with on_duty(store, record.id, "supervisor", exclusive=True):
-        store.reclaim(record.id, LeaseWatch(lease_s()))  # what dead owners held
+    own = store.register(record.id, "supervisor", exclusive=True)
+    try:
+        store.reclaim(record.id, LeaseWatch())  # what dead owners held
         if store.round(name).counts.get("running"):
             raise Busy("remove.running", round=name, remedy=StopRound(name))
         yield
+    finally:
+        store.retire(own)
 
 
 def keep(store: Address, results: Results, command: str = "") -> Results:

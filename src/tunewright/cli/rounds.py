@@ -17,6 +17,7 @@ from tunewright.messages import words
 from tunewright.present.terminal.plain_table import cell, table
 from tunewright.present.terminal.screen import say, screen
 from tunewright.project._rename import RenamedRound, rename as rename_round
+from tunewright.store.removal import Removed
 
 
 def rm(
@@ -54,7 +55,7 @@ def rm(
     answer(json, gone, lambda: print_gone(gone))
 
 
-def print_gone(gone: stores.Removed) -> None:
+def print_gone(gone: Removed) -> None:
     """What was removed, and how it comes back."""
     say(f"removed {words.printable(gone.name)}: {_trials(gone)}")
     if gone.folder:
@@ -62,7 +63,7 @@ def print_gone(gone: stores.Removed) -> None:
     say(f"undo: {RemoveRound(gone.name, undo=True).command}")
 
 
-def print_removed(known: Sequence[stores.Removed]) -> None:
+def print_removed(known: Sequence[Removed]) -> None:
     """The removed rounds, the newest first."""
     made = table("round", "removed", "trials", "folder", right=("trials",))
     for one in known:
@@ -96,5 +97,5 @@ def print_renamed(done: RenamedRound) -> None:
         say(f"wrote {path}")
 
 
-def _trials(one: stores.Removed) -> str:
+def _trials(one: Removed) -> str:
     return words.count(one.trials, "trial")

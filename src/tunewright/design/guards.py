@@ -17,7 +17,15 @@ from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value
 from tunewright.design.role_advice import advise as advise
 from tunewright.design.round import Round
+from tunewright.errors import DesignError
 from tunewright.messages import Message
+
+
+def refuse(round: Round, objective: Objective, meaning: Meaning) -> None:
+    """Raise DesignError with every reason why this round cannot be run, by any program."""
+    found = refusals(round, objective, meaning)
+    if found:
+        raise DesignError.several(found)
 
 
 def refusals(

@@ -126,8 +126,9 @@ def _names(declared: Any) -> Iterator[str]:
     for name, one in declared.items() if isinstance(declared, Mapping) else ():
         yield str(name)
         branches = one.get("given") if isinstance(one, Mapping) else None
-        pairs = branches.items() if isinstance(branches, Mapping) else branches
-        for pair in pairs if isinstance(pairs, list) or hasattr(pairs, "mapping") else ():
+        if isinstance(branches, Mapping):
+            branches = list(branches.items())
+        for pair in branches if isinstance(branches, list) else ():
             if isinstance(pair, list | tuple) and len(pair) == 2:
                 yield from _names(pair[1])
 

@@ -236,7 +236,8 @@ def _trained(
     )
     watched = watched_metrics(workload.objective, workload.meaning)
     batches: list[Batch] = []
-    seen, start_step, devices = Seen(), 0, ()
+    seen, start_step = Seen(), 0
+    devices: tuple[str, ...] = ()
     executor = executor_of(workload)
     ended: Ended | None = None
     try:

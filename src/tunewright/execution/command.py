@@ -289,8 +289,8 @@ def _declared_problems(own: Command) -> Iterator[Message]:
     given = dict(own.defaults)
     for name, value in _in_template(own.template):
         if name in given and not same_value(given[name], value):
-            facts = {"name": name, "one": given[name], "other": value}
-            yield Message("command.two_defaults", facts)
+            twice = {"name": name, "one": given[name], "other": value}
+            yield Message("command.two_defaults", twice)
         given[name] = value
     # with one spelling for all, a flag without a name is refused when a boolean comes
     by_name = own.booleans if isinstance(own.booleans, Mapping) else {}

@@ -13,7 +13,7 @@ from tunewright.design.round import Round
 from tunewright.design.study import Study
 from tunewright.errors import DesignError
 from tunewright.execution.cadence import EVALUATIONS, period
-from tunewright.execution.command import CONFIG_FILE, FACTS, Command, is_reserved
+from tunewright.execution.command import CONFIG_FILE, FACTS, Command, Fact, is_reserved
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
 from tunewright.search.search import Search, Suggestion, vet
@@ -93,10 +93,10 @@ def started(workload: Workload, configuration: Mapping[str, Value], seed: int, f
     all of them.
     """
     if isinstance(workload.train, Command):
-        facts = {name: f"{{run.{name}}}" for name in FACTS}
-        known = {"seed": seed, "start_step": 0, "folder": str(folder)}
+        own: dict[str, Fact] = {name: f"{{run.{name}}}" for name in FACTS}
+        own |= {"seed": seed, "start_step": 0, "folder": str(folder)}
         every = _eval_every(workload, configuration)
-        own = {**facts, **known, **({} if every is None else {"eval_every": every})}
+        own |= {} if every is None else {"eval_every": every}
         words = workload.train.filled(configuration, own, str(folder / CONFIG_FILE))
         return shlex.join(words)
     given = "".join(f", {name}={value!r}" for name, value in configuration.items())

@@ -10,6 +10,7 @@ from tunewright import stores
 from tunewright.design.toml_file import read_toml, toml_value
 from tunewright.errors import Misuse
 from tunewright.project._project import Project, plain_name, recorded_names
+from tunewright.store.removal import Renamed
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ def rename(old: str, new: str, *, store: str, project: Project | None = None) ->
     if has_file and target is not None and target.exists():
         raise Misuse("file.exists", path=target, remedy="choose another name, or delete that file")
     only_file = has_file and not recorded
-    done = stores.Renamed(old, new) if only_file else stores.rename(store, old, new)
+    done = Renamed(old, new) if only_file else stores.rename(store, old, new)
     files = () if project is None else tuple(_renamed_files(project, old, new))
     return RenamedRound(old, new, recorded, done.also, done.continued_by, files)
 

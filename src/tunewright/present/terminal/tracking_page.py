@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from rich.cells import cell_len
 from rich.console import Console, RenderableType
 from rich.text import Text
 
@@ -14,6 +15,8 @@ from tunewright.store.campaigns import PROBE
 from tunewright.store.tracking import Tracked
 
 LABEL = 12
+GAP = 2  # between columns
+NARROWEST = 12  # of the goal
 
 
 def print_tracking(rows: Sequence[Tracked], console: Console, details: bool = False) -> None:
@@ -25,26 +28,29 @@ def print_tracking(rows: Sequence[Tracked], console: Console, details: bool = Fa
     designed = [row for row in rows if row.purpose != PROBE]
     for title, some in (("round", designed), ("probe", probes)):
         if some:
-            console.print(_detailed(some, title) if details else _brief(some, title))
+            console.print(_detailed(some, title) if details else _brief(some, title, console.width))
 
 
-def _brief(rows: Sequence[Tracked], title: str) -> RenderableType:
-    made = table(title, "trials", "best", "trial", "objective", "goal", right=("best", "trial"))
-    for column in made.columns:
-        column.no_wrap, column.overflow = True, "ellipsis"
-    for row in rows:
-        value, number = ("-", "-") if row.best is None else (row.best.value, row.best.number)
-        shown = words.number(value) if isinstance(value, float) else value
-        goal = words.one_line(row.goal)
-        made.add_row(
-            cell(row.name, "bold"),
-            in_line(row),
-            cell(shown),
-            cell(number),
-            cell(row.objective),
-            cell(goal),
-        )
+def _brief(rows: Sequence[Tracked], title: str, width: int) -> RenderableType:
+    """One line a round; only the goal gives way where the screen is narrow."""
+    names = (title, "trials", "best", "trial", "objective", "goal")
+    lines = [(cell(row.name, "bold"), *_line(row)) for row in rows]
+    wide = [
+        max(len(name), *(cell_len(line[place].plain) for line in lines))
+        for place, name in enumerate(names[:-1])
+    ]
+    made = table(*names, right=("best", "trial"))
+    for line in lines:
+        line[-1].truncate(max(NARROWEST, width - sum(wide) - GAP * len(wide)), overflow="ellipsis")
+        made.add_row(*line)
     return made
+
+
+def _line(row: Tracked) -> tuple[Text, ...]:
+    value, number = ("-", "-") if row.best is None else (row.best.value, row.best.number)
+    shown = words.number(value) if isinstance(value, float) else value
+    goal = cell(words.one_line(row.goal))
+    return (in_line(row), cell(shown), cell(number), cell(row.objective), goal)
 
 
 def in_line(row: Tracked) -> Text:
