@@ -187,6 +187,8 @@ def test_every_call_fits_the_function_it_names() -> None:
         trials=(trial,),
         top=lambda k: [trial][:k],
         trial=lambda number: trial,
+        repeats=lambda number: [trial, trial],
+        store="tuning.db",
         export=lambda path: path,
     )
     names = {
