@@ -21,7 +21,7 @@ GROUPS = {
     ),
     "Inside a training function": ("Run", "Infeasible"),
     "Doing it": (
-        *("run", "load", "repeat", "evaluate", "open_round"),
+        *("run", "load", "repeat", "again", "evaluate", "open_round"),
         *("Inline", "Local", "Ray", "Halton", "Listed", "Bayesian"),
     ),
     "What happened": ("Results", "Trial", "joined", "rounds", "campaign", "believe"),
@@ -31,15 +31,16 @@ GROUPS = {
         *("next_round", "extend", "tune", "Campaign"),
     ),
     "Short experiments": ("probes",),
-    "Projects and stores": ("project", "stores"),
+    "Projects and stores": ("project", "stores", "remove", "rename"),
     "From elsewhere": ("importers",),
     "The training pipeline": ("pipeline", "schedule"),
     "Errors": ("TunewrightError",),
 }
 MODULES = {
-    "project": ("init", "new", "find", "load", "doctor", "Project"),
+    "project": ("init", "new", "find", "load", "doctor", "rename", "Project"),
     "stores": (
         *("rounds", "history", "note", "stop", "keep", "backup", "backups", "restore", "rebuild"),
+        *("remove", "removed", "bring_back", "rename"),
     ),
     "importers": (*("optuna", "mlflow", "wandb", "tensorboard", "ray_tune", "tables", "frames"),),
     "plots": (

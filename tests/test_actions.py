@@ -33,6 +33,7 @@ from tunewright.actions import (
     Note,
     Probe,
     ProbeLonger,
+    RemoveRound,
     Repeat,
     ReportRound,
     Restore,
@@ -41,6 +42,8 @@ from tunewright.actions import (
     SearchRange,
     ShowRound,
     ShowTrial,
+    StopRound,
+    TrainAgain,
 )
 from tunewright.cli.main import app
 from tunewright.design.ranges import choice, integers, linear, log, log_from_one
@@ -63,6 +66,11 @@ def about(round: str) -> list[Action]:
         CheckRound(round),
         ShowRound(round),
         ShowTrial(round, 7),
+        TrainAgain(round, 7),
+        TrainAgain(round, 7, repeat=2, anyway=True),
+        StopRound(round),
+        RemoveRound(round),
+        RemoveRound(round, undo=True),
         *(Probe(name, round) for name in ("stability", "warmup", "clip")),
         Note(round, "ran at commit 0123"),
         Note(round, "--help"),
@@ -181,6 +189,8 @@ def test_every_call_fits_the_function_it_names() -> None:
         trials=(trial,),
         top=lambda k: [trial][:k],
         trial=lambda number: trial,
+        repeats=lambda number: [trial, trial],
+        store="tuning.db",
         export=lambda path: path,
     )
     names = {

@@ -169,6 +169,18 @@ def test_trial(doors: Any, shell: Shell) -> None:
         assert words.number(trial.value) in shell("trial", "finer", str(trial.number), text=True)
 
 
+def test_again(doors: Any, shell: Shell) -> None:
+    results = tw.load(STORE, "finer")
+    for trial in (results.best(), next(t for t in results.trials if t.origin is not None)):
+        found = tw.again(trial, workload())
+        assert found.equal
+        same(found, shell("again", "finer", str(trial.number), *INLINE))
+        assert words.number(trial.value) in shell(
+            "again", "finer", str(trial.number), *INLINE, text=True
+        )
+    assert len(tw.load(STORE, "finer").trials) == len(results.trials)
+
+
 def test_check_joins_the_rounds_that_are_continued(doors: Any, shell: Shell) -> None:
     findings = tw.check(tw.load(STORE, "finer"))
     same({"round": "finer", "findings": findings}, shell("check", "finer"))

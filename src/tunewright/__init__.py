@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     )
     from tunewright.design.round import Round as Round
     from tunewright.errors import Infeasible as Infeasible, TunewrightError as TunewrightError
+    from tunewright.execution.again import again as again
     from tunewright.execution.command import command as command
     from tunewright.execution.evaluate import evaluate as evaluate
     from tunewright.execution.executors.inline import Inline as Inline
@@ -77,7 +78,7 @@ if TYPE_CHECKING:
     from tunewright.store.joined import joined as joined
     from tunewright.store.results import Results as Results
     from tunewright.store.trial import Trial as Trial
-    from tunewright.stores import rounds as rounds
+    from tunewright.stores import remove as remove, rename as rename, rounds as rounds
 
 __version__ = "0.1.0.dev0"
 
@@ -101,6 +102,7 @@ _HOMES = {
     "design.round": ("Round",),
     "design.ranges": ("choice", "integers", "linear", "log", "log_from_one"),
     "errors": ("Infeasible", "TunewrightError"),
+    "execution.again": ("again",),
     "execution.command": ("command",),
     "execution.evaluate": ("evaluate",),
     "execution.handle": ("Run",),
@@ -114,7 +116,7 @@ _HOMES = {
     "store.joined": ("joined",),
     "store.results": ("Results",),
     "store.trial": ("Trial",),
-    "stores": ("rounds",),
+    "stores": ("remove", "rename", "rounds"),
     "present.report": ("report",),
     "search.bayesian.bayesian": ("Bayesian",),
     "search.bayesian.belief": ("believe",),

@@ -167,6 +167,35 @@ class Repeat(Action):
 
 
 @dataclass(frozen=True)
+class TrainAgain(Action):
+    """Train a trial anew under its own seed, and compare it with what was recorded."""
+
+    kind: ClassVar[str] = "again"
+    trains: ClassVar[bool] = True
+    round: str
+    number: int
+    repeat: int | None = None  # of that trial, from 1
+    anyway: bool = False  # although the program has changed
+
+    @property
+    def argv(self) -> Argv:
+        """`tunewright again ROUND N`."""
+        which = () if self.repeat is None else ("--repeat", str(self.repeat))
+        anyway = ("--anyway",) if self.anyway else ()
+        return _command(
+            "again", round=self.round, then=(str(self.number),), options=(*which, *anyway)
+        )
+
+    @property
+    def call(self) -> str:
+        """`tw.again`."""
+        which = f"results.trial({self.number})"
+        if self.repeat is not None:
+            which = f"results.repeats({self.number})[{self.repeat - 1}]"
+        return f"tw.again({which}, workload{', anyway=True' if self.anyway else ''})"
+
+
+@dataclass(frozen=True)
 class MeasureVariance(Action):
     """Train what it takes to know study or data variance."""
 
@@ -227,6 +256,45 @@ class CheckRound(Action):
     def call(self) -> str:
         """`tw.check`."""
         return "tw.check(results)"
+
+
+@dataclass(frozen=True)
+class StopRound(Action):
+    """Ask whoever runs a round to stop it."""
+
+    kind: ClassVar[str] = "stop_round"
+    round: str
+
+    @property
+    def argv(self) -> Argv:
+        """`tunewright stop ROUND`."""
+        return _command("stop", round=self.round)
+
+    @property
+    def call(self) -> str:
+        """`tw.stores.stop`."""
+        return f"tw.stores.stop(results.store, {self.round!r})"
+
+
+@dataclass(frozen=True)
+class RemoveRound(Action):
+    """Remove a round, so that it can be brought back."""
+
+    kind: ClassVar[str] = "remove_round"
+    round: str
+    undo: bool = False  # bring it back
+
+    @property
+    def argv(self) -> Argv:
+        """`tunewright rm ROUND`."""
+        return _command("rm", round=self.round, options=("--undo",) if self.undo else ())
+
+    @property
+    def call(self) -> str:
+        """`tw.remove`, or what undoes it."""
+        if self.undo:
+            return f"tw.stores.bring_back(results.store, {self.round!r})"
+        return f"tw.remove(results.store, {self.round!r})"
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import pytest
 from tests.problems import problems
 
 from tunewright.design.conditions import given
-from tunewright.design.guards import declared_problems, refuse
+from tunewright.design.guards import declared_problems, refusals
 from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective, maximize, minimize
 from tunewright.design.ranges import integers, log
@@ -35,11 +35,8 @@ def said(
     takes_anything: bool = False,
 ) -> list[tuple[str, dict[str, Any]]]:
     """Code and facts of every problem."""
-    try:
-        refuse(round, objective, meaning or Meaning(), accepts, required, takes_anything)
-    except DesignError as error:
-        return problems(error)
-    return []
+    found = refusals(round, objective, meaning or Meaning(), accepts, required, takes_anything)
+    return problems(DesignError.several(found)) if found else []
 
 
 def changed(**changes) -> Round:

@@ -48,6 +48,52 @@ def test_a_command(tmp_path: Path) -> None:
         "test": "train.py:test",
         "means": {"learning_rate": "optimizer.lr", "steps_per_epoch": 390},
         "off": {"clip": None, "augment": False},
+        "booleans": None,
+        "defaults": {},
+        "search": None,
+        "eval_every": None,
+    }
+
+
+def test_how_a_command_is_run(tmp_path: Path) -> None:
+    found = read(
+        tmp_path,
+        """
+        [workload]
+        command = "python train.py --lr={lr} --amp={amp} --clip={clip}"
+        minimize = "valid_error"
+        search = "bayesian"
+        eval_every = 25
+        [workload.booleans]
+        amp = "flag"
+        [workload.defaults]
+        lr = 0.001
+        clip = { none = true }
+        """,
+    )
+    assert (found["search"], found["eval_every"]) == ("bayesian", 25)
+    assert found["booleans"] == {"amp": "flag"}
+    assert found["defaults"] == {"lr": 0.001, "clip": None}
+
+
+def test_how_a_command_is_run_is_checked_all_at_once(tmp_path: Path) -> None:
+    with pytest.raises(DesignError) as refused:
+        read(
+            tmp_path,
+            """
+            [workload]
+            function = "train.py:train"
+            minimize = "valid_error"
+            search = "grid"
+            eval_every = 0
+            booleans = "True/False"
+            defaults = 3
+            """,
+        )
+    found = [code for code, _ in problems(refused.value)]
+    assert set(found) == {
+        *("file.bad_search", "workload.bad_eval_every"),
+        *("workload.only_of_a_command", "workload.not_a_table"),
     }
 
 

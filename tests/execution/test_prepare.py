@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import replace
+from pathlib import Path
 
 from tunewright.design.conditions import given
 from tunewright.design.objective import minimize
@@ -11,7 +12,7 @@ from tunewright.design.ranges import log
 from tunewright.design.round import Round
 from tunewright.execution.command import command
 from tunewright.execution.executors.inline import Inline
-from tunewright.execution.prepare import advice, ready, reproduce, suggestions, with_defaults
+from tunewright.execution.prepare import advice, ready, started, suggestions, with_defaults
 from tunewright.execution.run import load, run
 from tunewright.execution.workload import Workload
 from tunewright.search.halton import Halton
@@ -53,15 +54,23 @@ def test_completing_a_round_leaves_its_points_alone():
     assert {s.configuration["width"] for s in other} == {3}
 
 
-def test_the_words_to_do_a_trial_again():
+def test_what_a_trial_is_started_with():
+    here = Path("/trials/t1")
     function = Workload(train, minimize("e"))
-    said = reproduce(function, {"learning_rate": 0.1, "optimizer": "adam"}, 7)
+    said = started(function, {"learning_rate": 0.1, "optimizer": "adam"}, 7, here)
     assert said.endswith("train(run, learning_rate=0.1, optimizer='adam')  # seed 7")
-    line = "train --lr={learning_rate} --beta {beta1} --seed={run.seed} --out={run.folder} {config}"
-    said = reproduce(Workload(command(line), minimize("e")), {"learning_rate": 0.1}, 7)
-    words = shlex.split(said)
-    assert words[:3] == ["train", "--lr=0.1", "--seed=7"]
-    assert words[3:] == ["--out={run.folder}", "{config}"]
+    line = (
+        "train --lr={learning_rate} --beta {beta1} --seed={run.seed} --out={run.folder} "
+        "--every={run.eval_every} {config}"
+    )
+    configuration = {"learning_rate": 0.1, "max_train_steps": 500}
+    own = Workload(command(line), minimize("e"))
+    assert shlex.split(started(own, configuration, 7, here)) == [
+        *("train", "--lr=0.1", "--seed=7", "--out=/trials/t1", "--every=5"),
+        "/trials/t1/config.json",
+    ]
+    rarer = replace(own, eval_every=20)
+    assert "--every=20" in started(rarer, configuration, 7, here)
 
 
 def spelled(run, lr=0.1, batch_size=8, width=4, epochs=3):

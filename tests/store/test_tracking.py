@@ -35,7 +35,7 @@ def test_a_line_holds_what_is_needed_to_find_and_repeat_a_round(
     assert line.best is not None and (line.best.number, line.best.value) == (1, 0.3)
     assert line.counts == {"completed": 2, "pending": 4}
     assert line.checkpoint == str(folder / b.folder / "snapshots/2")
-    assert line.command == "python train.py --lr 0.1"
+    assert line.command == "tunewright again depth 1"
     assert Path(line.definition).is_file()
 
 

@@ -31,7 +31,7 @@ from tunewright.messages import declarations, words
 from tunewright.store.secrets import masked_words
 
 FINE = 0  # infeasible and failed trials included
-WARNED = 1  # from `check` alone: something of the checklist warns
+WARNED = 1  # the checklist warns, or `again` gave another value
 WRONG_USE = 2  # a misspelt option, round file, name or workload
 UNFINISHED = 3  # the round could not be finished, or every trial failed
 INTERRUPTED = 130  # Ctrl-C, SIGTERM, or `tunewright stop`

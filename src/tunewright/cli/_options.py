@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
+from pathlib import PurePath
 from typing import Annotated, TypeVar
 
 import typer
@@ -11,8 +12,25 @@ import typer
 from tunewright.errors import Misuse
 
 Chosen = TypeVar("Chosen")
+SUFFIX = ".toml"  # of a round's file
 
-RoundName = Annotated[str, typer.Argument(metavar="ROUND", help="The round's name.")]
+
+def round_named(given: str | None) -> str | None:
+    """The round that an argument means: its name, or its file as a shell completes it.
+
+    >>> round_named("rounds/depth.toml"), round_named("depth.toml"), round_named("depth")
+    ('depth', 'depth', 'depth')
+    """
+    is_file = given is not None and given.endswith(SUFFIX) and given != SUFFIX
+    return PurePath(given).stem if given is not None and is_file else given
+
+
+RoundName = Annotated[
+    str,
+    typer.Argument(
+        metavar="ROUND", callback=round_named, help="The round's name, or its file in rounds/."
+    ),
+]
 StoreOption = Annotated[
     str | None,
     typer.Option(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -12,6 +11,7 @@ import typer
 from tunewright.cli._errors import INTERRUPTED, Misuse
 from tunewright.cli._project import anchored, need_project
 from tunewright.design.ranges import Value
+from tunewright.design.toml_file import read_value
 from tunewright.execution.executors.executor import Executor
 from tunewright.execution.watcher import Concluded, Started, Summary, Watcher
 from tunewright.execution.workload import Workload
@@ -73,16 +73,8 @@ def values(written: list[str] | None) -> dict[str, Value]:
         name, divider, value = text.partition("=")
         if not divider or not name.strip():
             raise Misuse("option.not_name_value", text=text, remedy="--fixed learning_rate=0.01")
-        found[name.strip()] = _value(value.strip())
+        found[name.strip()] = read_value(value.strip())
     return found
-
-
-def _value(text: str) -> Value:
-    try:
-        read = json.loads(text)
-    except ValueError:
-        return text
-    return read if isinstance(read, bool | int | float | str | None) else text
 
 
 class RoundAfterRound:

@@ -30,12 +30,19 @@ SearchOption = Annotated[
 ]
 
 
-def search_for(asked: str | None, round: Round, workers: int, store: str) -> Search:
-    """The search asked for; a round that has begun goes on with its own, `auto` or not asked."""
+def search_for(
+    named: tuple[str | None, str | None], round: Round, workers: int, store: str
+) -> Search:
+    """The search named by the option, or by a file; a round that has begun continues with its own.
+
+    Only the option changes the search of a round that has begun, and is then refused.
+    """
+    asked, of_file = named
     if asked in (None, AUTO):
         before = recorded(store, round.name)
         if before is not None and before.search in SEARCHES:
             return joining(before.search)
+    asked = asked or of_file
     if asked == AUTO:
         picked = pick(round, workers)
         sidelines().print(picked.reason, soft_wrap=True)

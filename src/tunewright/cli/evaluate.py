@@ -148,4 +148,5 @@ def chosen_measure(project: Project, given: str | None, key: str) -> Measure:
         )
     if FUNCTION.fullmatch(named):
         return find_function(named, project.folder)
-    return command(named)
+    spelled = project.settings["booleans"]  # one for all; those by name are of the training command
+    return command(named, booleans=spelled) if isinstance(spelled, str) else command(named)

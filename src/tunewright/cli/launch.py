@@ -135,7 +135,7 @@ def launch(
     with project.entered():
         report = workflow.launch(
             results,
-            project.workload(address, where.executor(on, workers, ray_address, resources)),
+            project.workload(address, where.executor(on, workers, ray_address, resources), round),
             against=baseline,
             terms=terms,
             trial=number,

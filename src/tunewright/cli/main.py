@@ -23,8 +23,8 @@ app = typer.Typer(
     name="tunewright",
     cls=Verbs,
     help="The Deep Learning Tuning Playbook, executable.",
-    epilog="Exit codes: 0 fine, 1 check warns, 2 wrong use, 3 the round could not be finished or "
-    "every trial failed, 130 interrupted.",
+    epilog="Exit codes: 0 fine, 1 check warns or again differs, 2 wrong use, 3 the round could not "
+    "be finished or every trial failed, 130 interrupted.",
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
 )

@@ -14,7 +14,7 @@ import typer
 from tunewright.actions import Action, NextRound
 from tunewright.advice.agreement import Agreement, agreement
 from tunewright.advice.extend import extension
-from tunewright.advice.proposal import Proposal, next_name
+from tunewright.advice.proposal import DEFAULT_SEARCH, Proposal, next_name
 from tunewright.cli._answer import answer
 from tunewright.cli._objective_options import AtOption, MaximizeOption, MinimizeOption, judged_by
 from tunewright.cli._options import JsonOption, RoundName, StoreOption
@@ -169,7 +169,8 @@ def _write(results: Results, proposals: Sequence[Proposal], take: int) -> Path:
     path = project.round_file(chosen.round.name)
     if not _is_new(results, chosen) and path.exists():
         return _raise_trials(path, chosen.round)
-    return _new_file(chosen.round, f"{chosen.kind}: {chosen.reason}")
+    search = None if chosen.search == DEFAULT_SEARCH else chosen.search
+    return _new_file(chosen.round, f"{chosen.kind}: {chosen.reason}", search)
 
 
 def _take(results: Results, others: Sequence[int]) -> str:
@@ -177,9 +178,9 @@ def _take(results: Results, others: Sequence[int]) -> str:
     return f"tunewright next {name} --write --take {others[0]}" if others else ""
 
 
-def _new_file(round: Round, reason: str) -> Path:
+def _new_file(round: Round, reason: str, search: str | None = None) -> Path:
     """Write a round's file, its reason first; where it stands in the project."""
-    return Path(ROUNDS) / need_project().write(round, reason).name
+    return Path(ROUNDS) / need_project().write(round, reason, search).name
 
 
 def _raise_trials(path: Path, round: Round) -> Path:

@@ -7,6 +7,7 @@ from typing import Any
 import typer
 
 from tunewright.cli import probe_length, probe_stability, probe_throughput
+from tunewright.cli._verbs import flowing
 
 PROBES: tuple[Any, ...] = (
     probe_throughput.batch_size,
@@ -35,4 +36,4 @@ def begin(context: typer.Context) -> None:
 
 
 for verb in PROBES:
-    probe.command()(verb)
+    probe.command(help=flowing(verb.__doc__ or ""))(verb)

@@ -9,7 +9,7 @@ import typer
 
 from tunewright.cli import _where as where
 from tunewright.cli._errors import Misuse
-from tunewright.cli._options import JsonOption, StoreOption, WorkersOption
+from tunewright.cli._options import JsonOption, StoreOption, WorkersOption, round_named
 from tunewright.cli._probe_rounds import carried_out, values
 from tunewright.cli._project import open_store
 from tunewright.execution.watcher import Watcher
@@ -29,6 +29,7 @@ RoundArgument = Annotated[
     str | None,
     typer.Argument(
         metavar="[ROUND]",
+        callback=round_named,
         help="Begin from this round's best trial; by default from the best of all rounds.",
         show_default=False,
     ),

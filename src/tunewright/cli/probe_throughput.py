@@ -12,6 +12,7 @@ from tunewright.cli._errors import Misuse
 from tunewright.cli._options import JsonOption, StoreOption
 from tunewright.cli._project import DEFAULT_STORE, Project, find_project, need_project
 from tunewright.design.ranges import Value
+from tunewright.design.toml_file import read_value
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message, words
 from tunewright.present.figures.throughput import throughput
@@ -201,20 +202,8 @@ def _settings(texts: list[str] | None, option: str = "--set") -> dict[str, Value
             raise Misuse(
                 "option.not_name_and_value", option=option, text=text, remedy=f"{option} width=64"
             )
-        found[name.strip()] = _value(written.strip())
+        found[name.strip()] = read_value(written.strip())
     return found
-
-
-def _value(text: str) -> Value:
-    words_of = {"true": True, "false": False, "none": None}
-    if text.lower() in words_of:
-        return words_of[text.lower()]
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
 
 
 def _steps(texts: list[str] | None) -> dict[int, float]:

@@ -92,10 +92,11 @@ def run(
     if with_list is not None:
         asked, with_search = with_list
     else:
-        with_search = search_for(search, asked, executor.slots, project.store(store))
+        named = (search, project.search(asked.name))
+        with_search = search_for(named, asked, executor.slots, project.store(store))
     if dry_run:
         with project.entered():
-            workload = project.workload(store, executor)
+            workload = project.workload(store, executor, asked.name)
             planned = plan(asked, workload, with_search, executor.slots)
         answer(
             json,
@@ -147,7 +148,7 @@ def run_round(
     with project.entered():
         results = supervise(
             asked,
-            project.workload(store, executor),
+            project.workload(store, executor, asked.name),
             search=search,
             max_hours=max_hours,
             retry_failed=retry_failed,
@@ -292,7 +293,7 @@ def repeat(
     executor = where.executor(on, workers, ray_address, resources)
     watch = watcher(sidelines())
     with project.entered():
-        workload = project.workload(store, executor)
+        workload = project.workload(store, executor, found.round.name)
         repeats, summary, _ = repeated(trial, workload, times, watch)
     judged = repeats.judged_by(results.objective)
     data = facts.of_repeats(judged, summary.why)

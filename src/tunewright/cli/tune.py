@@ -17,7 +17,7 @@ from tunewright.campaigns.tune import Ending, tuned
 from tunewright.cli import _where as where
 from tunewright.cli._answer import answer
 from tunewright.cli._errors import FINE, INTERRUPTED, UNFINISHED
-from tunewright.cli._options import JsonOption, StoreOption, WorkersOption
+from tunewright.cli._options import JsonOption, StoreOption, WorkersOption, round_named
 from tunewright.cli._probe_rounds import RoundAfterRound
 from tunewright.cli._project import ROUNDS, Project, from_here, need_project, plain_name
 from tunewright.cli.evaluate import chosen_measure
@@ -40,6 +40,7 @@ def tune(
         str | None,
         typer.Argument(
             metavar="[ROUND]",
+            callback=round_named,
             help="The round file whose ranges are the space; rounds/tune.toml by default.",
             show_default=False,
         ),

@@ -62,7 +62,9 @@ def variance(
         with project.entered():
             found = variance_of(
                 load(address, round, earlier=False),
-                project.workload(address, where.executor(on, workers, ray_address, resources)),
+                project.workload(
+                    address, where.executor(on, workers, ray_address, resources), round
+                ),
                 times=times,
                 studies=studies,
                 splits=splits,

@@ -25,20 +25,27 @@ from tunewright.messages import Message
 MISSPELT = 0.85  # similarity of two names, from which one is taken for a misspelling of the other
 
 
-def refuse(
+def refuse(round: Round, objective: Objective, meaning: Meaning) -> None:
+    """Raise DesignError with every reason why this round cannot be run, by any program."""
+    found = refusals(round, objective, meaning)
+    if found:
+        raise DesignError.several(found)
+
+
+def refusals(
     round: Round,
     objective: Objective,
     meaning: Meaning,
     accepts: frozenset[str] | None = None,
     required: frozenset[str] = frozenset(),
     takes_anything: bool = False,
-) -> None:
-    """Raise DesignError with every reason why this round cannot be run for this workload.
+) -> list[Message]:
+    """Every reason why this round cannot be run for this workload.
 
     `accepts` are the names the training program takes (None: not known), `required` those of them
     without a default; with `takes_anything` other names are passed on too.
     """
-    problems = [
+    return [
         *_searched_steps(round, meaning),
         *_tuned_batch_size(round, objective, meaning),
         *_seeds(round),
@@ -46,8 +53,6 @@ def refuse(
         *_missing_names(round, required),
         *_meant_elsewhere(round, meaning, accepts, takes_anything),
     ]
-    if problems:
-        raise DesignError.several(problems)
 
 
 def declared_problems(meaning: Meaning, takes: Collection[str]) -> Iterator[Message]:

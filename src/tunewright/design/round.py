@@ -118,9 +118,11 @@ class Round:
 
     @property
     def caveats(self) -> tuple[str, ...]:
-        """What limits every conclusion of this round: one sentence per fixed hyperparameter."""
-        seen = dict.fromkeys(f for study in self.studies for f in study.fixed)
-        return tuple(f"holds for {f.name} = {f.value}{in_words(f.when)}" for f in seen)
+        """What limits every conclusion: what is fixed, in one sentence for each condition."""
+        groups: dict[str, list[str]] = {}
+        for f in dict.fromkeys(f for study in self.studies for f in study.fixed):
+            groups.setdefault(in_words(f.when), []).append(f"{f.name} = {f.value}")
+        return tuple(f"holds for {', '.join(some)}{under}" for under, some in groups.items())
 
 
 def _possible(dimension: Hyperparameter | Fixed, setting: Mapping[str, Value]) -> bool:

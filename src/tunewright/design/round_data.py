@@ -8,7 +8,7 @@ The order of names is part of a round (it decides the points): keep it when stor
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tunewright.design._problems import ROLES, kind_problems, plain_problems
@@ -99,6 +99,46 @@ def from_data(data: Mapping[str, Any]) -> Round:
         settled = {role: settle(roles[role], role, problems) for role in ROLES}
         raise DesignError.several([*problems, *kind_problems(settled)])
     return Round(**plain, **roles)
+
+
+def sound_part(data: Mapping[str, Any]) -> Round | None:
+    """The round without those declarations that cannot be read or run; None: nothing is left."""
+    plain = {"name": "?", "goal": "?", "trials_per_study": 1}
+    kept: dict[str, dict[str, Any]] = {role: {} for role in ROLES}
+    for role in ROLES:
+        declared = data.get(role, {})
+        for name, one in declared.items() if isinstance(declared, Mapping) else ():
+            parent = {} if role == "scientific" else kept["scientific"].get(name)
+            alone = {"scientific": {name: parent}} if parent else {}
+            if _is_sound({**plain, **alone, role: {name: one}}):
+                kept[role][name] = one
+    whole = {**plain, **kept}
+    return from_data(whole) if _is_sound(whole) else None
+
+
+def names_in(data: Mapping[str, Any]) -> Iterator[str]:
+    """Every name that a round's data gives a role, under a condition or not, sound or not."""
+    for role in ROLES:
+        yield from _names(data.get(role, {}))
+
+
+def _names(declared: Any) -> Iterator[str]:
+    for name, one in declared.items() if isinstance(declared, Mapping) else ():
+        yield str(name)
+        branches = one.get("given") if isinstance(one, Mapping) else None
+        if isinstance(branches, Mapping):
+            branches = list(branches.items())
+        for pair in branches if isinstance(branches, list) else ():
+            if isinstance(pair, list | tuple) and len(pair) == 2:
+                yield from _names(pair[1])
+
+
+def _is_sound(data: Mapping[str, Any]) -> bool:
+    try:
+        from_data(data)
+    except DesignError:
+        return False
+    return True
 
 
 def _read_all(declared: Mapping[str, Any], where: str, problems: list[Message]) -> dict[str, Any]:

@@ -11,7 +11,8 @@ learning_rate = { log = [1e-5, 1e-2] }
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from tunewright.design._problems import ROLES
@@ -24,6 +25,8 @@ from tunewright.design.round_data import (
     as_data as as_data,
     declaration_data,
     from_data as from_data,
+    names_in,
+    sound_part,
 )
 from tunewright.design.template_lines import (
     asked_about,
@@ -32,7 +35,7 @@ from tunewright.design.template_lines import (
     what_is_paid_for,
 )
 from tunewright.design.toml_file import read_toml, toml_key, toml_lines, toml_value
-from tunewright.design.workload_file import read_workload as read_workload
+from tunewright.design.workload_file import option_problems, read_workload as read_workload
 from tunewright.errors import DesignError
 from tunewright.messages import Message
 
@@ -45,26 +48,59 @@ _USUAL = {  # the most important first: what does not pay is fixed from the end
     "epsilon": log(1e-10, 1e-6),
     "beta2": log_from_one(0.5, 0.999),
 }
+OPTIONS = ("search", "eval_every")  # of a file, how the round is run; a Round has none of them
+# what a training program refuses of a round, whose file names these hyperparameters
+Guards = Callable[[Round, frozenset[str]], Iterable[Message]]
 _WIDTH = 98  # of comments
+
+
+@dataclass(frozen=True)
+class RoundFile:
+    """A round, and how its file wants it run."""
+
+    round: Round
+    search: str | None = None  # halton, bayesian or auto; None: as the project has it
+    eval_every: int | None = None  # steps between evaluations; None: as the project has it
 
 
 def read_round(path: str | Path) -> Round:
     """The round of a file, called as the file is; every problem at once, each with the file."""
+    return read_round_file(path).round
+
+
+def read_round_file(path: str | Path, guards: Guards | None = None) -> RoundFile:
+    """A round and how it is to run; every problem at once, each with the file.
+
+    `guards` names what the training program refuses of a round. Where the file itself has problems,
+    the part of it without them is asked about too, so that nobody mends a file twice.
+    """
     path = Path(path)
     data = read_toml(path, Message("file.new_round", {"name": path.stem}))
+    options = {key: data.pop(key) for key in OPTIONS if key in data}
+    problems = list(option_problems(options))
+    own = {"name": path.stem, **data}
     try:
-        return from_data({"name": path.stem, **data})
+        round = from_data(own)
     except DesignError as error:
-        raise DesignError.several(error.inside("file.problem", path=str(path))) from None
+        problems = [*error.problems, *problems]
+        sound = sound_part(own)
+        if guards is not None and sound is not None:
+            problems += guards(sound, frozenset(names_in(own)))
+    if problems:
+        found = DesignError.several(problems)
+        raise DesignError.several(found.inside("file.problem", path=str(path)))
+    return RoundFile(round, **options)
 
 
-def write_round(round: Round, path: str | Path) -> None:
+def write_round(round: Round, path: str | Path, search: str | None = None) -> None:
     """Write a round so that `read_round` gives the same one back."""
     path = Path(path)
     data = as_data(round)
     lines = [f"{key} = {toml_value(v)}" for key, v in data.items() if key not in ROLES]
     if round.name == path.stem:
         lines.pop(0)
+    if search is not None:
+        lines.append(f"search = {toml_value(search)}")
     for role in ROLES:
         if data[role]:
             lines += ["", *toml_lines(role, data[role])]

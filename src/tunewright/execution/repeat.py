@@ -12,7 +12,7 @@ from tunewright.execution.command import Command
 from tunewright.execution.heartbeat import lease_s, on_duty
 from tunewright.execution.interrupts import Wish
 from tunewright.execution.retry import from_server
-from tunewright.execution.run import carry_out, executor_of, heed, take_over
+from tunewright.execution.run import carry_out, executor_of, heed, settings_of, take_over
 from tunewright.execution.sources import sources
 from tunewright.execution.supervisor import Undertaking
 from tunewright.execution.watcher import Silent, Summary, Watcher
@@ -65,7 +65,7 @@ def repeated(
                 root=root,
                 watch=watch,
                 claim=lambda count: store.claim_repeats(record.id, heartbeat.worker, number, count),
-                provenance=capture(sources=sources(workload.train)),
+                provenance=capture(sources=sources(workload.train), settings=settings_of(workload)),
                 leases=leases,
                 waits=False,
             )
@@ -90,6 +90,12 @@ def _check(trial: Trial, workload: Workload, times: int) -> int:
         raise DesignError("repeat.no_configuration", trial=trial.number)
     if isinstance(workload.train, Command) and not workload.train.takes_seed:
         raise WorkloadError("repeat.no_seed", template=workload.train.template)
+    refuse_unknown(trial, workload)
+    return trial.number if trial.origin is None else trial.origin[1]
+
+
+def refuse_unknown(trial: Trial, workload: Workload) -> None:
+    """Refuse a trial with a hyperparameter that the program no longer takes."""
     accepts = workload.accepts
     for name in trial.configuration:
         if name not in accepts.names and not accepts.takes_anything:
@@ -102,7 +108,6 @@ def _check(trial: Trial, workload: Workload, times: int) -> int:
                 workload=workload.name,
                 hint=hint,
             )
-    return trial.number if trial.origin is None else trial.origin[1]
 
 
 def round_of(store: Store, trial: Trial) -> RoundRecord:

@@ -28,7 +28,7 @@ from tunewright.search.halton import Halton
 from tunewright.search.search import Search
 from tunewright.store.joined import with_earlier
 from tunewright.store.leases import Kind, LeaseWatch
-from tunewright.store.provenance import capture
+from tunewright.store.provenance import DEVICES_PER_TRIAL, EVAL_EVERY, capture
 from tunewright.store.results import Results
 from tunewright.store.store import RoundRecord, Store
 from tunewright.store.trial import ENDED
@@ -154,7 +154,7 @@ def supervised(
                 root=root,
                 watch=watch,
                 claim=lambda count: store.claim(record.id, heartbeat.worker, count),
-                provenance=capture(sources=sources(workload.train)),
+                provenance=capture(sources=sources(workload.train), settings=settings_of(workload)),
                 heartbeat=heartbeat,
                 leases=leases,
                 notes=(*notes, *_about_folder(workload, root)),
@@ -203,6 +203,12 @@ def heed(name: str, summary: Summary, wish: Wish) -> None:
 def executor_of(workload: Workload) -> Executor:
     """Who trains this workload."""
     return Local() if workload.executor is None else workload.executor
+
+
+def settings_of(workload: Workload) -> dict[str, int | None]:
+    """What a trial is trained with beside its configuration and seed: to do it again alike."""
+    per_trial = getattr(executor_of(workload), "devices_per_trial", None)
+    return {EVAL_EVERY: workload.eval_every, DEVICES_PER_TRIAL: per_trial}
 
 
 def take_over(

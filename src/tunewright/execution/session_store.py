@@ -27,7 +27,7 @@ from tunewright.search.search import Search, vet
 from tunewright.store.claims import Claim
 from tunewright.store.leases import LeaseWatch
 from tunewright.store.provenance import capture
-from tunewright.store.rounds import inside
+from tunewright.store.rounds import ASKED, inside
 from tunewright.store.store import Store
 
 LOOK_S = 10.0  # how often a backup may be found due
@@ -60,7 +60,7 @@ class Desk:
                     meaning,
                     search=search.name,
                     suggestions=suggestions(search),
-                    command="ask and tell",
+                    command=ASKED,
                     folder="" if chosen is None else str(chosen),
                 ),
                 log.warning,

@@ -25,7 +25,7 @@ from tunewright.execution.heartbeat import Heartbeat
 from tunewright.execution.interrupts import Interrupts, Wish
 from tunewright.execution.ledger import Ledger
 from tunewright.execution.outcome import Verdict, conclude, needed_mb, watched_metrics
-from tunewright.execution.prepare import reproduce
+from tunewright.execution.prepare import started
 from tunewright.execution.progress import Progress
 from tunewright.execution.sources import sources
 from tunewright.execution.suggest import filled
@@ -238,7 +238,8 @@ class Supervisor:
         blocked: list[Ended] = []
         assignments = [a for claim in ready if (a := self._assignment(claim, blocked))]
         for claim in ready:
-            command = reproduce(own.workload, claim.configuration or {}, claim.seed)
+            folder = own.root / claim.folder
+            command = started(own.workload, claim.configuration or {}, claim.seed, folder)
             self._accounts[claim.trial] = Account(claim, self._watched, time.monotonic(), command)
         if assignments:
             own.executor.start(own.workload, assignments)

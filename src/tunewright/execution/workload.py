@@ -118,8 +118,11 @@ class Workload:
     def accepts(self) -> Accepts:
         """The hyperparameters of the function's signature or of the command's template."""
         if isinstance(self.train, Command):
-            names = frozenset(self.train.hyperparameters)
-            return Accepts(names, names, self.train.takes_anything, drops_inactive=True)
+            defaults = self.train.default_values
+            names = frozenset({*self.train.hyperparameters, *defaults})
+            required = names.difference(defaults)
+            anything = self.train.takes_anything
+            return Accepts(names, required, anything, defaults, drops_inactive=True)
         return _of_function(self.train)
 
     @property

@@ -28,7 +28,7 @@ from tunewright.execution.handle import FOLDER as SNAPSHOTS
 from tunewright.execution.watcher import Watcher
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
-from tunewright.probes.probe import Answer, asked, keep, run_probe
+from tunewright.probes.probe import Answer, asked, for_probe, keep, run_probe
 from tunewright.snapshot import Snapshot
 from tunewright.store.results import Results
 from tunewright.store.store import Store
@@ -181,7 +181,8 @@ class _Plan:
         )
         facts = {"trial": self.own.number, "round": self.results.round.name}
         origin = Message("stopped.branched", {**facts, "step": self.source.step})
-        branch(asked(PROBE, made, self.workload), self.workload, self.source, origin)
+        own = asked(PROBE, made, self.workload)
+        branch(own, for_probe(self.workload), self.source, origin)
         found = run_probe(PROBE, made, self.workload, watch=self.watch)
         with Store.open(self.workload.store, create=False) as store:
             starts = {t.identity: store.attempts(t.identity)[-1].start_step for t in found.trials}

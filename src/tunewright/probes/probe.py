@@ -21,11 +21,12 @@ from tunewright.errors import NotFound
 from tunewright.execution.run import supervise
 from tunewright.execution.sources import sources
 from tunewright.execution.watcher import Watcher
-from tunewright.execution.workload import Workload
+from tunewright.execution.workload import Purpose, Workload
 from tunewright.facts import Facts, plain
 from tunewright.messages import Message, Text
 from tunewright.search.listed import Listed
 from tunewright.search.search import Search
+from tunewright.store.campaigns import PROBE
 from tunewright.store.provenance import digest
 from tunewright.store.results import Results
 from tunewright.store.store import Store
@@ -100,7 +101,15 @@ def run_probe(
     program did, before its source files changed, does not count.
     """
     own = asked(probe, round, workload)
-    return supervise(own, workload, search=search, retry_failed=True, watch=watch, advise=False)
+    of_probe = for_probe(workload)
+    return supervise(own, of_probe, search=search, retry_failed=True, watch=watch, advise=False)
+
+
+def for_probe(workload: Workload) -> Workload:
+    """The workload with the purpose of its rounds, unless a campaign has named one."""
+    if workload.purpose is not None:
+        return workload
+    return dataclasses.replace(workload, purpose=Purpose("", PROBE))
 
 
 def asked(probe: str, round: Round, workload: Workload) -> Round:

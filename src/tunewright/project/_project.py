@@ -16,12 +16,14 @@ from pathlib import Path
 
 from tunewright.advice.proposal import Proposal, next_name, renamed
 from tunewright.design.round import Round
-from tunewright.design.round_file import read_round, write_round
+from tunewright.design.round_file import RoundFile, read_round_file, write_round
 from tunewright.design.workload_file import WorkloadFile, read_workload
-from tunewright.errors import Misuse, NotFound
+from tunewright.errors import Misuse, NotFound, TunewrightError
+from tunewright.execution.booleans import JSON
 from tunewright.execution.command import Command, command
 from tunewright.execution.executors.executor import Executor
-from tunewright.execution.workload import Workload
+from tunewright.execution.prepare import refused
+from tunewright.execution.workload import Train, Workload
 from tunewright.messages import Message, words
 from tunewright.project._function import find_function
 from tunewright.store.results import Results
@@ -49,6 +51,10 @@ class Project:
 
     def round(self, name: str) -> Round:
         """The round as its file describes it."""
+        return self.described(name).round
+
+    def described(self, name: str) -> RoundFile:
+        """The round as its file describes it, and how it is to run; every problem at once."""
         path = self.round_file(name)
         if not path.is_file():
             known = sorted(p.stem for p in path.parent.glob("*.toml"))
@@ -61,13 +67,34 @@ class Project:
                 cause=f"did you mean {near[0]!r}?" if near else others,
                 remedy=f"tunewright run {near[0]}" if near else f"tunewright new {name}",
             )
-        return read_round(path)
+        return read_round_file(path, self._refused)
 
-    def workload(self, store: str | None = None, executor: Executor | None = None) -> Workload:
-        """What is trained and how it is judged, ready to run."""
+    def _refused(self, round: Round, named: frozenset[str]) -> list[Message]:
+        """What the program refuses of a round; nothing where the program itself is at fault."""
+        try:
+            with self.entered():
+                workload = self.workload()
+        except TunewrightError:
+            return []
+        return refused(round, workload, elsewhere=named)
+
+    def workload(
+        self,
+        store: str | None = None,
+        executor: Executor | None = None,
+        round: str | None = None,
+    ) -> Workload:
+        """What is trained and how it is judged, ready to run, as a round's file wants it."""
         own = self.settings
         template, named = own["command"], own["function"]
-        train = command(template) if template else find_function(named or "", self.folder)
+        if template:
+            spelled = own["booleans"] or JSON
+            train: Train | Command = command(template, booleans=spelled, defaults=own["defaults"])
+        else:
+            train = find_function(named or "", self.folder)
+        every = own["eval_every"]
+        if round is not None and self.round_file(round).is_file():
+            every = self.described(round).eval_every or every
         trials_in = own["folder"]
         return Workload(
             train,
@@ -78,7 +105,12 @@ class Project:
             off=own["off"],
             deterministic=own["deterministic"],
             folder=None if trials_in is None else self.folder / trials_in,
+            eval_every=every,
         )
+
+    def search(self, round: str) -> str | None:
+        """The search that a round's file or `tunewright.toml` names; None: neither does."""
+        return self.described(round).search or self.settings["search"]
 
     @property
     def hyperparameters(self) -> list[str]:
@@ -107,7 +139,7 @@ class Project:
         """The names of rounds in the store and in the folder."""
         return {*recorded_names(self.store(store)), *self.round_names}
 
-    def write(self, round: Round, reason: str = "") -> Path:
+    def write(self, round: Round, reason: str = "", search: str | None = None) -> Path:
         """Write a round's file, the reason first as a comment; refuses to change one."""
         path = self.round_file(round.name)
         if path.exists():
@@ -115,7 +147,7 @@ class Project:
                 "file.exists", path=path, remedy=f"tunewright run {words.shell_word(round.name)}"
             )
         path.parent.mkdir(exist_ok=True)
-        write_round(round, path)
+        write_round(round, path, search)
         if reason:
             path.write_text(comment(reason) + path.read_text(encoding="utf-8"), encoding="utf-8")
         return path

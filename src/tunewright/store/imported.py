@@ -42,6 +42,17 @@ def is_imported(connection: Connection, round_id: int) -> bool:
     return connection.execute(hosts).scalars().all() == [ELSEWHERE]
 
 
+def is_imported_trial(connection: Connection, key: int) -> bool:
+    """Whether another tool made this trial."""
+    hosts = (
+        select(worker.c.host)
+        .join(attempt, attempt.c.worker == worker.c.id)
+        .where(attempt.c.trial == key)
+        .distinct()
+    )
+    return connection.execute(hosts).scalars().all() == [ELSEWHERE]
+
+
 def keep(database: Database, results: Results, command: str) -> str:
     """Write the ended trials of results into a store that has no round of this name; its name."""
     name = results.round.name

@@ -55,6 +55,16 @@ def leave_again(database: Database, kind: str, key: int) -> None:
         log.warning("a conclusion was not written beside the trials: %s", error)
 
 
+def leave_all_again(database: Database) -> None:
+    """Write every file anew, after a round has got another name."""
+    try:
+        with database.reading() as connection:
+            for path, table, key in _files(database, connection):
+                _write(connection, path, table, key)
+    except StoreError as error:
+        log.warning("a conclusion was not written beside the trials: %s", error)
+
+
 def read(folder: Path) -> tuple[list[Conclusion], list[Path]]:
     """What a folder of trials has, oldest first, and the files that are torn or altered."""
     found, unreadable = [], []

@@ -209,6 +209,12 @@ def _age(database: Database) -> Any:
     return (now - worker_table.c.beaten).label("age")
 
 
+def is_supervised(database: Database, connection: Connection, round_id: int) -> bool:
+    """Whether a live process runs a round by itself, so that another `run` would be refused."""
+    rivals = _rivals(database, connection, round_id)
+    return any(abs(row.age) <= LEASE_S and not gone_for_sure(database, row) for row in rivals)
+
+
 def _rivals(database: Database, connection: Connection, round_id: int | None) -> list[Any]:
     return list(
         connection.execute(

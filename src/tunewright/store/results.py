@@ -46,6 +46,7 @@ class Results:
     search: str = ""  # which search suggested the trials
     store: str = ""  # where it was read from
     imported: bool = False  # recorded by another tool: no program of ours can train more
+    supervised: bool = field(default=False, compare=False)  # a process ran it when it was read
     root: str = ""  # the folder of trials, to which every trial's folder is relative
     notes: tuple[str, ...] = ()  # oldest first
     # where trials and repeats come from, by their identity in the record

@@ -37,6 +37,7 @@ from tunewright.store.reason import decode, encode
 from tunewright.store.rounds import RoundRecord
 from tunewright.store.trial import ENDED, Status
 
+REMOVED_FILE = "removed.json"  # in the folder of a round that was removed
 ROUND_FILE = "round.json"
 TRIAL_FILE = "trial.json"
 _FOLDER = re.compile(r"t(\d{6,})(?:\.repeat(\d+))?")

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from tunewright.actions import RunTrials
 from tunewright.store.results import Results
+from tunewright.store.rounds import ASKED
 from tunewright.store.spool import ROUND_FILE
 from tunewright.store.store import RoundRecord, Store
 from tunewright.store.trial import Status, Trial
@@ -31,7 +33,9 @@ class Tracked:
     best: Trial | None  # the best completed trial
     checkpoint: str  # the best trial's snapshot nearest to its best step, if still on the disk
     note: str  # the newest
-    command: str  # reproduces the best trial, or continues the round
+    command: str  # trains the best trial again, or continues the round
+    campaign: str = ""  # the campaign that it belongs to
+    purpose: str = ""  # `probe`, or the kind of step it is in its campaign
 
 
 def tracking_table(store: Store) -> list[Tracked]:
@@ -56,8 +60,17 @@ def tracked(store: Store, record: RoundRecord) -> Tracked:
         best=best,
         checkpoint=_checkpoint(store, results, best),
         note=results.notes[-1] if results.notes else "",
-        command=best.command if best is not None else record.command,
+        command=_command(record, results, best),
+        campaign=record.campaign,
+        purpose=record.purpose,
     )
+
+
+def _command(record: RoundRecord, results: Results, best: Trial | None) -> str:
+    """The command that trains the best trial again, or continues the round."""
+    if results.imported or record.command == ASKED:
+        return record.command if best is None else best.command
+    return RunTrials(record.name).command if best is None else best.command
 
 
 def _checkpoint(store: Store, results: Results, best: Trial | None) -> str:

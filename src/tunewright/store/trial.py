@@ -12,8 +12,9 @@ from tunewright.store.curves import Curves
 
 # `pruned`: stopped early because it did not look promising, so its value is unknown (censored);
 # it is neither infeasible nor failed
-Status = Literal["pending", "running", "completed", "infeasible", "failed", "pruned"]
-ENDED: tuple[Status, ...] = ("completed", "infeasible", "failed", "pruned")
+# "unmeasured" is judged, never stored: it completed, without the metric that is asked for now
+Status = Literal["pending", "running", "completed", "infeasible", "failed", "pruned", "unmeasured"]
+ENDED: tuple[Status, ...] = ("completed", "infeasible", "failed", "pruned", "unmeasured")
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,8 @@ class Trial:
     seed: int = 0
     attempts: int = 0
     seconds: float = 0.0  # training time over all attempts
-    command: str = ""  # how to reproduce it
+    command: str = ""  # trains it again, at a shell in its project
+    started: str = ""  # the command line or the call of the program, as it was started
     parent: int | None = None  # a repeat: the number of the trial it repeats
     identity: int = 0  # the record's own key
     folder: str = ""  # relative to the store's folder of trials

@@ -17,14 +17,13 @@ import time
 from typing import IO, Any
 
 from tunewright.errors import Infeasible, WorkloadError
-from tunewright.execution.command import CONFIG, Command, Fact, as_config
+from tunewright.execution.command import CONFIG, CONFIG_FILE, Command, Fact, as_config
 from tunewright.execution.executors.executor import Outcome
 from tunewright.execution.handle import Run
 from tunewright.execution.processes import process_tree
 from tunewright.execution.processes.memory import OomKills
 from tunewright.messages import Message
 
-CONFIG_FILE = "config.json"  # in the trial folder
 LOOK_S = 0.2  # how often it is looked at when it prints nothing
 LEAVE_S = 2.0  # time to leave by itself after it said that it is infeasible
 LONGEST_LINE = 2**20  # bytes; a longer line is no measurement

@@ -102,7 +102,7 @@ class Worker:
             train: Any
             if "command" in head:
                 os.chdir(head["folder"])
-                train = Command(head["command"])
+                train = Command(head["command"], head["booleans"])
             else:
                 path, folder = tuple(head["path"]), head["folder"]
                 train = receive(Shipment(path, folder, head["module"], head["name"], body))

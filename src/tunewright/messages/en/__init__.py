@@ -40,6 +40,7 @@ from tunewright.messages.en import (
     proposals,
     reasons,
     report,
+    rounds,
 )
 
 SENTENCES: Mapping[str, Template] = {
@@ -51,6 +52,7 @@ SENTENCES: Mapping[str, Template] = {
     **findings_curves.SENTENCES,
     **proposals.SENTENCES,
     **report.SENTENCES,
+    **rounds.SENTENCES,
     **campaigns.SENTENCES,
     **launches.SENTENCES,
     **probes.SENTENCES,

@@ -61,6 +61,11 @@ def _variance(facts: Facts) -> str:
 ACTIONS: dict[str, Template] = {
     "run_trials": _run_trials,
     "repeat": _repeat,
+    "again": "train it anew under its own seed, and compare",
+    "stop_round": "ask whoever runs it to stop",
+    "remove_round": lambda facts: (
+        "bring the round back" if facts["undo"] else "remove the round; it can be brought back"
+    ),
     "run_round": "run the proposed round",
     "next_round": _next_round,
     "variance": _variance,

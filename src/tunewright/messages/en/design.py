@@ -503,6 +503,11 @@ SENTENCES: dict[str, Template] = {
     "value.unstorable": (
         "{place}: {value!r} holds a NUL or half a character, which no program can be given."
     ),
+    "workload.not_a_table": "{key}: {value!r} is not a table; write [workload.{key}].",
+    "workload.only_of_a_command": (
+        "{key}: a training function needs none; it is for command = ... in [workload]."
+    ),
+    "file.bad_search": "search: {search!r} is none of {known:list}.",
     "workload.not_table": "workload: {table!r} is not a table; write [workload].",
     "workload.not_text": "{key}: {value!r} is not text.",
     "workload.one_of_two": _one_of_two,

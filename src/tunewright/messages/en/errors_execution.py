@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
-from tunewright.messages import Template
+from tunewright.messages import Facts, Template
+
+
+def _bad_booleans(facts: Facts) -> str:
+    where = "booleans" if facts["name"] is None else f"booleans {facts['name']}"
+    return (
+        f"{where}: {facts['spelling']!r} is no spelling of true and false. Write both, such as "
+        '"true/false", "True/False" or "1/0", or "flag" for a flag that is there or not.'
+    )
+
 
 SENTENCES: dict[str, Template] = {
     "checkpoint.no_snapshot": (
         "trial {trial} has no snapshot: its training never called run.save(). Save in the "
         "training function, or load a checkpoint of your own from checkpoint.folder."
     ),
+    "command.bad_booleans": _bad_booleans,
+    "command.bad_defaults": "defaults={defaults!r}: a table of hyperparameters and their values.",
     "command.bad_braces": "{word!r}: {error}; a plain brace is written twice, {{{{ or }}}}.",
+    "command.default_of_ours": (
+        "{word!r}: {{{field}}} is filled in for each trial; it takes no default."
+    ),
     "command.empty": "command(''): empty; write the program and its arguments.",
+    "command.flag_without_name": (
+        "booleans: {name} is a flag, so it needs the flag's name before it: --{name}={{{name}}}."
+    ),
     "command.field_with_format": (
         "{word!r}: a field takes no format, or the program would train with another value than "
         "the recorded one; write {{{field}}}."
@@ -18,6 +35,7 @@ SENTENCES: dict[str, Template] = {
     "command.field_without_name": (
         "{word!r}: name the hyperparameter inside the braces, such as {{learning_rate}}."
     ),
+    "command.not_a_field": ("{of}: the command has no field {{{name}}}. It has: {known:list}."),
     "command.no_such_program": (
         "{program}: there is no such program. Check the spelling, its path, and that it may be "
         "executed."
@@ -28,6 +46,9 @@ SENTENCES: dict[str, Template] = {
     ),
     "command.overrides_not_alone": (
         "{word!r}: {{overrides}} becomes several words, so it stands alone."
+    ),
+    "command.two_defaults": (
+        "{name} has two defaults: {one!r} under defaults, {other!r} in the template. Keep one."
     ),
     "command.steps_unknown": (
         "{before}{{{field}}} cannot be filled in: the number of steps is not known. Say what "

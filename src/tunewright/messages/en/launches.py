@@ -179,6 +179,11 @@ def _lost_runs(facts: Facts) -> str:
     return f"of the {facts['asked']} repeats of {facts['arm']}, {' and '.join(lost)}"
 
 
+def _all_held(facts: Facts) -> str:
+    found = [_holds_for(one).removeprefix("holds for ") for one in facts["held"]]
+    return f"holds for {', '.join(found)}"
+
+
 def _holds_for(facts: Facts) -> str:
     when = " and ".join(f"{name} = {value}" for name, value in facts["when"])
     return f"holds for {facts['name']} = {facts['value']}{f' under {when}' if when else ''}"
@@ -380,6 +385,7 @@ SENTENCES: dict[str, Template] = {
         "{runs} of the baseline's runs won its own launch: a winner picked for its luck is harder "
         "to beat, so the error is on the safe side"
     ),
+    "launch.all_held": _all_held,
     "launch.holds_for": _holds_for,
     # the plan of a launch
     "launch.baseline_named": "as given",

@@ -87,6 +87,7 @@ def _owner_lost(facts: Facts) -> str:
 
 
 SENTENCES: dict[str, Template] = {
+    "trial.unmeasured": "it has no {metric}: nothing has measured that",
     # the objective, the losses and the constraints
     "objective.never_logged": _never_logged,
     "metric.not_finite": _not_finite,

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from tunewright.messages import Facts, Template, words
 
-STATUSES = ("completed", "infeasible", "failed", "pruned", "running", "pending")  # in this order
+STATUSES = {  # in this order, as readers call them
+    **{name: name for name in ("completed", "infeasible", "failed", "pruned")},
+    "unmeasured": "not measured",
+    **{name: name for name in ("running", "pending")},
+}
 
 
 def _counts(facts: Facts) -> str:
     counted = facts["counts"]
-    parts = [f"{counted[status]} {status}" for status in STATUSES if counted.get(status)]
+    parts = [
+        f"{counted[status]} {shown}" for status, shown in STATUSES.items() if counted.get(status)
+    ]
     return f"{words.count(facts['trials'], 'trial')}: {', '.join(parts) or 'none yet'}"
 
 
@@ -158,6 +164,8 @@ SENTENCES: dict[str, Template] = {
     "next.advised": "advised by: {check}",
     "next.failed_elsewhere": "what is known of its failure ({failed:count trial} failed)",
     "next.failed": "why it failed, with the end of its log ({failed:count trial} failed)",
+    "next.join": "help whoever runs it: {left:count trial} left",
+    "next.stop": "ask them to save and stop",
     "next.left": "{left:count trial} left; nothing that has ended runs again",
     "next.check": "what can and cannot be trusted",
     "next.report": "the same with every figure, on one page",

@@ -17,6 +17,7 @@ from tunewright.present.terminal.screen import say
 from tunewright.stats.spread import Spread
 
 STYLES: dict[str, str] = {"launch": "bold green", "keep": "bold", "undecided": "bold yellow"}
+HELD = "launch.holds_for"  # the code of a caveat: a value that both arms share
 
 
 def print_report(report: LaunchReport, console: Console) -> None:
@@ -46,7 +47,12 @@ def print_launch(launch: Launch) -> None:
         say(f"  {words.printable(reason.text)}")
     if launch.caveats:
         say("what limits it:", style="dim")
-        for caveat in launch.caveats:
+        held = [caveat for caveat in launch.caveats if caveat.code == HELD]
+        others = [caveat for caveat in launch.caveats if caveat.code != HELD]
+        if held:  # every fixed value is one: on one line
+            facts = {"held": [caveat.facts for caveat in held]}
+            others = [*others, Message("launch.all_held", facts)]
+        for caveat in others:
             say(f"  {words.printable(caveat.text)}", style="dim")
 
 

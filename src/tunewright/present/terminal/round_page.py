@@ -18,7 +18,9 @@ from tunewright.store.results import Results
 from tunewright.store.trial import Status, Trial
 
 MOST_REASONS = 5  # of one status, each on a line
-ORDER: tuple[Status, ...] = ("completed", "infeasible", "failed", "pruned", "running", "pending")
+ORDER: tuple[Status, ...] = (
+    *("completed", "infeasible", "failed", "pruned", "unmeasured", "running", "pending"),
+)
 LABEL = 12  # width of the left column
 
 
@@ -106,7 +108,7 @@ def best_of(results: Results, trials: tuple[Trial, ...]) -> Trial | None:
 
 def remarks(results: Results) -> Iterator[tuple[str, str]]:
     """What limits the conclusions: why trials did not complete, caveats, notes."""
-    for status in ("infeasible", "failed", "pruned"):
+    for status in ("infeasible", "failed", "pruned", "unmeasured"):
         found = reasons(results, status)
         if len(found) > MOST_REASONS:  # words of the training program may differ in each trial
             others = [number for _, numbers in found[MOST_REASONS:] for number in numbers]

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from tunewright.messages import words
+from tunewright.messages import Message, words
 from tunewright.present.terminal.plain_table import cell, table
-from tunewright.store.provenance import Provenance
+from tunewright.store.provenance import EVAL_EVERY, Provenance
 from tunewright.store.read_round import Attempt
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
@@ -19,6 +19,7 @@ from tunewright.stores import History
 
 LABEL = 12
 WIDE = 10.0  # highest over lowest value from which a curve is drawn by its logarithm
+LINES = 60  # of uncommitted changes shown; --json has all that were kept
 TAIL = 20  # lines of a log shown; the rest is in the trial's folder
 
 
@@ -46,6 +47,12 @@ def print_trial(results: Results, trial: Trial, history: History, console: Conso
         console.print()
         for label, text in origins(history.provenance):
             _print_pair(console, label, text)
+        if history.provenance.diff:
+            console.print()
+            shown = words.printable_lines(history.provenance.diff).splitlines()
+            cut = [Message("trial.diff_cut", {"lines": len(shown) - LINES}).text]
+            lines = shown if len(shown) <= LINES else [*shown[:LINES], *cut]
+            console.print(Text("\n".join(f"  {line}" for line in lines)), soft_wrap=True)
     if trial.status == "failed" and trial.origin is None and not results.imported:
         console.print()
         again = f"tunewright run {words.printable(results.round.name)} --retry-failed"
@@ -85,8 +92,10 @@ def facts(results: Results, trial: Trial) -> Iterator[tuple[str, str]]:
         yield "repeats", ", ".join(values)
     if results.root and trial.folder and not results.imported:
         yield "folder", words.printable(f"{results.root}/{trial.folder}")
+    if trial.started:
+        yield "program", words.printable(trial.started)
     if trial.command:
-        yield "again", words.printable(trial.command)
+        yield "command" if results.imported else "again", words.printable(trial.command)
 
 
 def place_of(detail: str) -> str:
@@ -163,6 +172,12 @@ def origins(provenance: Provenance) -> Iterator[tuple[str, str]]:
     if provenance.commit:
         changed = ", with uncommitted changes" if provenance.diff else ""
         yield "commit", f"{provenance.commit[:12]}{changed}"
+    if provenance.untracked:
+        yield "untracked", words.printable(", ".join(provenance.untracked))
+    if provenance.left_out:
+        yield "left out", words.printable(", ".join(provenance.left_out))
+    if provenance.settings.get(EVAL_EVERY) is not None:
+        yield "eval_every", str(provenance.settings[EVAL_EVERY])
     packages = "  ".join(f"{name} {version}" for name, version in provenance.packages.items())
     yield "packages", f"python {provenance.python}  {packages}".rstrip()
     devices = ", ".join(provenance.devices)

@@ -308,7 +308,9 @@ class ProcessRig:
 def _shipped(subject: Subject) -> tuple[Head, bytes]:
     """What the processes are to load."""
     if isinstance(subject.function, Command):
-        return {"command": subject.function.template, "folder": os.getcwd()}, b""
+        own = subject.function
+        about = {"command": own.template, "booleans": own.booleans, "folder": os.getcwd()}
+        return about, b""
     shipment = ship(subject.function)
     head = {"path": shipment.path, "folder": shipment.folder}
     return {**head, "module": shipment.module, "name": shipment.name}, shipment.pickled
