@@ -21,7 +21,7 @@ from tunewright.design.round import Round
 from tunewright.execution.executors.executor import Executor
 from tunewright.execution.executors.local import Local
 from tunewright.execution.handle import Run
-from tunewright.execution.watcher import Summary
+from tunewright.progress.watcher import Summary
 from tunewright.execution.workload import Workload
 
 if TYPE_CHECKING:

@@ -15,6 +15,7 @@ from tunewright.messages import Message
 KEYS = (
     "command",
     "function",
+    "read",
     "minimize",
     "maximize",
     "at",
@@ -34,6 +35,7 @@ class WorkloadFile(TypedDict):
 
     command: str | None  # a template, as in command("python train.py --lr={learning_rate}")
     function: str | None  # file.py:function or module:function
+    read: tuple[str, ...]  # patterns of lines that are measurements, of a command
     objective: Objective
     store: str  # a path or a URL
     folder: str | None  # where trial folders stand
@@ -57,7 +59,7 @@ def read_workload(path: str | Path) -> WorkloadFile:
     problems += [
         Message("workload.not_text", {"key": key, "value": table[key]})
         for key in KEYS
-        if key not in ("at", "subject_to", "means", "off", "deterministic")
+        if key not in ("read", "at", "subject_to", "means", "off", "deterministic")
         and key in table
         and not (isinstance(table[key], str) and table[key].strip())
     ]
@@ -66,6 +68,7 @@ def read_workload(path: str | Path) -> WorkloadFile:
             problems.append(
                 Message("workload.one_of_two", {"one": one, "other": other, "both": one in table})
             )
+    read = _read(table, problems)
     objective = _objective(table, problems)
     for part in ("means", "off"):
         table = {**table, part: _plain(table.get(part, {}))}
@@ -79,6 +82,7 @@ def read_workload(path: str | Path) -> WorkloadFile:
     return WorkloadFile(
         command=table.get("command"),
         function=table.get("function"),
+        read=read,
         objective=objective,
         store=table.get("store", "tuning.db"),
         folder=table.get("folder"),
@@ -88,6 +92,23 @@ def read_workload(path: str | Path) -> WorkloadFile:
         off=table["off"],
         deterministic=table.get("deterministic", False),
     )
+
+
+def _read(table: Mapping[str, Any], problems: list[Message]) -> tuple[str, ...]:
+    """The patterns of [workload.read]: `line`, one or a list of them."""
+    part = table.get("read", {})
+    if not isinstance(part, Mapping):
+        problems.append(Message("read.not_table", {"value": part}))
+        return ()
+    problems += [unknown_key(key, ("line",), "read") for key in part if key != "line"]
+    lines = part.get("line", [])
+    lines = [lines] if isinstance(lines, str) else lines
+    if not isinstance(lines, list) or not all(isinstance(one, str) for one in lines):
+        problems.append(Message("read.not_text", {"pattern": lines}))
+        return ()
+    if lines and "command" not in table:
+        problems.append(Message("read.without_command"))
+    return tuple(lines)
 
 
 def _objective(table: Mapping[str, Any], problems: list[Message]) -> Objective | None:

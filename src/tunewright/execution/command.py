@@ -15,13 +15,15 @@ import difflib
 import json
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from string import Formatter
 
 from tunewright.design.ranges import Value
 from tunewright.errors import WorkloadError
+from tunewright.execution import line_patterns
+from tunewright.execution.shell_syntax import for_a_shell, in_a_shell
 from tunewright.messages import Message
 
 # what a program may be told about its run, beside the configuration
@@ -51,9 +53,12 @@ class Command:
     """A command line with fields; see the module for what they may be."""
 
     template: str
+    read: tuple[str, ...] = ()  # patterns of lines that are measurements, beside JSON
 
     def __post_init__(self) -> None:
         """Refuse a template that cannot be filled, every problem at once."""
+        given = (self.read,) if isinstance(self.read, str) else tuple(self.read)
+        object.__setattr__(self, "read", given)
         problems = list(_problems(self))
         if problems:
             raise WorkloadError.several(problems)
@@ -116,16 +121,24 @@ class Command:
         return self.template
 
 
-def command(template: str) -> Command:
-    """A training program to start for each trial, instead of a function.
+def command(template: str, read: str | Sequence[str] = ()) -> Command:
+    r"""A training program to start for each trial, instead of a function.
 
     It prints one JSON object per measurement, `{"step": 400, "valid_error": 0.081}`; every other
     line is its log. `{"infeasible": "reason"}` ends the trial as infeasible, and
     `{"resumed_at": 300}`, before the first measurement, says that it goes on from a checkpoint of
     its own. True, False and None are written true, false and null. Everything of `{run.*}` is also
     in the environment: TUNEWRIGHT_SEED, TUNEWRIGHT_FOLDER and so on.
+
+    `read` is one or more regular expressions for a program that prints measurements in a form of
+    its own; each named group is a metric, and `step` the step:
+
+        tw.command("python train.py --lr={lr}",
+                   read=r"step (?P<step>\d+): val loss (?P<val_loss>\S+)")
+
+    There is no shell: `|`, `>` and `$NAME` are refused; for them write `bash -c '...'`.
     """
-    return Command(template)
+    return Command(template, (read,) if isinstance(read, str) else tuple(read))
 
 
 def text(value: Value) -> str:
@@ -216,6 +229,10 @@ def _problems(own: Command) -> Iterator[Message]:
         return
     if not words:
         yield Message("command.empty")
+    if found := for_a_shell(own.template):
+        facts = {"found": list(found), "instead": in_a_shell(own.template)}
+        yield Message("command.shell", facts)
+    yield from line_patterns.problems(own.read)
     for word in words:
         for problem in _word_problems(word):
             yield Message("command.problem", {"problem": problem.to_data()})

@@ -67,7 +67,8 @@ class Project:
         """What is trained and how it is judged, ready to run."""
         own = self.settings
         template, named = own["command"], own["function"]
-        train = command(template) if template else find_function(named or "", self.folder)
+        reads = own["read"]
+        train = command(template, reads) if template else find_function(named or "", self.folder)
         trials_in = own["folder"]
         return Workload(
             train,

@@ -29,6 +29,10 @@ SENTENCES: dict[str, Template] = {
     "command.overrides_not_alone": (
         "{word!r}: {{overrides}} becomes several words, so it stands alone."
     ),
+    "command.shell": (
+        "no shell reads the command, so {found:list} would be an argument of the program. "
+        "If a shell is meant: {instead}"
+    ),
     "command.steps_unknown": (
         "{before}{{{field}}} cannot be filled in: the number of steps is not known. Say what "
         'it is called: means={{"max_train_steps": "..."}}.'

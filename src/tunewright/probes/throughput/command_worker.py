@@ -138,7 +138,7 @@ class CommandWorker:
             case "load":
                 self._about = order
                 os.chdir(order["folder"])
-                self._command = Command(order["command"])
+                self._command = Command(order["command"], tuple(order["read"]))
                 self._sender.send({"kind": "loaded"})
             case "build":
                 self._build(order["batch_size"])

@@ -30,6 +30,7 @@ from tunewright.probes.throughput.stalls import Stalls, find_stalls
 from tunewright.probes.throughput.subject import EXAMPLE, Subject, subject_of
 from tunewright.probes.throughput.synchronisations import Waits
 from tunewright.probes.throughput.timing import TimingRule, settled
+from tunewright.progress.choose import Wanted, lines_for
 from tunewright.store.store import Store
 
 Verdict = Literal["fine", "watch", "input_bound", "synchronised", "cannot_judge"]
@@ -132,7 +133,7 @@ def input_bound(
     processes: int = 1,
     rule: TimingRule | None = None,
     store: str | Path | None = "tuning.db",
-    say: Callable[[str], None] = lambda line: None,
+    progress: Wanted = "auto",
 ) -> InputBound:
     """Find out whether training waits for its data, and why.
 
@@ -141,6 +142,7 @@ def input_bound(
     `probes.watched(batches)`. At least `steps` steps on real input are timed, and as many on one
     cached batch, then the loader alone with each number of `workers`.
     """
+    say = lines_for(progress)
     subject = subject_of(what, fixed)
     if subject.kind == "command":
         raise WorkloadError("input_bound.command", subject=subject.name, example=EXAMPLE)

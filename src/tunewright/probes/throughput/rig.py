@@ -285,7 +285,8 @@ class ProcessRig:
 def _shipped(subject: Subject) -> tuple[Head, bytes]:
     """What the processes are to load."""
     if isinstance(subject.function, Command):
-        return {"command": subject.function.template, "folder": os.getcwd()}, b""
+        own = {"command": subject.function.template, "read": list(subject.function.read)}
+        return {**own, "folder": os.getcwd()}, b""
     shipment = ship(subject.function)
     head = {"path": shipment.path, "folder": shipment.folder}
     return {**head, "module": shipment.module, "name": shipment.name}, shipment.pickled
