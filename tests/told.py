@@ -7,8 +7,8 @@ from typing import Any
 from tunewright.design.objective import minimize
 from tunewright.design.ranges import log
 from tunewright.design.round import Round
-from tunewright.progress.watcher import Concluded, Reached, RoundStarted, Started
 from tunewright.messages import Message
+from tunewright.progress.watcher import Concluded, Reached, RoundStarted, Started
 from tunewright.store.trial import Status
 
 ROUND = Round(

@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from tunewright.execution.executors.executor import Assignment, Ended, Event, Logged
+from tunewright.execution.workload import Workload
+from tunewright.messages import Message
 from tunewright.progress.watcher import (
     CampaignStep,
     Concluded,
@@ -16,8 +18,6 @@ from tunewright.progress.watcher import (
     Started,
     Summary,
 )
-from tunewright.execution.workload import Workload
-from tunewright.messages import Message
 from tunewright.store.curves import pack
 
 

@@ -19,6 +19,7 @@ from tunewright.present.terminal.round_page import print_round
 from tunewright.present.terminal.screen import say, screen
 from tunewright.present.terminal.tracking_page import print_tracking
 from tunewright.present.terminal.trial_page import print_trial
+from tunewright.progress.standing import standing
 from tunewright.store.tables import Table
 
 TABLES: dict[str, Table] = {"trials": "trials", "curves": "curves"}
@@ -65,6 +66,7 @@ def trial(
         "trial": plain(own, curves=True),
         "repeats": results.repeats(own),
         "history": history,
+        "standing": standing(results, own, history.attempts),
     }
     answer(json, data, lambda: print_trial(results, own, history, screen()))
 

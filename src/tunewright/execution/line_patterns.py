@@ -12,6 +12,7 @@ may repeat, and `.*` may occur twice at most.
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -95,8 +96,10 @@ def problems(patterns: Sequence[object]) -> Iterator[Message]:
             yield Message("read.not_text", {"pattern": pattern})
             continue
         try:
-            groups = re.compile(pattern).groupindex
-        except (re.error, RecursionError, OverflowError) as error:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")  # a pattern that will mean something else one day
+                groups = re.compile(pattern).groupindex
+        except (re.error, RecursionError, OverflowError, Warning) as error:
             yield Message("read.not_regex", {"pattern": pattern, "error": str(error)})
             continue
         named |= groups.keys()

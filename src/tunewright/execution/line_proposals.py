@@ -27,8 +27,8 @@ FOUND = re.compile(
 BREAKS = re.compile(r"[^\w\s./@-]|\s-+\s|\s{3,}|\t")  # a name does not reach across these
 STEPS = ("step", "steps", "iter", "iters", "iteration", "global_step", "it", "update", "epoch")
 HINTS = re.compile(
-    r"(loss|acc|accuracy|err|error|ppl|perplexity|f1|auc|bleu|rouge\w*|mae|mse|rmse|score|reward"
-    r"|return|precision|recall|iou|map|nll|bpb|bpc|wer|cer|metric|r2)\d*$"
+    r"(?:^|_)(?:loss|acc|accuracy|err|error|ppl|perplexity|f1|auc|bleu|rouge\w*|mae|mse|rmse|score|reward"
+    r"|return|precision|recall|iou|map|nll|bpb|bpc|wer|cer|metric|r2)\d*(?:$|_)"
 )
 ALONG = re.compile(r"(^|_)(lr|learning_rate|grad_norm|norm)$")  # worth reading with a metric
 QUALIFIERS = {
@@ -94,7 +94,7 @@ def propose(log: str, metric: str) -> tuple[str, ...]:
         pattern = _pattern(own)
         if pattern and _reads([*chosen, pattern], texts):
             chosen.append(pattern)
-    return tuple(chosen) if _names(chosen) - {STEP} else ()
+    return tuple(chosen) if _names(chosen) - {STEP} and _reads(chosen, texts) else ()
 
 
 def _names(patterns: Iterable[str]) -> set[str]:

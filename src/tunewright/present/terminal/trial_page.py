@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from rich.console import Console, RenderableType
 from rich.text import Text
 
 from tunewright.messages import words
 from tunewright.present.terminal.plain_table import cell, table
+from tunewright.progress.standing import Standing, standing
 from tunewright.progress.tally import of_total
 from tunewright.store.provenance import Provenance
 from tunewright.store.read_round import Attempt
@@ -28,7 +27,7 @@ TAIL = 20  # lines of a log shown; the rest is in the trial's folder
 def print_trial(results: Results, trial: Trial, history: History, console: Console) -> None:
     """Print the page of a trial."""
     console.print(Text(headline(results, trial), style="bold"), soft_wrap=True)
-    for label, text in facts(results, trial, standing(results, trial, history)):
+    for label, text in facts(results, trial, standing(results, trial, history.attempts)):
         _print_pair(console, label, text)
     if history.snapshots:
         last = history.snapshots[-1]
@@ -65,41 +64,6 @@ def headline(results: Results, trial: Trial) -> str:
     return f"{who} {trial.status}{reason}"
 
 
-@dataclass(frozen=True)
-class Standing:
-    """How far a running trial is, as far as the store knows."""
-
-    step: int | None  # the last one logged; None: nothing is logged yet
-    total: int | None  # max_train_steps by meaning
-    seconds: float  # since this attempt began
-    rate: float | None  # steps per second of this attempt
-
-    @property
-    def left_s(self) -> float | None:
-        """The time to the last step at this rate; None where that is not known."""
-        if self.step is None or self.total is None or not self.rate or self.step > self.total:
-            return None
-        return (self.total - self.step) / self.rate
-
-
-def standing(
-    results: Results, trial: Trial, history: History, now: datetime | None = None
-) -> Standing | None:
-    """How far a trial is; None unless it runs."""
-    running = [one for one in history.attempts if not one.outcome and one.began is not None]
-    if trial.status != "running" or not running:
-        return None
-    attempt = running[-1]
-    assert attempt.began is not None
-    seconds = max(0.0, ((now or datetime.now(UTC)) - attempt.began).total_seconds())
-    last = [int(curve.steps[-1]) for curve in trial.curves.values() if len(curve)]
-    step = max(last, default=None)
-    total = trial.configuration.get(results.meaning.name("max_train_steps"))
-    done = 0 if step is None else step - attempt.start_step
-    rate = done / seconds if done > 0 and seconds > 0 else None
-    return Standing(step, total if type(total) is int else None, seconds, rate)
-
-
 def running_line(own: Standing) -> str:
     """How far a running trial is, in words."""
     parts = ["no step yet" if own.step is None else of_total(own.step, own.total)]
@@ -111,9 +75,7 @@ def running_line(own: Standing) -> str:
     return ", ".join(parts)
 
 
-def facts(
-    results: Results, trial: Trial, now: Standing | None = None
-) -> Iterator[tuple[str, str]]:
+def facts(results: Results, trial: Trial, now: Standing | None = None) -> Iterator[tuple[str, str]]:
     """Study, rank, time, attempts, memory, seed and folder."""
     if where := place_of(trial.detail):
         yield "where", words.printable(where)
