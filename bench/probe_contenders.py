@@ -57,6 +57,7 @@ def ours(model: str, smallest: int) -> dict[str, Any]:
 
     from tunewright.probes import TimingRule
     from tunewright.probes.throughput import batch_size
+    from tunewright.progress import Silent
 
     spent = _spent()
     said: list[tuple[float, str]] = []

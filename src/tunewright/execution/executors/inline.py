@@ -106,6 +106,7 @@ class Inline:
             self._running.ask_stop()
 
     def close(self) -> None:
-        """Forget the trials that still wait."""
+        """Forget the trials that still wait, and who watches."""
         self._waiting.clear()
         self._stops.clear()
+        self.watching = None
