@@ -31,6 +31,7 @@ GROUPS = {
         *("next_round", "extend", "tune", "Campaign"),
     ),
     "Short experiments": ("probes",),
+    "While it trains": ("progress",),
     "Projects and stores": ("project", "stores", "remove", "rename"),
     "From elsewhere": ("importers",),
     "The training pipeline": ("pipeline", "schedule"),
@@ -46,6 +47,10 @@ MODULES = {
     "plots": (
         *("axis", "isolation", "curves", "best_step", "best_of_k", "gradient_norm"),
         *("sensitivity", "steps_to_fit", "batch_scaling", "throughput", "progress", "Figure"),
+    ),
+    "progress": (
+        *("Watcher", "Silent", "RoundStarted", "Started", "Reached", "Concluded", "Summary"),
+        "CampaignStep",
     ),
     "probes": (
         *("batch_size", "longer", "critical_batch", "train_steps", "stability", "warmup", "clip"),

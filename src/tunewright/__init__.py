@@ -8,6 +8,7 @@ import tunewright as tw
     tw.check, tw.plots, tw.report  what can be trusted, and how it looks
     tw.launch, tw.next_round       what becomes the baseline, and what to ask next
     tw.probes, tw.tune             settle the basics; the whole loop on autopilot
+    tw.progress                    what is shown while anything trains
     tw.rounds, tw.campaign         what a store holds
     tw.project, tw.stores          the files of a project; notes, stops, backups of a store
     tw.importers                   rounds that other tools recorded
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
         importers as importers,
         pipeline as pipeline,
         probes as probes,
+        progress as progress,
         project as project,
         stores as stores,
     )
@@ -129,6 +131,7 @@ _MODULES = {
     "pipeline": "pipeline",
     "plots": "present.figures",
     "probes": "probes",
+    "progress": "progress",
     "project": "project",
     "schedule": "design.schedule",
     "stores": "stores",

@@ -10,7 +10,7 @@ from tunewright.cli._project import find_project
 from tunewright.cli.run import exit_code
 from tunewright.execution.executors.inline import Inline
 from tunewright.execution.run import load, supervise
-from tunewright.execution.watcher import Summary, Why
+from tunewright.progress.watcher import Summary, Why
 from tunewright.store.store import Store
 
 BROKEN = """

@@ -40,6 +40,7 @@ def test_a_command(tmp_path: Path) -> None:
     assert found == {
         "command": "python train.py --lr={learning_rate} --seed={run.seed}",
         "function": None,
+        "read": (),
         "objective": minimize("valid_error", at="last", subject_to={"latency_ms": ("<=", 20)}),
         "deterministic": False,
         "store": "postgresql://host/db",
@@ -151,3 +152,37 @@ def test_a_missing_file_says_how_to_write_one(tmp_path: Path) -> None:
     with pytest.raises(NotFound) as missing:
         read_workload(tmp_path / "tunewright.toml")
     assert states(missing.value, "file.missing", {"near": None, "how": {"code": "file.init"}})
+
+
+@pytest.mark.parametrize("written", ["'val (?P<val>x)'", "['val (?P<val>x)']"])
+def test_patterns_of_lines(tmp_path: Path, written: str) -> None:
+    found = read(
+        tmp_path,
+        f"""
+        [workload]
+        command = "python train.py"
+        minimize = "val"
+        [workload.read]
+        line = {written}
+        """,
+    )
+    assert found["read"] == ("val (?P<val>x)",)
+
+
+@pytest.mark.parametrize(
+    ("part", "trains", "code"),
+    [
+        ("read = 'val'", "command", "read.not_table"),
+        ("read.line = 3", "command", "read.not_text"),
+        ("read.line = [3]", "command", "read.not_text"),
+        ("read.lines = 'val'", "command", "file.unknown_key"),
+        ("read.line = 'val (?P<val>x)'", "function", "read.without_command"),
+    ],
+)
+def test_patterns_that_make_no_sense(tmp_path: Path, part: str, trains: str, code: str) -> None:
+    with pytest.raises(DesignError) as refused:
+        read(tmp_path, f'[workload]\n{trains} = "train.py:train"\nminimize = "val"\n{part}')
+    problems = [
+        one.facts.get("problem", {}).get("code", one.code) for one in refused.value.problems
+    ]
+    assert code in problems

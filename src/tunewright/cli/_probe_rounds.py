@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import typer
 
@@ -13,16 +13,13 @@ from tunewright.cli._project import anchored, need_project
 from tunewright.design.ranges import Value
 from tunewright.design.toml_file import read_value
 from tunewright.execution.executors.executor import Executor
-from tunewright.execution.watcher import Concluded, Started, Summary, Watcher
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
-from tunewright.present.terminal.progress import Lines, LiveRegion, watcher
 from tunewright.present.terminal.screen import sidelines
+from tunewright.progress.choose import on_screen
+from tunewright.progress.watcher import Watcher
 from tunewright.store.store import Store
 from tunewright.store.trial import Trial
-
-if TYPE_CHECKING:
-    from tunewright.store.store import RoundRecord
 
 Found = TypeVar("Found")
 
@@ -41,7 +38,7 @@ def carried_out(
     with project.entered():
         workload = project.workload(store, executor)
         try:
-            return ask(workload, known, RoundAfterRound())
+            return ask(workload, known, on_screen())
         except KeyboardInterrupt:
             sidelines().print(Message("probe.interrupted").text)
             raise typer.Exit(INTERRUPTED) from None
@@ -75,36 +72,3 @@ def values(written: list[str] | None) -> dict[str, Value]:
             raise Misuse("option.not_name_value", text=text, remedy="--fixed learning_rate=0.01")
         found[name.strip()] = read_value(value.strip())
     return found
-
-
-class RoundAfterRound:
-    """A watcher for several rounds in a row: each is shown afresh."""
-
-    def __init__(self) -> None:
-        """Nothing has begun."""
-        self._shown: LiveRegion | Lines = watcher(sidelines())
-
-    def began(self, record: RoundRecord, total: int, done: int) -> None:
-        """Begin a new page, unless the round has been run already."""
-        self._shown = watcher(sidelines())
-        self._shown.began(record, total, done)
-
-    def claimed(self, started: Started) -> None:
-        """Pass it on."""
-        self._shown.claimed(started)
-
-    def ended(self, concluded: Concluded) -> None:
-        """Pass it on."""
-        self._shown.ended(concluded)
-
-    def best(self, concluded: Concluded) -> None:
-        """Pass it on."""
-        self._shown.best(concluded)
-
-    def message(self, text: str) -> None:
-        """Pass it on."""
-        self._shown.message(text)
-
-    def closed(self, summary: Summary) -> None:
-        """Pass it on."""
-        self._shown.closed(summary)

@@ -14,7 +14,6 @@ from tunewright.cli._probe_rounds import carried_out, values
 from tunewright.cli._project import need_project, open_store
 from tunewright.cli.probe_stability import FixedOption, RoundArgument, TrialOption
 from tunewright.execution.run import load
-from tunewright.execution.watcher import Watcher
 from tunewright.execution.workload import Workload
 from tunewright.messages import words
 from tunewright.present.figures.batch_scaling import batch_scaling
@@ -26,6 +25,7 @@ from tunewright.probes.critical_batch import CriticalBatch, critical_batch as as
 from tunewright.probes.longer import SHARE, TIMES, Longer, longer as ask_longer
 from tunewright.probes.noise_scale import logged_noise_scale
 from tunewright.probes.train_steps import TrainSteps, train_steps as ask_train_steps
+from tunewright.progress.watcher import Watcher
 from tunewright.store.trial import Trial
 
 PlotOption = Annotated[
@@ -98,7 +98,7 @@ def train_steps(
             factor=factor,
             fixed=values(fixed),
             trial=known,
-            watch=watch,
+            progress=watch,
         )
 
     answer = carried_out(ask, round, trial, store, where.executor(on, workers))
@@ -228,7 +228,7 @@ def critical_batch(
             trials=asked.trials_per_study if trials is None else trials,
             goal=goal,
             seed=asked.seed,
-            watch=watch,
+            progress=watch,
         )
 
     answer = carried_out(ask, None, None, store, where.executor(on, workers))

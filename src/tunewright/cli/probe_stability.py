@@ -12,7 +12,6 @@ from tunewright.cli._errors import Misuse
 from tunewright.cli._options import JsonOption, StoreOption, WorkersOption, round_named
 from tunewright.cli._probe_rounds import carried_out, values
 from tunewright.cli._project import open_store
-from tunewright.execution.watcher import Watcher
 from tunewright.execution.workload import Workload
 from tunewright.messages import words
 from tunewright.present.terminal.plain_table import cell, table
@@ -23,6 +22,7 @@ from tunewright.probes.short_run import ShortRun
 from tunewright.probes.stability import STEPS, Stability, stability as ask_stability
 from tunewright.probes.warmup import REPEATS, Warmup, warmup as ask_warmup
 from tunewright.probes.warmup_ladder import Rung
+from tunewright.progress.watcher import Watcher
 from tunewright.store.trial import Trial
 
 RoundArgument = Annotated[
@@ -68,7 +68,9 @@ def stability(
     """
 
     def ask(workload: Workload, known: Trial | None, watch: Watcher) -> Stability:
-        return ask_stability(workload, fixed=values(fixed), trial=known, steps=steps, watch=watch)
+        return ask_stability(
+            workload, fixed=values(fixed), trial=known, steps=steps, progress=watch
+        )
 
     answer = carried_out(ask, round, trial, store, where.executor(on, workers))
     if json:
@@ -107,7 +109,7 @@ def warmup(
             trial=known,
             steps=steps,
             repeats=repeats,
-            watch=watch,
+            progress=watch,
         )
 
     answer = carried_out(ask, round, trial, store, where.executor(on, workers))
@@ -142,7 +144,7 @@ def clip(
     else:
 
         def ask(workload: Workload, known: Trial | None, watch: Watcher) -> Clip:
-            return ask_clip(workload, fixed=values(fixed), trial=known, steps=steps, watch=watch)
+            return ask_clip(workload, fixed=values(fixed), trial=known, steps=steps, progress=watch)
 
         answer = carried_out(ask, round, trial, store, where.executor(on, workers))
     if json:

@@ -18,13 +18,14 @@ from tunewright.messages import Message, words
 from tunewright.present.figures.throughput import throughput
 from tunewright.present.terminal.plain_table import cell, table
 from tunewright.present.terminal.probe_page import print_answer
-from tunewright.present.terminal.screen import say, screen, show_json, sidelines
+from tunewright.present.terminal.screen import say, screen, show_json
 from tunewright.probes.throughput.batch_size import batch_size as probe_batch_size
 from tunewright.probes.throughput.cost import Cost
 from tunewright.probes.throughput.input_bound import InputBound, input_bound as probe_input_bound
 from tunewright.probes.throughput.knee import gain
 from tunewright.probes.throughput.size_answer import BatchSizes
 from tunewright.probes.throughput.timing import TimingRule
+from tunewright.progress.choose import on_screen
 from tunewright.project._function import find_function
 
 QUICK = TimingRule(window_s=0.1, seconds=0.6)
@@ -123,7 +124,7 @@ def batch_size(
         rule=QUICK if quick else None,
         store=kept_in,
         again=again,
-        say=_progress,
+        progress=on_screen(),
     )
     if plot is not None:
         throughput(answer).save(plot)
@@ -166,7 +167,7 @@ def input(
         processes=processes,
         trace=trace,
         store=kept_in,
-        say=_progress,
+        progress=on_screen(),
     )
     if json:
         show_json(answer.to_data())
@@ -219,10 +220,6 @@ def _steps(texts: list[str] | None) -> dict[int, float]:
 
 
 # ---- what is shown
-
-
-def _progress(line: str) -> None:
-    sidelines().print(words.printable(line), soft_wrap=True)
 
 
 def _print_sizes(answer: BatchSizes) -> None:

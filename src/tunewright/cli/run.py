@@ -23,14 +23,14 @@ from tunewright.execution.executors.executor import Executor
 from tunewright.execution.executors.local import Local
 from tunewright.execution.repeat import repeated
 from tunewright.execution.run import load, supervise
-from tunewright.execution.watcher import Concluded, Summary, Why
 from tunewright.messages import words
 from tunewright.present import command_facts as facts
 from tunewright.present.next_step import REPEATS, next_steps
 from tunewright.present.terminal.plan_page import plan, print_plan, recorded
-from tunewright.present.terminal.progress import watcher
 from tunewright.present.terminal.round_page import counts_line, studies_table
-from tunewright.present.terminal.screen import say, screen, sidelines
+from tunewright.present.terminal.screen import say, screen
+from tunewright.progress.choose import on_screen
+from tunewright.progress.watcher import Concluded, Summary, Why
 from tunewright.search.search import Search
 from tunewright.store.repeats import Repeats
 from tunewright.store.results import Results
@@ -144,7 +144,7 @@ def run_round(
         enough = f"{words.printable(asked.name)}: as many trials as asked for have ended already"
         answer(json, facts.of_run(known, "limit", 0.0, 0), lambda: say(enough))
         return
-    watch = watcher(sidelines(), best_before(project.store(store), asked.name))
+    watch = on_screen(best_before(project.store(store), asked.name))
     with project.entered():
         results = supervise(
             asked,
@@ -291,7 +291,7 @@ def repeat(
     results = judged_by(found, minimize, maximize, at)
     trial = results.best() if number is None else results.trial(number)
     executor = where.executor(on, workers, ray_address, resources)
-    watch = watcher(sidelines())
+    watch = on_screen()
     with project.entered():
         workload = project.workload(store, executor, found.round.name)
         repeats, summary, _ = repeated(trial, workload, times, watch)

@@ -18,6 +18,7 @@ from tunewright.present.terminal.round_page import print_round
 from tunewright.present.terminal.screen import say, screen
 from tunewright.present.terminal.tracking_page import print_tracking
 from tunewright.present.terminal.trial_page import print_trial
+from tunewright.progress.standing import standing
 from tunewright.store.tables import Table
 
 TABLES: dict[str, Table] = {"trials": "trials", "curves": "curves"}
@@ -75,6 +76,7 @@ def trial(
             for k, repeat in enumerate(results.repeats(own), start=1)
         ],
         "history": history,
+        "standing": standing(results, own, history.attempts),
     }
     answer(json, data, lambda: print_trial(results, own, history, screen()))
 

@@ -18,7 +18,6 @@ from tunewright.cli import _where as where
 from tunewright.cli._answer import answer
 from tunewright.cli._errors import FINE, INTERRUPTED, UNFINISHED
 from tunewright.cli._options import JsonOption, StoreOption, WorkersOption, round_named
-from tunewright.cli._probe_rounds import RoundAfterRound
 from tunewright.cli._project import ROUNDS, Project, from_here, need_project, plain_name
 from tunewright.cli.evaluate import chosen_measure
 from tunewright.design.round import Round
@@ -30,6 +29,7 @@ from tunewright.present.campaign_report import chosen, found
 from tunewright.present.report import report
 from tunewright.present.terminal.screen import say
 from tunewright.present.terminal.tracking_page import near
+from tunewright.progress.choose import on_screen
 from tunewright.store.store import Store
 
 SPACE = "tune"  # the round file that is taken for the space, unless another is named
@@ -178,7 +178,7 @@ def run_campaign(
             test,
             confirm=confirmed if ask else None,
             tell=lambda step, campaign: None if ask else show_step(step, campaign),
-            watch=RoundAfterRound,
+            watch=on_screen(),
         )
 
 

@@ -16,6 +16,7 @@ SEARCHES = ("halton", "bayesian", "auto")
 KEYS = (
     "command",
     "function",
+    "read",
     "minimize",
     "maximize",
     "at",
@@ -43,6 +44,7 @@ class WorkloadFile(TypedDict):
 
     command: str | None  # a template, as in command("python train.py --lr={learning_rate}")
     function: str | None  # file.py:function or module:function
+    read: tuple[str, ...]  # patterns of lines that are measurements, of a command
     objective: Objective
     store: str  # a path or a URL
     folder: str | None  # where trial folders stand
@@ -80,6 +82,7 @@ def read_workload(path: str | Path) -> WorkloadFile:
                 Message("workload.one_of_two", {"one": one, "other": other, "both": one in table})
             )
     problems += [*option_problems(table), *_of_a_command(table)]
+    read = _read(table, problems)
     objective = _objective(table, problems)
     for part in ("means", "off", "defaults"):
         table = {**table, part: _plain(table.get(part, {}))}
@@ -93,6 +96,7 @@ def read_workload(path: str | Path) -> WorkloadFile:
     return WorkloadFile(
         command=table.get("command"),
         function=table.get("function"),
+        read=read,
         objective=objective,
         store=table.get("store", "tuning.db"),
         folder=table.get("folder"),
@@ -124,6 +128,23 @@ def _of_a_command(table: Mapping[str, Any]) -> Iterator[Message]:
             yield Message("workload.only_of_a_command", {"key": key})
     if not isinstance(table.get("defaults", {}), Mapping):
         yield Message("workload.not_a_table", {"key": "defaults", "value": table["defaults"]})
+
+
+def _read(table: Mapping[str, Any], problems: list[Message]) -> tuple[str, ...]:
+    """The patterns of [workload.read]: `line`, one or a list of them."""
+    part = table.get("read", {})
+    if not isinstance(part, Mapping):
+        problems.append(Message("read.not_table", {"value": part}))
+        return ()
+    problems += [unknown_key(key, ("line",), "read") for key in part if key != "line"]
+    lines = part.get("line", [])
+    lines = [lines] if isinstance(lines, str) else lines
+    if not isinstance(lines, list) or not all(isinstance(one, str) for one in lines):
+        problems.append(Message("read.not_text", {"pattern": lines}))
+        return ()
+    if lines and "command" not in table:
+        problems.append(Message("read.without_command"))
+    return tuple(lines)
 
 
 def _objective(table: Mapping[str, Any], problems: list[Message]) -> Objective | None:

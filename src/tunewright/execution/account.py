@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tunewright.errors import OutOfDate, StoreError
-from tunewright.execution.executors.executor import Began, Ended, Event, Logged, Saved
+from tunewright.execution.executors.executor import Began, Ended, Event, Logged, Saved, Stepped
 from tunewright.execution.outcome import Seen, Verdict
 from tunewright.store.claims import Claim
 from tunewright.store.curves import Batch, merge, packed
@@ -38,6 +38,8 @@ class Account:
         self.spooled = False  # its end is in the trial folder
         self.whole: tuple[bytes, ...] | None = None  # all batches of this attempt, once it ended
         self.start_step = 0
+        self.step: int | None = None  # the last one reported or logged; shown, never stored
+        self.total: int | None = None  # steps in all, as the program reports them
         self._command = command
         self._watched = tuple(watched)
         self._flushed_at = now
@@ -52,11 +54,19 @@ class Account:
         if isinstance(event, Logged):
             self._points.append(event.points)
             self.seen = self.seen.adding(event.points, self._watched)
+            self._at(self.seen.step)
+        elif isinstance(event, Stepped):
+            self._at(event.step)
+            self.total = event.total if event.total is not None else self.total
         elif isinstance(event, Saved):
             self._snapshots.append(event)
         elif isinstance(event, Began):
             self._began = event
             self.start_step = event.start_step
+
+    def _at(self, step: int | None) -> None:
+        if step is not None:
+            self.step = step if self.step is None else max(step, self.step)
 
     def end(self, ending: Ending) -> None:
         """Note how it ended; nothing more comes."""

@@ -15,9 +15,9 @@ from tunewright.errors import StoreError
 from tunewright.execution.handle import FOLDER as SNAPSHOTS
 from tunewright.execution.prepare import ready
 from tunewright.execution.run import begin_round
-from tunewright.execution.watcher import Silent
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
+from tunewright.progress.watcher import Silent
 from tunewright.search.halton import Halton
 from tunewright.snapshot import Snapshot
 from tunewright.store.claims import Claim

@@ -16,7 +16,7 @@ import difflib
 import json
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from string import Formatter
@@ -24,7 +24,9 @@ from string import Formatter
 from tunewright.design.ranges import Value, check_plain, same_value
 from tunewright.design.toml_file import read_value
 from tunewright.errors import DesignError, WorkloadError
+from tunewright.execution import line_patterns
 from tunewright.execution.booleans import FLAG, JSON, Booleans, Spelling
+from tunewright.execution.shell_syntax import for_a_shell, in_a_shell
 from tunewright.messages import Message
 
 # what a program may be told about its run, beside the configuration
@@ -57,9 +59,12 @@ class Command:
     template: str
     booleans: Spelling = field(default=JSON, hash=False)  # how the program spells true and false
     defaults: Mapping[str, Value] = field(default_factory=dict, hash=False)
+    read: tuple[str, ...] = ()  # patterns of lines that are measurements, beside JSON
 
     def __post_init__(self) -> None:
         """Refuse a template that cannot be filled, every problem at once."""
+        given = (self.read,) if isinstance(self.read, str) else tuple(self.read)
+        object.__setattr__(self, "read", given)
         problems = list(_problems(self))
         if isinstance(self.booleans, Mapping):
             object.__setattr__(self, "booleans", dict(self.booleans))
@@ -141,9 +146,13 @@ class Command:
 
 
 def command(
-    template: str, *, booleans: Spelling = JSON, defaults: Mapping[str, Value] | None = None
+    template: str,
+    *,
+    booleans: Spelling = JSON,
+    defaults: Mapping[str, Value] | None = None,
+    read: str | Sequence[str] = (),
 ) -> Command:
-    """A training program to start for each trial, instead of a function.
+    r"""A training program to start for each trial, instead of a function.
 
     It prints one JSON object per measurement, `{"step": 400, "valid_error": 0.081}`; every other
     line is its log. `{"infeasible": "reason"}` ends the trial as infeasible, and
@@ -154,10 +163,19 @@ def command(
     Everything of `{run.*}` is also in the environment: TUNEWRIGHT_SEED, TUNEWRIGHT_FOLDER and so
     on. docs/command_protocol.md has all of it.
 
+    `read` is one or more regular expressions for a program that prints measurements in a form of
+    its own; each named group is a metric, and `step` the step:
+
+        tw.command("python train.py --lr={lr}",
+                   read=r"step (?P<step>\d+): val loss (?P<val_loss>\S+)")
+
+    There is no shell: `|`, `>` and `$NAME` are refused; for them write `bash -c '...'`.
+
     >>> command("train --amp={amp} --lr={lr=0.01}", booleans={"amp": "flag"}).default_values
     {'lr': 0.01}
     """
-    return Command(template, booleans, {} if defaults is None else defaults)
+    lines = (read,) if isinstance(read, str) else tuple(read)
+    return Command(template, booleans, {} if defaults is None else defaults, lines)
 
 
 def text(value: Value) -> str:
@@ -258,6 +276,10 @@ def _problems(own: Command) -> Iterator[Message]:
         return
     if not words:
         yield Message("command.empty")
+    if found := for_a_shell(own.template):
+        facts = {"found": list(found), "instead": in_a_shell(own.template)}
+        yield Message("command.shell", facts)
+    yield from line_patterns.problems(own.read)
     for word in words:
         for problem in _word_problems(word):
             yield Message("command.problem", {"problem": problem.to_data()})

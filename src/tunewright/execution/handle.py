@@ -17,7 +17,7 @@ from tunewright.design.ranges import Value, is_storable
 from tunewright.errors import BadValue, Ended, WorkloadError
 from tunewright.execution import cadence as due
 from tunewright.execution.best_saved import BestSaved
-from tunewright.execution.executors.executor import Assignment, Began, Event, Logged, Saved
+from tunewright.execution.executors.executor import Assignment, Began, Event, Logged, Noted, Saved
 from tunewright.execution.logged_value import (
     LARGEST_STEP,
     as_count,
@@ -133,6 +133,14 @@ class Run:
         return self._start if self._lowest == NOT_BEGUN else self._lowest
 
     @property
+    def total(self) -> int | None:
+        """The steps in all: what `run.steps` was given, else the configuration's; None: unknown."""
+        try:
+            return self._max_train_steps()
+        except Exception:  # a number of steps that is none is refused where it is used
+            return None
+
+    @property
     def start_step(self) -> int:
         """The updates already done by an earlier attempt; 0 at a fresh start."""
         return self._start
@@ -152,11 +160,10 @@ class Run:
         """At the first step: a program that did not take its saved state starts from nothing."""
         if self._saved is not None and not self._restored and not self._begun and self._start:
             self._start = 0
-            print(
-                f"tunewright: a snapshot of step {self._saved.step} exists, but run.restored was "
-                "not read: starting at step 0",
-                file=sys.stderr,
-            )
+            note = Message("run.not_restored", {"number": self.number, "step": self._saved.step})
+            print(f"tunewright: {note}", file=sys.stderr)
+            if self._speaks:
+                self._tell(Noted(self._trial, self.attempt, note))
             self.announce()
 
     def _max_train_steps(self) -> int:

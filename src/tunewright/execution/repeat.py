@@ -12,12 +12,21 @@ from tunewright.execution.command import Command
 from tunewright.execution.heartbeat import lease_s, on_duty
 from tunewright.execution.interrupts import Wish
 from tunewright.execution.retry import from_server
-from tunewright.execution.run import carry_out, executor_of, heed, settings_of, take_over
+from tunewright.execution.run import (
+    carry_out,
+    executor_of,
+    heed,
+    round_started,
+    settings_of,
+    take_over,
+    watcher_of,
+)
 from tunewright.execution.sources import sources
 from tunewright.execution.supervisor import Undertaking
-from tunewright.execution.watcher import Silent, Summary, Watcher
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
+from tunewright.progress.choose import Wanted
+from tunewright.progress.watcher import Silent, Summary, Watcher
 from tunewright.search.listed import Listed
 from tunewright.store.leases import LeaseWatch
 from tunewright.store.provenance import capture
@@ -26,15 +35,15 @@ from tunewright.store.store import RoundRecord, Store
 from tunewright.store.trial import Trial
 
 
-def repeat(trial: Trial, workload: Workload, times: int) -> Repeats:
+def repeat(trial: Trial, workload: Workload, times: int, progress: Wanted = "auto") -> Repeats:
     """Train a trial's configuration `times` times in all, each under a seed of its own.
 
     Repeats that are there already count: `times=5` twice means five. The repeats number k of two
     trials of a round share their seed, so that they can be compared in pairs. They take no number
     and stay out of `results.trials`. `repeats.seedless` says that all gave the same value although
-    the program is not declared deterministic: it does not use its seed.
+    the program is not declared deterministic: it does not use its seed. `progress` is as for `run`.
     """
-    repeats, summary, wish = repeated(trial, workload, times)
+    repeats, summary, wish = repeated(trial, workload, times, watcher_of(progress, workload))
     heed(f"repeats of trial {trial.number}", summary, wish)
     return repeats
 
@@ -55,6 +64,9 @@ def repeated(
             take_over(store, record, leases, root, watch)
             store.add_repeats(record.id, number, times)
             known = store.results(record.name).repeats(number)
+            done = sum(own.ended for own in known)
+            begun = round_started(record, len(known), done)
+            took = tuple(own.seconds for own in (trial, *known) if own.status == "completed")
             undertaking = Undertaking(
                 store=store,
                 record=record,
@@ -66,11 +78,11 @@ def repeated(
                 watch=watch,
                 claim=lambda count: store.claim_repeats(record.id, heartbeat.worker, number, count),
                 provenance=capture(sources=sources(workload.train), settings=settings_of(workload)),
+                begun=replace(begun, known_s=took, continued=done > 0, what="repeats"),
                 leases=leases,
                 waits=False,
             )
-            done = sum(own.ended for own in known)
-            summary, wish = carry_out(undertaking, len(known), done)
+            summary, wish = carry_out(undertaking)
         results = from_server(store, lambda: store.results(record.name), watch.message)
     repeats = Repeats(results.trial(number), results.repeats(number), results)
     if repeats.seedless and not workload.deterministic:

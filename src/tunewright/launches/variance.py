@@ -21,7 +21,7 @@ from tunewright.checks.trial_sd import seedless_trials
 from tunewright.checks.variance import optimism, spread
 from tunewright.errors import DesignError
 from tunewright.execution.repeat import repeated
-from tunewright.execution.watcher import Summary, Watcher
+from tunewright.execution.run import watcher_of
 from tunewright.execution.workload import Workload
 from tunewright.facts import Facts
 from tunewright.launches.arm import Arm
@@ -30,6 +30,8 @@ from tunewright.launches.replicate import known_splits, replicate, replicates, r
 from tunewright.launches.rivals import as_recorded
 from tunewright.launches.study_variance import from_halves, from_replicates
 from tunewright.messages import Message
+from tunewright.progress.choose import Wanted
+from tunewright.progress.watcher import Summary, Watcher
 from tunewright.stats.noise import Floats
 from tunewright.stats.spread import Spread
 from tunewright.store.results import Results
@@ -73,7 +75,7 @@ def variance(
     studies: int | None = None,
     splits: int | None = None,
     store: str | os.PathLike[str] | None = None,
-    watch: Watcher | None = None,
+    progress: Wanted = "auto",
 ) -> Variances:
     """Trial, study and data variance of a round, from what its store has.
 
@@ -81,7 +83,7 @@ def variance(
     has so many repeats, `studies` runs the whole search again until there are so many of it, and
     `splits` trains the best trial on each of so many data splits. The store is the workload's, the
     one the results were read from, or `store` (needed for results of a PostgreSQL store with a
-    password).
+    password). `progress` is as for `run`.
 
         print(tw.variance(tw.load("tuning.db", "depth")))
         tw.variance(results, workload, times=5, studies=3)
@@ -90,6 +92,7 @@ def variance(
     if times or studies or splits:
         if workload is None:
             raise DesignError("variance.no_workload")
+        watch = watcher_of(progress, workload)
         summary = _measure(results, workload, times, studies, splits, watch)
     address = store or (workload.store if workload is not None else results.store)
     if not address:  # results that were never in a store

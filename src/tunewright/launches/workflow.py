@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from tunewright import messages
 from tunewright.checks.checklist import check
 from tunewright.errors import DesignError
-from tunewright.execution.watcher import Watcher
+from tunewright.execution.run import watcher_of
 from tunewright.execution.workload import Workload
 from tunewright.facts import Facts
 from tunewright.launches import lineage
@@ -34,6 +34,8 @@ from tunewright.launches.rivals import Named, Rivals, as_recorded, of_round, riv
 from tunewright.launches.study_variance import luck_of_gain
 from tunewright.launches.terms import LaunchTerms
 from tunewright.messages import Message, Text
+from tunewright.progress.choose import Wanted
+from tunewright.progress.watcher import Watcher
 from tunewright.stats.gain import History
 from tunewright.store.results import Results
 from tunewright.store.store import Store
@@ -89,7 +91,7 @@ def launch(
     first: bool = False,
     dry_run: bool = False,
     why: str = "",
-    watch: Watcher | None = None,
+    progress: Wanted = "auto",
     on_look: OnLook | None = None,
 ) -> LaunchReport:
     """Decide whether a candidate becomes the baseline: train both again, decide, and record it.
@@ -103,11 +105,12 @@ def launch(
     A decision is recorded with `why`, and one to launch makes the candidate the baseline of the
     next. What the checklist forbids costs no run and is not recorded. `first` makes the candidate
     the first baseline without a comparison; `dry_run` returns the plan and its cost and runs
-    nothing. `watch` follows the training, `on_look` receives the decision of every look.
+    nothing. `progress` is as for `run`, `on_look` receives the decision of every look.
 
         report = tw.launch(results, workload, terms=tw.LaunchTerms(complexity=0.002))
         report.decision.verdict, report.now
     """
+    watch = watcher_of(progress, workload)
     terms = terms or LaunchTerms()
     if workload.deterministic:
         terms = replace(terms, deterministic=True)
@@ -121,7 +124,7 @@ def launch(
     own, other = pair.places
     if dry_run:
         return LaunchReport(own, other, plan)
-    if plan.unfinished and watch is not None:
+    if plan.unfinished:
         facts = {"trials": plan.unfinished, "round": results.round.name}
         watch.message(Message("launch.still_running", facts).text)
     looks: list[Look] = []

@@ -25,10 +25,10 @@ from tunewright.errors import DesignError, SnapshotError
 from tunewright.execution.branch import branch
 from tunewright.execution.command import Command
 from tunewright.execution.handle import FOLDER as SNAPSHOTS
-from tunewright.execution.watcher import Watcher
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
 from tunewright.probes.probe import Answer, asked, for_probe, keep, run_probe
+from tunewright.progress.watcher import Watcher
 from tunewright.snapshot import Snapshot
 from tunewright.store.results import Results
 from tunewright.store.store import Store

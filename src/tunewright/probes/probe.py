@@ -20,10 +20,10 @@ from tunewright.design.round_data import as_data
 from tunewright.errors import NotFound
 from tunewright.execution.run import supervise
 from tunewright.execution.sources import sources
-from tunewright.execution.watcher import Watcher
 from tunewright.execution.workload import Purpose, Workload
 from tunewright.facts import Facts, plain
 from tunewright.messages import Message, Text
+from tunewright.progress.watcher import Watcher
 from tunewright.search.listed import Listed
 from tunewright.search.search import Search
 from tunewright.store.campaigns import PROBE

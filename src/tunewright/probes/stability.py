@@ -14,7 +14,7 @@ from typing import ClassVar
 
 from tunewright.design.ranges import Value, is_number
 from tunewright.errors import DesignError
-from tunewright.execution.watcher import Watcher
+from tunewright.execution.run import watcher_of
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
 from tunewright.probes.by_meaning import ByMeaning, by_meaning
@@ -22,6 +22,7 @@ from tunewright.probes.equal_draws import run_equal
 from tunewright.probes.foresee import foreseen
 from tunewright.probes.probe import Answer, keep
 from tunewright.probes.short_run import ShortRun, early_until, short_runs, unjudged
+from tunewright.progress.choose import Wanted
 from tunewright.store.trial import Trial
 
 STEPS = 500  # playbook: "an abbreviated run of just 500 steps ... but evaluate every step"
@@ -93,14 +94,16 @@ def stability(
     trial: Trial | None = None,
     steps: int = STEPS,
     factors: Sequence[float] = FACTORS,
-    watch: Watcher | None = None,
+    progress: Wanted = "auto",
 ) -> Stability:
     """Train `steps` steps at several times the best learning rate, every step evaluated.
 
     The configuration is the trial's, else that of the best trial the store has, with what `fixed`
     says. The learning rate is held constant where the workload says how
     (`off={"schedule": "constant"}`). The same call again finds what was run and costs nothing.
+    `progress` is as for `tw.run`.
     """
+    watch = watcher_of(progress, workload)
     start = by_meaning(workload, fixed, trial)
     _check(steps, factors)
     missing = start.lacks(("learning_rate", "max_train_steps"))

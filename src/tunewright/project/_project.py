@@ -89,7 +89,9 @@ class Project:
         template, named = own["command"], own["function"]
         if template:
             spelled = own["booleans"] or JSON
-            train: Train | Command = command(template, booleans=spelled, defaults=own["defaults"])
+            train: Train | Command = command(
+                template, booleans=spelled, defaults=own["defaults"], read=own["read"]
+            )
         else:
             train = find_function(named or "", self.folder)
         every = own["eval_every"]

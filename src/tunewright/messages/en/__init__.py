@@ -36,6 +36,7 @@ from tunewright.messages.en import (
     launches,
     probes,
     probes_throughput,
+    progress,
     project,
     proposals,
     reasons,
@@ -46,6 +47,7 @@ from tunewright.messages.en import (
 SENTENCES: Mapping[str, Template] = {
     **errors.SENTENCES,
     **judging.SENTENCES,
+    **progress.SENTENCES,
     **project.SENTENCES,
     **reasons.SENTENCES,
     **findings_space.SENTENCES,

@@ -11,6 +11,7 @@ _KEY_OF = {
     "file": "a table here",
     "round": "a key of a round",
     "workload": "a key of [workload]",
+    "read": "a key of [workload.read]",
 }
 
 

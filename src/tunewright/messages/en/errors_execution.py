@@ -47,6 +47,10 @@ SENTENCES: dict[str, Template] = {
     "command.overrides_not_alone": (
         "{word!r}: {{overrides}} becomes several words, so it stands alone."
     ),
+    "command.shell": (
+        "no shell reads the command, so {found:list} would be an argument of the program. "
+        "If a shell is meant: {instead}"
+    ),
     "command.two_defaults": (
         "{name} has two defaults: {one!r} under defaults, {other!r} in the template. Keep one."
     ),

@@ -357,6 +357,9 @@ SENTENCES: dict[str, Template] = {
         f"batch size {facts['batch_size']}: {_memory(facts['reserved_mb'])}"
     ),
     "probe.progress.fits": _fits_line,
+    "probe.progress.left": (
+        "{done} of at most {most} sizes timed, at most about {seconds:duration} left"
+    ),
     "probe.progress.out_of_memory": "batch size {batch_size}: out of memory",
     "probe.progress.out_of_memory_later": "batch size {batch_size}: out of memory after a while",
     "probe.progress.refused": "batch size {batch_size}: refused, left out ({error})",

@@ -12,6 +12,7 @@ from tunewright.design.budget import Cost, expected_cost
 from tunewright.design.ranges import Value
 from tunewright.design.round import Round
 from tunewright.errors import NotFound
+from tunewright.execution.known_lengths import known_seconds
 from tunewright.execution.prepare import advice, ready
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message, words
@@ -37,6 +38,7 @@ class Plan:
     left: int  # trials it would run
     workers: int
     cost: Cost | None  # None: no trial has ended yet, so nothing is known
+    cost_from_others: bool  # judged by trials of the same program and length in other rounds
     advice: tuple[Message, ...]  # how names are read, and what is unwise
     search: str
 
@@ -47,6 +49,8 @@ def plan(round: Round, workload: Workload, search: Search, workers: int) -> Plan
     before = recorded(str(workload.store), round.name)
     ended = [trial for trial in before.trials if trial.ended] if before is not None else []
     left = max(0, prepared.trials - len(ended))
+    lengths = [trial.seconds for trial in ended]
+    known = [] if lengths else list(_known(prepared, workload))
     first = [
         (study.label, dict(suggestion.configuration))
         for study in prepared.studies
@@ -59,7 +63,8 @@ def plan(round: Round, workload: Workload, search: Search, workers: int) -> Plan
         len(ended),
         left,
         workers,
-        expected_cost(left, [trial.seconds for trial in ended], workers),
+        expected_cost(left, lengths or known, workers),
+        bool(known),
         _advice(prepared, workload),
         search.name,
     )
@@ -71,6 +76,15 @@ def _advice(round: Round, workload: Workload) -> tuple[Message, ...]:
             return advice(round, workload, opened)
     except NotFound:
         return advice(round, workload)
+
+
+def _known(round: Round, workload: Workload) -> tuple[float, ...]:
+    """How long trials of the same program and length took in other rounds of the store."""
+    try:
+        with Store.open(workload.store, create=False) as store:
+            return known_seconds(store, round, workload.name, workload.meaning)
+    except NotFound:
+        return ()
 
 
 def recorded(store: str, name: str) -> Results | None:
@@ -124,4 +138,5 @@ def cost_line(own: Plan) -> str:
     clock = words.duration_range(own.cost.low_hours * HOUR_S, own.cost.high_hours * HOUR_S)
     devices = words.duration(own.cost.device_hours * HOUR_S)
     workers = words.count(own.workers, "worker")
-    return f"{clock} with {workers}, {devices} of training in all ({own.left} trials)"
+    source = "; judged by other rounds of this program" if own.cost_from_others else ""
+    return f"{clock} with {workers}, {devices} of training in all ({own.left} trials{source})"

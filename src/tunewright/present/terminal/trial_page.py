@@ -11,6 +11,8 @@ from rich.text import Text
 
 from tunewright.messages import Message, words
 from tunewright.present.terminal.plain_table import cell, table
+from tunewright.progress.standing import Standing, standing
+from tunewright.progress.tally import of_total
 from tunewright.store.provenance import EVAL_EVERY, Provenance
 from tunewright.store.read_round import Attempt
 from tunewright.store.results import Results
@@ -26,7 +28,7 @@ TAIL = 20  # lines of a log shown; the rest is in the trial's folder
 def print_trial(results: Results, trial: Trial, history: History, console: Console) -> None:
     """Print the page of a trial."""
     console.print(Text(headline(results, trial), style="bold"), soft_wrap=True)
-    for label, text in facts(results, trial):
+    for label, text in facts(results, trial, standing(results, trial, history.attempts)):
         _print_pair(console, label, text)
     if history.snapshots:
         last = history.snapshots[-1]
@@ -69,7 +71,18 @@ def headline(results: Results, trial: Trial) -> str:
     return f"{who} {trial.status}{reason}"
 
 
-def facts(results: Results, trial: Trial) -> Iterator[tuple[str, str]]:
+def running_line(own: Standing) -> str:
+    """How far a running trial is, in words."""
+    parts = ["no step yet" if own.step is None else of_total(own.step, own.total)]
+    parts.append(f"running for {words.duration(own.seconds)}")
+    if own.rate is not None:
+        parts.append(f"{words.number(own.rate)} steps per second")
+    if own.left_s:
+        parts.append(f"about {words.duration(own.left_s)} left")
+    return ", ".join(parts)
+
+
+def facts(results: Results, trial: Trial, now: Standing | None = None) -> Iterator[tuple[str, str]]:
     """Study, rank, time, attempts, memory, seed and folder."""
     if where := place_of(trial.detail):
         yield "where", words.printable(where)
@@ -80,7 +93,9 @@ def facts(results: Results, trial: Trial) -> Iterator[tuple[str, str]]:
     ranked = [t.number for t in results.top(len(results.trials))]
     if trial.number in ranked:
         yield "rank", f"{ranked.index(trial.number) + 1} of {len(ranked)} completed"
-    if trial.attempts:
+    if now is not None:
+        yield "now", running_line(now)
+    if trial.attempts and (now is None or trial.attempts > 1):
         yield "time", f"{words.duration(trial.seconds)} in {words.count(trial.attempts, 'attempt')}"
     if trial.peak_memory_mb is not None:
         yield "memory", f"{words.megabytes(trial.peak_memory_mb)} at most"

@@ -45,6 +45,7 @@ from tunewright.probes.throughput.size_sweep import Plan, sweep, watched
 from tunewright.probes.throughput.subject import Subject, subject_of
 from tunewright.probes.throughput.timing import TimingRule
 from tunewright.probes.throughput.unseen import unseen
+from tunewright.progress.choose import Wanted, lines_for
 from tunewright.store.provenance import digest
 
 MOST = 2**20  # examples per step; nobody trains with more
@@ -66,7 +67,7 @@ def batch_size(
     store: str | Path | None = "tuning.db",
     again: bool = False,
     longest_step_s: float = 20.0,
-    say: Callable[[str], None] = lambda line: None,
+    progress: Wanted = "auto",
 ) -> BatchSizes:
     """Find the batch sizes that fit, the throughput of each, and the one to use.
 
@@ -79,8 +80,8 @@ def batch_size(
     With several `processes` torchrun's variables are set and `batch_size` counts the examples of
     all. `memory_gb` limits the memory, on a CPU too. Measured sizes are kept in `store`
     (a workload's own; None keeps nothing) and are good until model, optimizer, precision, device,
-    processes, example shape or the source of the step change; `again` measures anew. `say`
-    receives lines of progress.
+    processes, example shape or the source of the step change; `again` measures anew.
+    `progress` is as for `tw.run`; every size is a message.
     """
     started = time.monotonic()
     subject = subject_of(what, fixed)
@@ -106,7 +107,7 @@ def batch_size(
         cost or Cost(),
         kept_in,
         again=again,
-        say=say,
+        say=lines_for(progress),
         started=started,
         alone=opener(subject, 1, memory_gb) if processes > 1 else None,
         longest=opener(subject_of(what, {**(fixed or {}), **longest}), processes, memory_gb)

@@ -31,6 +31,7 @@ from tunewright.probes.throughput.stalls import Stalls, find_stalls
 from tunewright.probes.throughput.subject import EXAMPLE, Subject, subject_of
 from tunewright.probes.throughput.synchronisations import Waits
 from tunewright.probes.throughput.timing import TimingRule, settled
+from tunewright.progress.choose import Wanted, lines_for
 from tunewright.store.store import Store
 
 Verdict = Literal["fine", "watch", "input_bound", "synchronised", "cannot_judge"]
@@ -144,7 +145,7 @@ def input_bound(
     rule: TimingRule | None = None,
     trace: str | Path | None = None,
     store: str | Path | None = "tuning.db",
-    say: Callable[[str], None] = lambda line: None,
+    progress: Wanted = "auto",
 ) -> InputBound:
     """Find out whether training waits for its data, and why.
 
@@ -155,6 +156,7 @@ def input_bound(
     for workers, with more batches ahead of each. `trace` is a file for a profiler's trace of ten
     steps, which Perfetto opens.
     """
+    say = lines_for(progress)
     subject = subject_of(what, fixed)
     if subject.kind == "command":
         raise WorkloadError("input_bound.command", subject=subject.name, example=EXAMPLE)

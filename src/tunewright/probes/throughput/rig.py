@@ -309,8 +309,8 @@ def _shipped(subject: Subject) -> tuple[Head, bytes]:
     """What the processes are to load."""
     if isinstance(subject.function, Command):
         own = subject.function
-        about = {"command": own.template, "booleans": own.booleans, "folder": os.getcwd()}
-        return about, b""
+        about = {"command": own.template, "booleans": own.booleans, "read": list(own.read)}
+        return {**about, "folder": os.getcwd()}, b""
     shipment = ship(subject.function)
     head = {"path": shipment.path, "folder": shipment.folder}
     return {**head, "module": shipment.module, "name": shipment.name}, shipment.pickled
