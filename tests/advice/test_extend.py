@@ -48,7 +48,8 @@ def test_the_ladder_decides_what_is_fixed_and_what_is_tuned_again() -> None:
     assert rate.low < best.configuration["learning_rate"] < rate.high
     assert 9 < rate.high / rate.low < 11
     assert (longer.trials_per_study, longer.continues, longer.name) == (5, "first", "first_2")
-    assert longer.goal == "Which configuration is best? [10000 steps instead of 1000]"
+    assert longer.goal == "Which configuration is best?"
+    assert longer.change == Message("change.steps", {"steps": 10_000, "before": 1000})
 
 
 def test_each_hyperparameter_says_why() -> None:

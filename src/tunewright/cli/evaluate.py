@@ -111,7 +111,7 @@ def final(
             raise Misuse("file.exists", path=path, remedy=f"tunewright run {asked.name}")
         path.parent.mkdir(exist_ok=True)
         write_round(asked, path)
-        say(f"wrote {Path(ROUNDS) / path.name}: {asked.goal}")
+        say(f"wrote {Path(ROUNDS) / path.name}: {asked.asks}")
         say(f"next: tunewright run {words.shell_word(asked.name)}")
         return
     with project.entered():

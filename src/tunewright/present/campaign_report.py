@@ -46,6 +46,7 @@ def whole(campaign: Campaign) -> Results:
     asked = replace(
         base.round,
         goal=campaign.definition.space.goal,
+        change=None,
         nuisance=with_ranges(base.round.nuisance, ranges),
     )
     placed = (replace(t, unit=asked.studies[t.study].unit(t.configuration)) for t in base.recorded)

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from tunewright.design.round import asked
+from tunewright.messages import Message, Text
 from tunewright.store.results import Results
 from tunewright.store.spool import ROUND_FILE
 from tunewright.store.store import RoundRecord, Store
@@ -23,6 +25,7 @@ class Tracked:
 
     name: str
     goal: str
+    change: Message | None  # what it changes about the round that it follows
     created: datetime
     definition: str  # the file that holds the round as it was run
     counts: Mapping[Status, int]
@@ -32,6 +35,11 @@ class Tracked:
     checkpoint: str  # the best trial's snapshot nearest to its best step, if still on the disk
     note: str  # the newest
     command: str  # reproduces the best trial, or continues the round
+
+    @property
+    def asks(self) -> Text:
+        """The goal with the change, as readers see it."""
+        return asked(self.goal, self.change)
 
 
 def tracking_table(store: Store) -> list[Tracked]:
@@ -48,6 +56,7 @@ def tracked(store: Store, record: RoundRecord) -> Tracked:
     return Tracked(
         name=record.name,
         goal=record.round.goal,
+        change=record.round.change,
         created=record.created,
         definition=str(definition) if definition is not None and definition.exists() else "",
         counts=results.counts,

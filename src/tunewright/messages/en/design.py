@@ -303,6 +303,11 @@ SENTENCES: dict[str, Template] = {
     "round.continues_bad_name": (
         "continues: {problem:message} It names the earlier round whose trials count too."
     ),
+    "round.asks": "{goal} [{change:message}]",
+    "round.bad_change": (
+        "change: {change!r} is no message with a code and its facts. Leave it out: "
+        "the commands that propose a round write it."
+    ),
     "round.continues_itself": (
         "continues: {name!r} is this round itself. Name an earlier one, or leave it out."
     ),

@@ -25,7 +25,7 @@ LABEL = 12  # width of the left column
 def print_round(results: Results, console: Console) -> None:
     """Print the page: verdict first, table after it, the next commands last."""
     own = results.round
-    name, goal = words.printable(own.name), words.one_line(own.goal)
+    name, goal = words.printable(own.name), words.one_line(own.asks)
     console.print(Text.assemble((name, "bold"), f"  {goal}"))
     console.print(Text(verdict(results)), soft_wrap=True)
     console.print()

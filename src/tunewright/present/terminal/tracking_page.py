@@ -41,7 +41,7 @@ def best(row: Tracked) -> Text:
 
 def details(row: Tracked) -> Text:
     """The goal, and below it the note, the files and the command."""
-    text = Text(words.printable(row.goal))
+    text = Text(words.printable(row.asks))
     for label, content in _labelled(row):
         text.append("\n")
         text.append(label.ljust(LABEL), style="dim")
