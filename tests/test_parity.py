@@ -340,6 +340,27 @@ def test_launch_history_variance_evaluate_and_final(doors: tuple[Path, Path], sh
         )
 
 
+def test_launch_counts_the_rounds_that_are_continued(doors: tuple[Path, Path], shell: Shell) -> None:
+    """The best of `finer` is a trial of `layers`: both doors launch that, and check both rounds."""
+    results = tw.load(STORE, "finer")
+    best, first = results.best(), results.trial(0)
+    assert best.origin is not None and first.origin is None
+    terms = tw.LaunchTerms(plan=3)
+    asked = ("launch", "finer", "--baseline", "0", "--times", "3", *INLINE)
+    planned = tw.launch(results, workload(), against=first, terms=terms, dry_run=True)
+    assert (planned.candidate.round, planned.candidate.trial) == best.origin
+    same(lasting_seconds(planned.to_data()), lasting_seconds(shell(*asked, "--dry-run")))
+    python = tw.launch(results, workload(), against=first, terms=terms)
+    same(lasting_seconds(python.to_data()), lasting_seconds(shell(*asked)))
+    assert python.decision is not None
+    alone = tw.launch(tw.load(STORE, "finer", earlier=False), workload(), against=0, dry_run=True)
+    assert alone.candidate == python.candidate, "how the results were read changes nothing"
+    # what an earlier round launched is the baseline, no longer the candidate
+    again = tw.launch(results, workload(), dry_run=True)
+    assert again.baseline is not None and again.candidate != again.baseline
+    assert str(again.candidate) in shell("launch", "finer", "--dry-run", text=True)
+
+
 def lasting_seconds(data: Any) -> Any:
     if isinstance(data, dict):
         return {k: lasting_seconds(v) for k, v in data.items() if "seconds" not in k}
