@@ -169,6 +169,7 @@ class StandIn:
 
     means: dict[str, Any] | None = None
     off: dict[str, Any] | None = None
+    store: str = "tuning.db"
 
 
 def test_every_call_fits_the_function_it_names() -> None:
@@ -180,6 +181,7 @@ def test_every_call_fits_the_function_it_names() -> None:
         top=lambda k: [trial][:k],
         trial=lambda number: trial,
         export=lambda path: path,
+        store="tuning.db",
     )
     names = {
         "tw": Recorder(tw),
@@ -187,10 +189,13 @@ def test_every_call_fits_the_function_it_names() -> None:
         "results": results,
         "proposal": SimpleNamespace(round=round),
         "workload": StandIn(),
+        "round": round,
     }
-    calls = {action.call for action in [*about("r"), *WITHOUT_COMMAND] if action.call}
-    assert len(calls) >= 15
-    for call in calls:
+    made = [one for name in HOSTILE for one in about(name)]
+    made += [*WITHOUT_COMMAND, *ABOUT_NO_ROUND, FirstRun()]
+    # advice is what neither a command nor a call carries out
+    assert {action.kind for action in made if not action.call} == {Advise.kind}
+    for call in {action.call for action in made} - {""}:
         ast.parse(call, mode="eval")
         assert eval(call, dict(names)) is not None, call
 

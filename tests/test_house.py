@@ -131,6 +131,7 @@ PUBLIC = [
     "stores",
     "tune",
     "variance",
+    "worker",
 ]
 
 

@@ -284,8 +284,10 @@ def test_run_worker_and_repeat(doors: tuple[Path, Path], shell: Shell) -> None:
     planned = shell("run", "more", "--dry-run")
     assert (planned["left"], planned["ended"]) == (4, 0)
     assert shell("run", "more", "--trials", "2", *INLINE)["counts"] == {"completed": 2}
+    joined = tw.worker("more", workload())  # everything has been trained: nothing is left to do
     found = shell("worker", "more", "--workers", "1")
     assert (found["why"], found["counts"]) == ("finished", {"completed": 2})
+    same([t.value for t in joined.trials[:2]], [t.value for t in results.trials[:2]])
     found = shell("run", "more", *INLINE)
     same(facts.of_run(results, "finished", 0.0, 2), found)
     assert words.number(results.best().value) in shell("run", "more", *INLINE, text=True)
@@ -340,7 +342,9 @@ def test_launch_history_variance_evaluate_and_final(doors: tuple[Path, Path], sh
         )
 
 
-def test_launch_counts_the_rounds_that_are_continued(doors: tuple[Path, Path], shell: Shell) -> None:
+def test_launch_counts_the_rounds_that_are_continued(
+    doors: tuple[Path, Path], shell: Shell
+) -> None:
     """The best of `finer` is a trial of `layers`: both doors launch that, and check both rounds."""
     results = tw.load(STORE, "finer")
     best, first = results.best(), results.trial(0)

@@ -302,6 +302,11 @@ class Note(Action):
         """`tunewright note ROUND TEXT`."""
         return _command("note", round=self.round, then=(self.note,))
 
+    @property
+    def call(self) -> str:
+        """`tw.stores.note`."""
+        return f"tw.stores.note(results.store, {self.round!r}, {self.note!r})"
+
 
 @dataclass(frozen=True)
 class Launch(Action):
@@ -315,6 +320,11 @@ class Launch(Action):
     def argv(self) -> Argv:
         """`tunewright launch ROUND`."""
         return _command("launch", round=self.round)
+
+    @property
+    def call(self) -> str:
+        """`tw.launch`."""
+        return "tw.launch(results, workload)"
 
 
 @dataclass(frozen=True)
@@ -466,6 +476,11 @@ class ListRounds(Action):
         """`tunewright ls`."""
         return ("tunewright", "ls")
 
+    @property
+    def call(self) -> str:
+        """`tw.rounds`."""
+        return "tw.rounds(workload.store)"
+
 
 @dataclass(frozen=True)
 class JoinRound(Action):
@@ -479,6 +494,11 @@ class JoinRound(Action):
         """`tunewright worker ROUND`."""
         return _command("worker", round=self.round)
 
+    @property
+    def call(self) -> str:
+        """`tw.worker`."""
+        return f"tw.worker({self.round!r}, workload)"
+
 
 @dataclass(frozen=True)
 class Doctor(Action):
@@ -490,6 +510,11 @@ class Doctor(Action):
     def argv(self) -> Argv:
         """`tunewright doctor`."""
         return ("tunewright", "doctor")
+
+    @property
+    def call(self) -> str:
+        """`tw.project.doctor`."""
+        return "tw.project.doctor()"
 
 
 @dataclass(frozen=True)
@@ -503,3 +528,8 @@ class Restore(Action):
     def argv(self) -> Argv:
         """`tunewright restore`."""
         return ("tunewright", "restore", *(("--rebuild",) if self.rebuild else ()))
+
+    @property
+    def call(self) -> str:
+        """`tw.stores.restore`, or `tw.stores.rebuild`."""
+        return f"tw.stores.{'rebuild' if self.rebuild else 'restore'}(workload.store)"

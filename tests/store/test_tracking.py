@@ -17,7 +17,12 @@ def test_a_line_holds_what_is_needed_to_find_and_repeat_a_round(
     folder = tmp_path / "trials"
     with Store.open(store_url) as store:
         change = Message("change.wider", {"names": ["learning_rate"]})
-        begin(store, a_round("empty", change=change), command="tunewright run empty", folder=str(folder))
+        begin(
+            store,
+            a_round("empty", change=change),
+            command="tunewright run empty",
+            folder=str(folder),
+        )
         record = begin(store, folder=str(folder))
         worker = store.register(record.id, "session", exclusive=False)
         a, b = store.claim(record.id, worker, 2)

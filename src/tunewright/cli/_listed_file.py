@@ -17,15 +17,14 @@ from tunewright.design.ranges import Value
 from tunewright.design.round import Round
 from tunewright.design.toml_file import read_toml, unknown_key
 from tunewright.errors import Damaged, DesignError, Misuse, TunewrightError
+from tunewright.execution.join import LISTED, recorded_list
 from tunewright.importers.files import csv_columns, text_in
 from tunewright.messages import Message
 from tunewright.present.terminal.plan_page import recorded
 from tunewright.present.terminal.screen import sidelines
 from tunewright.search.listed import Listed
 from tunewright.store import plain_json
-from tunewright.store.results import Results
 
-NAME = "listed"  # as the record calls this search
 TABLE = "configuration"  # [[configuration]] in a TOML file
 LARGEST = 16 * 2**20  # bytes: far more than anybody trains
 ENDINGS = (".json", ".csv", ".toml")
@@ -55,7 +54,7 @@ def list_for(
         raise Misuse("listed.file_and_search", file=file, search=search, remedy="say one of them")
     if file is not None:
         found, where = read_list(file), str(file)
-    elif search is None and (before := recorded(store, round.name)) and before.search == NAME:
+    elif search is None and (before := recorded(store, round.name)) and before.search == LISTED:
         found, where = recorded_list(before, round), "the list this round began with"
     else:
         return None
@@ -71,21 +70,6 @@ def list_for(
         note = f"{trials} per study, as listed, in place of {round.trials_per_study}"
         sidelines().print(Text(f"trials: {note}"), soft_wrap=True)
     return asked, found
-
-
-def recorded_list(results: Results, round: Round | None = None) -> Listed:
-    """The configurations that a recorded round lists, as far as the round names them.
-
-    The record also has what the training function's signature fixes, which a round leaves unsaid.
-    """
-    names = (round or results.round).names
-    return Listed(
-        [
-            {name: value for name, value in trial.configuration.items() if name in names}
-            for trial in results.trials
-            if trial.index is not None  # not added by hand later
-        ]
-    )
 
 
 def read_list(path: Path) -> Listed:

@@ -123,9 +123,7 @@ def _where_it_ran(store: Store, results: Results, trial: Trial) -> Repeats:
     return known(own, own.trial(number))
 
 
-def _judged_alike(
-    store: Store, results: Results, name: str, *, earlier: bool = False
-) -> Results:
+def _judged_alike(store: Store, results: Results, name: str, *, earlier: bool = False) -> Results:
     """A round, by another objective where the candidate's is judged by another."""
     theirs = with_earlier(store, name) if earlier else store.results(name)
     changed = store.round(results.round.name).objective != results.objective

@@ -5,6 +5,11 @@ from __future__ import annotations
 from tunewright.messages import Template
 
 SENTENCES: dict[str, Template] = {
+    "join.not_a_round": "worker({round!r}): name a round of the store, such as 'depth'.",
+    "join.unknown_search": (
+        "{round} began with the search {search!r}, which is none of {known:list}. Pass it again: "
+        "worker({round!r}, workload, search=...)."
+    ),
     "checkpoint.no_snapshot": (
         "trial {trial} has no snapshot: its training never called run.save(). Save in the "
         "training function, or load a checkpoint of your own from checkpoint.folder."
