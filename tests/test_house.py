@@ -25,6 +25,7 @@ LEAVES = (
     "messages",
     "facts",
     "actions",
+    "remedies",
     "errors",
     "finding",
     "_jax_arrays",

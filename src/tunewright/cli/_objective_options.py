@@ -9,11 +9,13 @@ from typing import Annotated, Literal
 import typer
 from rich.text import Text
 
+from tunewright.actions import RunTrials
 from tunewright.cli._options import chosen
 from tunewright.design.objective import Objective
 from tunewright.errors import Misuse
-from tunewright.messages import words
+from tunewright.messages import Message, words
 from tunewright.present.terminal.screen import sidelines
+from tunewright.remedies import use
 from tunewright.store.results import Results
 
 PLACES: dict[str, Literal["best", "last"]] = {"best": "best", "last": "last"}
@@ -76,7 +78,7 @@ def objective_asked(
             "objective.two_directions",
             minimize=minimize,
             maximize=maximize,
-            remedy=f"--minimize {words.shell_word(minimize)}",
+            remedy=use("--minimize", minimize),
         )
     asked = results.objective
     if at is not None:
@@ -111,7 +113,7 @@ def _never_logged(results: Results, option: str, metric: str) -> Misuse:
             option=option,
             metric=metric,
             round=round,
-            remedy=f"tunewright run {words.shell_word(round)}",
+            remedy=RunTrials(round),
         )
     nearest = nearest_first(metric, results.metrics)
     return Misuse(
@@ -119,6 +121,6 @@ def _never_logged(results: Results, option: str, metric: str) -> Misuse:
         option=option,
         metric=metric,
         round=round,
-        cause=f"logged were {', '.join(nearest)}",
-        remedy=f"{option} {words.shell_word(nearest[0])}",
+        cause=Message("objective.logged_were", {"metrics": list(nearest)}),
+        remedy=use(option, nearest[0]),
     )

@@ -18,6 +18,7 @@ from tunewright.execution.workload import Workload
 from tunewright.messages import Message
 from tunewright.present.terminal.progress import Lines, LiveRegion, watcher
 from tunewright.present.terminal.screen import sidelines
+from tunewright.remedies import use
 from tunewright.store.store import Store
 from tunewright.store.trial import Trial
 
@@ -54,7 +55,7 @@ def begin_from(store: str, round: str | None, number: int | None) -> Trial | Non
             raise Misuse(
                 "option.trial_without_round",
                 trial=number,
-                remedy=f"name it: ROUND --trial {number}",
+                remedy=use("ROUND", "--trial", str(number)),
             )
         return None
     with Store.open(store, create=False) as opened:
@@ -72,7 +73,9 @@ def values(written: list[str] | None) -> dict[str, Value]:
     for text in written or ():
         name, divider, value = text.partition("=")
         if not divider or not name.strip():
-            raise Misuse("option.not_name_value", text=text, remedy="--fixed learning_rate=0.01")
+            raise Misuse(
+                "option.not_name_value", text=text, remedy=use("--fixed", "learning_rate=0.01")
+            )
         found[name.strip()] = _value(value.strip())
     return found
 

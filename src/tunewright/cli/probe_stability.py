@@ -23,6 +23,7 @@ from tunewright.probes.short_run import ShortRun
 from tunewright.probes.stability import STEPS, Stability, stability as ask_stability
 from tunewright.probes.warmup import REPEATS, Warmup, warmup as ask_warmup
 from tunewright.probes.warmup_ladder import Rung
+from tunewright.remedies import use
 from tunewright.store.trial import Trial
 
 RoundArgument = Annotated[
@@ -155,7 +156,7 @@ def _from_record(
     round: str | None, trial: int | None, fixed: list[str] | None, store: str | None
 ) -> Clip:
     if round is None:
-        raise Misuse("probe.recorded_without_round", remedy="name it: ROUND --recorded")
+        raise Misuse("probe.recorded_without_round", remedy=use("ROUND", "--recorded"))
     if fixed:
         raise Misuse("probe.recorded_and_fixed")
     with open_store(store) as opened:

@@ -24,12 +24,13 @@ from tunewright.cli.evaluate import chosen_measure
 from tunewright.design.round import Round
 from tunewright.errors import Misuse
 from tunewright.execution.executors.executor import Executor
-from tunewright.messages import words
+from tunewright.messages import Message, words
 from tunewright.present import command_facts as facts
 from tunewright.present.campaign_report import chosen, found
 from tunewright.present.report import report
 from tunewright.present.terminal.screen import say
 from tunewright.present.terminal.tracking_page import near
+from tunewright.remedies import NewRound, Tune
 from tunewright.store.store import Store
 
 SPACE = "tune"  # the round file that is taken for the space, unless another is named
@@ -222,13 +223,9 @@ def space_file(project: Project, named: str | None) -> Round:
         "tune.no_space_file",
         rounds=ROUNDS,
         space=SPACE,
-        others=f", and there are {len(known)} rounds" if known else "",
-        cause=f"there is: {', '.join(known)}" if known else "",
-        remedy=(
-            f"tunewright new {SPACE}, and give everything a range or a value"
-            if not known
-            else f"tunewright tune {known[0]} --trials 50"
-        ),
+        known=known,
+        cause=Message("project.rounds_are", {"known": known}) if known else None,
+        remedy=Tune(known[0]) if known else NewRound(SPACE),
     )
 
 

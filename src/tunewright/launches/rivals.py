@@ -85,7 +85,7 @@ def of_round(store: Store, trial: Trial) -> tuple[str, int]:
 def as_recorded(
     store: Store, name: str, objective: Results | None, *, earlier: bool = False
 ) -> Results:
-    """A round as the store has it, with those it continues if asked, by these results' objective."""
+    """A round as the store has it, with those it continues if asked, judged alike."""
     recorded = with_earlier(store, name) if earlier else store.results(name)
     if objective is None or objective.objective == recorded.objective:
         return recorded

@@ -75,6 +75,28 @@ ACTIONS: dict[str, Template] = {
     "declare": {"python": _declare, "shell": _declare_in_project},
     "note": "write down which commit the trials ran",
     "search_range": "search {column} in {range:range}",
+    "list_backups": "list the backups",
+    "init": "make a project here",
+    "new_round": "write a round file, and give everything a range or a value",
+    "tune": "search its space within a budget of {trials:count training}",
+    # remedies that no command carries out
+    "use_words": "{words:words}",
+    "give_one": "give one of them",
+    "list_more": "list more, or {words:words}",
+    "did_you_mean": "did you mean {name}?",
+    "choose_among": "choose one of {names:list}",
+    "name_function": "write train.py:train, or package.module:train",
+    "name_measure": '[workload] {key} = "{example}" in tunewright.toml, or --with {example}',
+    "rename_file": "rename it, such as {name}",
+    "check_name_and_folder": "check the name, and run from the project's folder",
+    "find_store": {
+        "python": "name the store, or run from the project's folder",
+        "shell": "go to the project's folder, or name a store with --store; tunewright init makes "
+        "a project, tunewright demo a store to look at",
+    },
+    "plain_name": "use letters, digits, - and _, such as weight_decay",
+    "edit_or_delete": "edit it, or delete it first",
+    "back_up_server": "use pg_dump, or ask the administrator of the server",
     "use_the_seed": "let the program use its seed (run.seeds, {{run.seed}}), or declare "
     "deterministic = true",
     "train_as_long": "train all settings for as many steps",

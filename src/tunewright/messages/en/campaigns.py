@@ -122,9 +122,7 @@ SENTENCES: dict[str, Template] = {
     "machine",
     "campaign.probe_refused": "{text}",
     "campaign.probe_lacks": lambda facts: "; ".join(sentence(one) for one in facts["missing"]),
-    "campaign.takes_no": lambda facts: (
-        f'the program takes no {facts["name"]} (or means={{"{facts["meaning"]}": "..."}})'
-    ),
+    "campaign.takes_no": "the program takes no {name} (or {meaning:means})",
     # a sentence that version 1 stored
     "campaign.legacy": "{text}",
 }

@@ -15,7 +15,7 @@ SENTENCES: dict[str, Template] = {
     "agreement.truncated_too_short": "truncated(steps={steps}): at least one step is needed.",
     "extend.length_unknown": (
         "{round}: no {name!r} in the configurations, so there is no length to extend. Name the "
-        'hyperparameter that means it: means={{"max_train_steps": "..."}}.'
+        "hyperparameter that means it: {declare.means.max_train_steps}."
     ),
     "extend.no_completed_trial": "{round}: no completed trial whose training could go on.",
     "extend.not_longer": (

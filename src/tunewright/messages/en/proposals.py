@@ -97,7 +97,7 @@ SENTENCES: dict[str, Template] = {
     "proposal.stronger": _because("try {ranges:ranges}"),
     "proposal.no_regulariser": _because(
         "the round has none of {known:list}: let the training program take one, or declare "
-        "regularisers under [workload.means], in Python Workload(means=...)"
+        "what regularises: {declare.means.regularisers}"
     ),
     "proposal.longer": _because("train the best for {steps} steps: {rule}"),
     "proposal.longer_impossible": _because("{problem}"),
@@ -155,8 +155,7 @@ SENTENCES: dict[str, Template] = {
     "schedule.stretched": "{rule}",
     "schedule.not_named": "no schedule is among the hyperparameters: the program's own is used",
     "schedule.check_own": "check that its learning rate does not spend the {extra} extra steps "
-    "near zero; declare the hyperparameter that sets it as schedule under [workload.means], in "
-    "Python Workload(means=...)",
+    "near zero; declare the hyperparameter that sets it: {declare.means.schedule}",
     "schedule.kept": "{name} = {value!r} is kept as it is",
     "schedule.unknown": "nothing is known of this schedule: check that it does not end {extra} "
     "steps early",
