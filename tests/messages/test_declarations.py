@@ -31,7 +31,7 @@ def test_an_action_reads_as_its_reader_can_use_it() -> None:
     assert action.code_for("python") and not action.code_for("shell")
 
 
-PYTHON = re.compile(r"(means|off)=\{|\w=True|Workload\(means")
+PYTHON = re.compile(r"(means|off)=\{|deterministic=True|Workload\(means")
 SHELL = re.compile(r"under \[workload")
 
 

@@ -25,9 +25,8 @@ def longer(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
         steps = TIMES * trained_steps(results)
         made = extension(results, steps)
     except TunewrightError as error:
-        return [
-            proposal("longer", reason("proposal.longer_impossible", own, problem=str(error)), own)
-        ]
+        why = reason("proposal.longer_impossible", own, problems=error.problems)
+        return [proposal("longer", why, own)]
     why = reason("proposal.longer", own, steps=steps, rule=made.rule)
     extend = (Extend(results.round.name, steps),)
     return [proposal("longer", why, own, made.round, extend)]

@@ -63,9 +63,10 @@ def judged_by(
     objective = objective_asked(results, minimize, maximize, at)
     if objective == results.objective:
         return results
-    note = f"judged by {objective} in place of {results.objective}, which the round was tuned for"
+    facts = {"now": str(objective), "before": str(results.objective)}
+    note = Message("note.judged_by", facts)
     if aloud:
-        sidelines().print(Text(f"note: {words.printable(note)}"), soft_wrap=True)
+        sidelines().print(Text(f"note: {words.printable(note.text)}"), soft_wrap=True)
     return replace(results.with_objective(objective), notes=(*results.notes, note))
 
 

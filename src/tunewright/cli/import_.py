@@ -154,7 +154,7 @@ def _tell(results: Results, store: str) -> None:
     for role, declared in roles(results.round):
         say(f"{role:<11} {declared}")
     for note in results.notes:
-        say(f"note: {words.printable(note)}", style="yellow")
+        say(f"note: {words.printable(str(note))}", style="yellow")
     say(f"next: tunewright check {shlex.quote(name)}")
 
 

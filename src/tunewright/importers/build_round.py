@@ -68,13 +68,8 @@ def take_over(source: Source, objective: Objective, options: Options) -> Results
         raise DesignError.several([*problems[:10], *more])
     if len(placed) < len(trials):
         numbers = {trial.number for trial, _ in placed}
-        called = [repr(trial.name) for trial in trials if trial.number not in numbers]
-        others = f" and {len(called) - 8} more" if len(called) > 8 else ""
-        notes = (
-            *notes,
-            f"{len(called)} failed or pruned trials belong to no study and were left out: "
-            f"{', '.join(called[:8])}{others}.",
-        )
+        called = [trial.name for trial in trials if trial.number not in numbers]
+        notes = (*notes, Message("imported.no_study", {"trials": called}))
     made = [_trial(t, study, search, left_out) for t, study in placed]
     results = Results.from_parts(round, objective, made, meaning=meaning)
     return replace(results, search=search, notes=(*notes, *taken), imported=True)
@@ -96,7 +91,7 @@ def position(study: Study, configuration: Mapping[str, Value]) -> dict[str, floa
 
 def _meaning(
     trials: Sequence[ForeignTrial], said: Mapping[str, Any]
-) -> tuple[Meaning, tuple[str, ...]]:
+) -> tuple[Meaning, tuple[Message, ...]]:
     """What names mean: as the user says, and by their usual spelling where nothing is said."""
     names = [name for t in trials for name in (*t.configuration, *t.points)]
     usual = {
@@ -106,8 +101,7 @@ def _meaning(
     }
     if not usual:
         return Meaning(said), ()
-    words = ", ".join(f"{name} as {meaning}" for meaning, name in usual.items())
-    return Meaning({**usual, **said}), (f"by their spelling: {words}; say means= if not.",)
+    return Meaning({**usual, **said}), (Message("imported.by_spelling", {"means": usual}),)
 
 
 def _numbered(trials: Sequence[ForeignTrial]) -> list[ForeignTrial]:
@@ -133,7 +127,7 @@ def _check_logged(source: Source, objective: Objective, trials: Sequence[Foreign
 
 def _guessed(
     source: Source, trials: Sequence[ForeignTrial], meaning: Meaning, options: Options
-) -> tuple[Round, tuple[str, ...], frozenset[str], list[ForeignTrial]]:
+) -> tuple[Round, tuple[Message, ...], frozenset[str], list[ForeignTrial]]:
     """A round of guessed roles, its notes, what has no role, and the trials that are whole."""
     roles = guess_roles(
         trials,

@@ -192,6 +192,8 @@ class _Formatter(Formatter):
             return words.probability(value)
         if kind == "list":
             return ", ".join(words.value(one) for one in value)
+        if kind == "few":
+            return words.few(value)
         if kind == "count":
             noun, _, plural = rest.partition("/")
             return words.count(value, noun, plural or None)

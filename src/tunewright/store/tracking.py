@@ -33,7 +33,7 @@ class Tracked:
     objective: str
     best: Trial | None  # the best completed trial
     checkpoint: str  # the best trial's snapshot nearest to its best step, if still on the disk
-    note: str  # the newest
+    note: str | Message  # the newest
     command: str  # reproduces the best trial, or continues the round
 
     @property

@@ -8,7 +8,7 @@ SENTENCES: dict[str, Template] = {
     "advice.bad_steps": "{name}={value!r} is not a whole number of steps from {least}.",
     "advice.schedule_wastes_steps": (
         "{name} = {declared!r} would spend {wasted:.0%} of the {extra} extra steps below a "
-        "tenth of the base learning rate: {rule}. Let the program take {decay_steps} (the "
+        "tenth of the base learning rate: {rule:message}. Let the program take {decay_steps} (the "
         "steps of a linear decay at the end), or use a cosine."
     ),
     "agreement.top_not_positive": "top={top}: at least 1 is needed.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tunewright import messages
-from tunewright.messages import Facts, Template, fill, words
+from tunewright.messages import Facts, Template, fill, sentence, words
 from tunewright.messages.en.findings_space import REFERENCES
 
 
@@ -99,8 +99,10 @@ SENTENCES: dict[str, Template] = {
         "the round has none of {known:list}: let the training program take one, or declare "
         "what regularises: {declare.means.regularisers}"
     ),
-    "proposal.longer": _because("train the best for {steps} steps: {rule}"),
-    "proposal.longer_impossible": _because("{problem}"),
+    "proposal.longer": _because("train the best for {steps} steps: {rule:message}"),
+    "proposal.longer_impossible": lambda facts: "; ".join(
+        [_asked(facts), *(sentence(one) for one in facts["problems"])]
+    ),
     "proposal.shorter": _because(
         "{steps} steps instead of {before} leave more trials for the same compute"
     ),
@@ -152,7 +154,6 @@ SENTENCES: dict[str, Template] = {
     "extend.taken_for_model": "taken for parts of the model, which are likely to transfer: "
     "{names:list}",
     # the schedule of longer training
-    "schedule.stretched": "{rule}",
     "schedule.not_named": "no schedule is among the hyperparameters: the program's own is used",
     "schedule.check_own": "check that its learning rate does not spend the {extra} extra steps "
     "near zero; declare the hyperparameter that sets it: {declare.means.schedule}",

@@ -118,7 +118,7 @@ def remarks(results: Results) -> Iterator[tuple[str, str]]:
     if results.round.caveats:
         yield "caveats", "; ".join(words.printable(caveat) for caveat in results.round.caveats)
     for note in results.notes:
-        yield "note", words.one_line(note)
+        yield "note", words.one_line(str(note))
 
 
 def reasons(results: Results, status: Status) -> list[tuple[str, list[int | None]]]:

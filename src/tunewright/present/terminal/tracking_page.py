@@ -52,7 +52,7 @@ def details(row: Tracked) -> Text:
 def _labelled(row: Tracked) -> Iterator[tuple[str, str]]:
     yield "objective", row.objective
     if row.note:
-        yield "note", row.note
+        yield "note", str(row.note)
     if row.definition:
         yield "config", near(row.definition)
     if row.checkpoint:
