@@ -265,6 +265,9 @@ def confirmed(step: Step, campaign: Campaign) -> bool:
     return typer.confirm("  go on?", default=True)
 
 
+STYLES = {"campaign.verdict.launch": "bold green", "campaign.verdict.first": "bold green"}
+
+
 def conclude(ending: Ending, page: Path | None) -> None:
     """What came of it, and where the report is."""
     campaign = ending.campaign
@@ -273,7 +276,7 @@ def conclude(ending: Ending, page: Path | None) -> None:
         say(f"{campaign.name}: {words.printable(ending.why.text)}", style="yellow")
     else:
         say(f"{campaign.name}: {words.printable(ending.step.reason.text)}", style="bold")
-    say(words.printable(chosen(campaign)), style="bold green" if campaign.winner else "")
+    say(words.printable(chosen(campaign)), style=STYLES.get(campaign.verdict.code, ""))
     for sentence in found(campaign):
         say(f"  {words.printable(sentence)}")
     if page is not None:
