@@ -94,7 +94,7 @@ class TunewrightError(Exception):
 
     def __str__(self) -> str:
         """The sentences, one per line."""
-        return self.text_for("python")
+        return "\n".join(one.text for one in self.problems)
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         """How copies are made: errors cross the pipes between processes."""

@@ -128,7 +128,9 @@ SENTENCES: dict[str, Template] = {
     "campaign.pays_from": "it pays from {least} trials, and this campaign has {trials}",
     "campaign.trials_run_elsewhere": "trials run elsewhere, and the probe would measure this "
     "machine",
-    "campaign.probe_refused": "{text}",
+    "campaign.probe_refused": lambda facts: "; ".join(
+        words.one_line(sentence(one)) for one in facts["problems"]
+    ),
     "campaign.probe_lacks": lambda facts: "; ".join(sentence(one) for one in facts["missing"]),
     "campaign.takes_no": "the program takes no {name} (or {meaning:means})",
     # a sentence that version 1 stored

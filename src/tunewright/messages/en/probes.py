@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tunewright import messages
-from tunewright.messages import Facts, Template, declared, words
+from tunewright.messages import Facts, Template, declared, sentence, words
 
 DISGUISED = "this lowers the learning rate in disguise: lower the learning rate instead"
 OTHERS = (
@@ -24,6 +24,12 @@ def _loss_never_logged(facts: Facts) -> str:
         f"{facts['metric']}: it was never logged (logged: {logged}). Log it at every step, or if "
         f"it has another name, declare it: {declared('means', 'train_loss')}"
     )
+
+
+def _not_probed(facts: Facts) -> str:
+    if "error" in facts:  # as earlier stores have it
+        return f"cannot be probed: {facts['error']}"
+    return f"cannot be probed: {'; '.join(sentence(one) for one in facts['problems'])}"
 
 
 def _remedy(facts: Facts) -> str:
@@ -283,7 +289,7 @@ def _holds_for(facts: Facts) -> str:
 
 # code -> headline, sentence
 ANSWERS: dict[str, tuple[Template, Template]] = {
-    "probe.failed": ("The probe could not measure it", "cannot be probed: {error}"),
+    "probe.failed": ("The probe could not measure it", _not_probed),
     "probe.stability.unknown": (
         "Whether training is stable cannot be judged",
         "whether training is stable cannot be judged",
