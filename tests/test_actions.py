@@ -39,6 +39,7 @@ from tunewright.actions import (
 from tunewright.cli.main import app
 from tunewright.design.ranges import choice, integers, linear, log, log_from_one
 from tunewright.remedies import (
+    BackUp,
     Doctor,
     FirstRun,
     InitProject,
@@ -87,7 +88,7 @@ def about(round: str) -> list[Action]:
 
 ABOUT_NO_ROUND: list[Action] = [
     *(ListRounds(), Doctor(), Restore(), Restore(rebuild=True)),
-    *(ListBackups(), InitProject()),
+    *(BackUp(), ListBackups(), InitProject()),
 ]
 NAMED = {"new": "name", "tune": "space"}  # commands that call a round something else
 

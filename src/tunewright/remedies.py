@@ -96,6 +96,23 @@ class Restore(Action):
 
 
 @dataclass(frozen=True)
+class BackUp(Action):
+    """Write a backup of a store."""
+
+    kind: ClassVar[str] = "backup"
+
+    @property
+    def argv(self) -> Argv:
+        """`tunewright backup`."""
+        return ("tunewright", "backup")
+
+    @property
+    def call(self) -> str:
+        """`tw.stores.backup`."""
+        return "tw.stores.backup(workload.store)"
+
+
+@dataclass(frozen=True)
 class ListBackups(Action):
     """See which backups a store has."""
 
