@@ -114,9 +114,12 @@ def _operations(within: ast.AST, named: frozenset[str]) -> Iterator[ast.expr]:
         elif isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In | ast.NotIn):
             if any(prose(side) for side in node.comparators):
                 yield node
-        elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
-            if prose(node.value):
-                yield node
+        elif (
+            isinstance(node, ast.Subscript)
+            and isinstance(node.slice, ast.Slice)
+            and prose(node.value)
+        ):
+            yield node
 
 
 def untyped_evidence(tree: ast.Module) -> int:
