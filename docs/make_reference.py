@@ -21,7 +21,7 @@ GROUPS = {
     ),
     "Inside a training function": ("Run", "Infeasible"),
     "Doing it": (
-        *("run", "load", "repeat", "evaluate", "open_round"),
+        *("run", "load", "worker", "repeat", "evaluate", "open_round"),
         *("Inline", "Local", "Ray", "Halton", "Listed", "Bayesian"),
     ),
     "What happened": ("Results", "Trial", "joined", "rounds", "campaign", "believe"),
