@@ -21,7 +21,7 @@ GROUPS = {
     ),
     "Inside a training function": ("Run", "Infeasible"),
     "Doing it": (
-        *("run", "load", "repeat", "again", "evaluate", "open_round"),
+        *("run", "load", "worker", "repeat", "again", "evaluate", "open_round"),
         *("Inline", "Local", "Ray", "Halton", "Listed", "Bayesian"),
     ),
     "What happened": ("Results", "Trial", "joined", "rounds", "campaign", "believe"),

@@ -5,6 +5,7 @@ import tunewright as tw
     tw.Round, tw.Workload          what is asked, and of what
     tw.log, tw.linear, tw.given    ranges and conditions
     tw.run, tw.repeat, tw.load     train it, and read it back
+    tw.worker                      join a round that another process runs
     tw.check, tw.plots, tw.report  what can be trusted, and how it looks
     tw.launch, tw.next_round       what becomes the baseline, and what to ask next
     tw.probes, tw.tune             settle the basics; the whole loop on autopilot
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     from tunewright.execution.executors.local import Local as Local
     from tunewright.execution.executors.ray.ray import Ray as Ray
     from tunewright.execution.handle import Run as Run
+    from tunewright.execution.join import worker as worker
     from tunewright.execution.repeat import repeat as repeat
     from tunewright.execution.run import load as load, run as run
     from tunewright.execution.session import open_round as open_round
@@ -111,6 +113,7 @@ _HOMES = {
     "execution.executors.inline": ("Inline",),
     "execution.executors.local": ("Local",),
     "execution.executors.ray.ray": ("Ray",),
+    "execution.join": ("worker",),
     "execution.repeat": ("repeat",),
     "execution.session": ("open_round",),
     "execution.run": ("load", "run"),

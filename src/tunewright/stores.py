@@ -15,8 +15,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tunewright.actions import StopRound
+from tunewright.actions import Advise, StopRound
 from tunewright.errors import Busy, Misuse
+from tunewright.remedies import ListBackups
 from tunewright.store import backup as backups_of, rebuild as rebuilding
 from tunewright.store.address import parse
 from tunewright.store.joined import with_earlier
@@ -168,7 +169,7 @@ def restore(store: Address, backup: Path | None = None) -> Restored:
     """Put a backup (the newest one) in the store's place; what was there is kept beside it."""
     path = _file(store)
     if backup is not None and not backup.is_file():
-        raise Misuse("backup.no_such_backup", backup=backup, remedy="tunewright restore --list")
+        raise Misuse("backup.no_such_backup", backup=backup, remedy=ListBackups())
     source = backups_of.restore(path, None if backup is None else backup.absolute())
     return _restored(path, source)
 
@@ -190,7 +191,5 @@ def _restored(path: Path, source: Path | None, unreadable: tuple[Path, ...] = ()
 def _file(store: Address) -> Path:
     address = parse(store)
     if address.path is None:
-        raise Misuse(
-            "backup.postgresql", shown=address.shown, remedy="pg_dump, or ask who keeps the server"
-        )
+        raise Misuse("backup.postgresql", shown=address.shown, remedy=Advise("back_up_server"))
     return address.path

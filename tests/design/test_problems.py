@@ -7,6 +7,7 @@ from tunewright.design.conditions import given
 from tunewright.design.ranges import integers, linear, log
 from tunewright.design.round import Round
 from tunewright.errors import DesignError
+from tunewright.messages import Message
 
 LR = {"learning_rate": log(1e-4, 1e-1)}
 
@@ -208,6 +209,15 @@ def test_detect_is_a_difference(detect) -> None:
 )
 def test_every_refusal_says_what_and_what_to_do(changes, said) -> None:
     assert states(refusal(**changes), *said)
+
+
+@pytest.mark.parametrize(
+    "change", ["wider", {"code": "change.wider"}, Message("no.such_code"), Message("change.wider")]
+)
+def test_a_change_is_a_message_that_can_be_read(change) -> None:
+    with pytest.raises(DesignError) as refused:
+        Round("r", goal="?", trials_per_study=1, change=change)
+    assert codes(refused.value) == ["round.bad_change"]
 
 
 def test_all_problems_are_said_at_once() -> None:

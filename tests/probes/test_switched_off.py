@@ -34,7 +34,7 @@ def test_what_has_an_obvious_off_value_needs_no_entry():
     off, missing = switched_off(workload(off={"augment": False, "schedule": "constant"}), {})
     assert off == {"augment": False, "decay": "constant", "wd": 0.0, "warmup": 0}
     assert missing == [Message("probe.off_value", {"name": "mixup", "schedule": False})]
-    assert 'Workload(off={"mixup": ...})' in missing[0].text
+    assert 'off={"mixup": ...}' in missing[0].text
 
 
 def test_an_entry_for_a_name_the_program_lacks_is_a_slip():

@@ -118,11 +118,11 @@ def extension(
     )
     nuisance = {e.name: e.value for e in found if e.role == "nuisance"}
     fixed = {e.name: e.value for e in found if e.role == "fixed"}
-    goal = results.round.goal.partition(" [")[0]
     change = Message("change.steps", {"steps": max_train_steps, "before": old})
     made = Round(
         next_name(results.round.name),
-        goal=f"{goal} [{change.text}]",
+        goal=results.round.goal,
+        change=change,
         nuisance=nuisance,
         fixed=fixed,
         trials_per_study=trials_per_study or trials_for(len(nuisance)),

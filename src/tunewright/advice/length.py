@@ -47,7 +47,7 @@ def _longer(results: Results, own: Sequence[Finding], code: str) -> list[Proposa
         steps = TIMES * trained_steps(results)
         made = extension(results, steps)
     except TunewrightError as error:
-        why = reason("proposal.longer_impossible", own, problem=str(error))
+        why = reason("proposal.longer_impossible", own, problems=error.problems)
         return [proposal("longer", why, own)]
     why = reason(code, own, steps=steps, rule=made.rule, lengths=increasing(steps))
     extend = (Extend(results.round.name, steps),)

@@ -145,14 +145,13 @@ def next_name(name: str, taken: Collection[str] = ()) -> str:
 
 
 def successor(round: Round, change: Message, **changes: Any) -> Round:
-    """The round that follows: a new name, the same goal with the change, old trials counting.
+    """The round that follows: a new name, the same goal, what changes, old trials counting.
 
     The seed stays, because the data split goes by it: trials on other splits do not compare.
     """
-    goal = round.goal.partition(" [")[0]
     settings = {
         "name": next_name(round.name),
-        "goal": f"{goal} [{change.text}]",
+        "change": change,
         "continues": round.name,
         **changes,
     }

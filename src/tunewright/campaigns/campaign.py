@@ -16,12 +16,13 @@ from typing import Any
 from tunewright.campaigns.definition import Definition
 from tunewright.campaigns.finite import stranded
 from tunewright.campaigns.probe_answers import settled
+from tunewright.campaigns.verdict import verdict
 from tunewright.checks.trial_sd import seedless_trials
 from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value, same_value
 from tunewright.design.round import Round
 from tunewright.launches.lineage import Launched, Place, baseline, launches
-from tunewright.messages import Message
+from tunewright.messages import Message, Text, markup
 from tunewright.store.campaigns import PROBE
 from tunewright.store.evaluations import Evaluation
 from tunewright.store.probes import ProbeRecord
@@ -247,6 +248,25 @@ class Campaign:
             for results in known
             for number in seedless_trials(results)
         )
+
+    @property
+    def verdict(self) -> Message:
+        """What came of it, as a code with facts: launch, keep, undecided, or not yet decided."""
+        return verdict(self)
+
+    @property
+    def headline(self) -> Text:
+        """What came of it, in at most twelve words."""
+        return self.verdict.text
+
+    def __str__(self) -> str:
+        """Its name and what came of it, on one line."""
+        return f"{self.name}: {self.headline}"
+
+    def _repr_html_(self) -> str:
+        """What came of it, for a notebook; `tw.report(campaign)` has the rest."""
+        used = Message("campaign.used", {"spent": self.spent, "total": self.total})
+        return markup.answer(self.name, self.headline, [used.text])
 
     @property
     def best(self) -> Mapping[str, Value] | None:

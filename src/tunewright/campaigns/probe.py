@@ -115,7 +115,7 @@ def settle(workload: Workload, space: Round, what: str, watch: Watcher) -> None:
         )
         told = as_document(own)
     except WorkloadError as error:  # it cannot be stepped, or fits nowhere: leave it as it is
-        failed = Message("probe.failed", {"error": str(error)})
+        failed = Message("probe.failed", {"problems": plain(error.problems)})
         told = {"settings": {}, "message": failed.to_data()}
     with Store.open(workload.store) as store:  # the campaign's own answer, old or new
         add_answer(store, workload, BATCH_SIZE, told)
@@ -128,7 +128,7 @@ def _no_batch_size(workload: Workload, space: Round) -> Message | None:
     try:
         subject_of(workload, _beside_batch_size(workload, space))
     except TunewrightError as error:
-        return Message("campaign.probe_refused", {"text": str(error)})
+        return Message("campaign.probe_refused", {"problems": plain(error.problems)})
     return None
 
 

@@ -80,7 +80,7 @@ def repair(workload: Workload, campaign: Campaign, watch: Watcher) -> None:
     try:
         document = _document(workload, _remedy(workload, campaign, watch))
     except WorkloadError as error:  # a short run failed: the campaign continues without a remedy
-        failed = Message("probe.failed", {"error": str(error)})
+        failed = Message("probe.failed", {"problems": plain(error.problems)})
         document = {"probe": REPAIR, "settings": {}, "message": plain(failed), "missing": []}
     with Store.open(workload.store) as store:
         add_answer(store, workload, REPAIR, document)

@@ -10,6 +10,7 @@ from typing import Annotated, TypeVar
 import typer
 
 from tunewright.errors import Misuse
+from tunewright.remedies import use
 
 Chosen = TypeVar("Chosen")
 SUFFIX = ".toml"  # of a round's file
@@ -76,5 +77,5 @@ def chosen(name: str, known: Mapping[str, Chosen], option: str) -> Chosen:
         option=option,
         name=name,
         known=list(known),
-        remedy=f"{option} {near[0]}" if near else "",
+        remedy=use(option, near[0]) if near else None,
     )

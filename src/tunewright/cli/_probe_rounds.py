@@ -18,6 +18,7 @@ from tunewright.messages import Message
 from tunewright.present.terminal.screen import sidelines
 from tunewright.progress.choose import on_screen
 from tunewright.progress.watcher import Watcher
+from tunewright.remedies import use
 from tunewright.store.store import Store
 from tunewright.store.trial import Trial
 
@@ -51,7 +52,7 @@ def begin_from(store: str, round: str | None, number: int | None) -> Trial | Non
             raise Misuse(
                 "option.trial_without_round",
                 trial=number,
-                remedy=f"name it: ROUND --trial {number}",
+                remedy=use("ROUND", "--trial", str(number)),
             )
         return None
     with Store.open(store, create=False) as opened:
@@ -69,6 +70,8 @@ def values(written: list[str] | None) -> dict[str, Value]:
     for text in written or ():
         name, divider, value = text.partition("=")
         if not divider or not name.strip():
-            raise Misuse("option.not_name_value", text=text, remedy="--fixed learning_rate=0.01")
+            raise Misuse(
+                "option.not_name_value", text=text, remedy=use("--fixed", "learning_rate=0.01")
+            )
         found[name.strip()] = read_value(value.strip())
     return found

@@ -134,7 +134,9 @@ def print_checkup(examined: list[projects.Examined]) -> None:
     """Print one line for each thing that was examined."""
     made = table("", "what", "found", "remedy")
     for one in examined:
-        shown = " ".join(one.found.text.split())
+        shown = words.one_line(one.found.text)
         style = STYLES[one.verdict]
-        made.add_row(cell(one.verdict, style), cell(one.what), cell(shown), cell(one.remedy))
+        helps = one.remedy
+        remedy = "" if helps is None else helps.command or helps.shell_text
+        made.add_row(cell(one.verdict, style), cell(one.what), cell(shown), cell(remedy))
     screen().print(made)

@@ -131,7 +131,7 @@ def launch(
         in_general=in_general,
         fresh=fresh,
     )
-    results = judged_by(load(address, round, earlier=False), minimize, maximize, at)
+    results = judged_by(load(address, round), minimize, maximize, at)
     with project.entered():
         report = workflow.launch(
             results,

@@ -28,7 +28,6 @@ from tunewright.cli._project import (
 )
 from tunewright.design.round import Round
 from tunewright.errors import Misuse, NotFound
-from tunewright.messages import words
 from tunewright.present.terminal.proposal_page import print_extension, print_proposals
 from tunewright.present.terminal.screen import say, screen
 from tunewright.project._project import named_freely, recorded_names
@@ -154,8 +153,8 @@ def _write(results: Results, proposals: Sequence[Proposal], take: int) -> Path:
         raise Misuse(
             "next.no_such_proposal",
             number=take,
-            count=words.count(len(proposals), "proposal"),
-            remedy=f"tunewright next {words.shell_word(results.round.name)}",
+            count=len(proposals),
+            remedy=NextRound(results.round.name),
         )
     chosen = proposals[take - 1]
     if chosen.round is None:
@@ -163,8 +162,8 @@ def _write(results: Results, proposals: Sequence[Proposal], take: int) -> Path:
         raise Misuse(
             "next.nothing_to_write",
             kind=chosen.kind,
-            cause=words.printable(chosen.reason.text),
-            remedy=chosen.commands[0] if chosen.commands else _take(results, others),
+            cause=chosen.reason,
+            remedy=next((one for one in chosen.actions if one.argv), _take(results, others)),
         )
     path = project.round_file(chosen.round.name)
     if not _is_new(results, chosen) and path.exists():
@@ -173,9 +172,8 @@ def _write(results: Results, proposals: Sequence[Proposal], take: int) -> Path:
     return _new_file(chosen.round, f"{chosen.kind}: {chosen.reason}", search)
 
 
-def _take(results: Results, others: Sequence[int]) -> str:
-    name = words.shell_word(results.round.name)
-    return f"tunewright next {name} --write --take {others[0]}" if others else ""
+def _take(results: Results, others: Sequence[int]) -> NextRound | None:
+    return NextRound(results.round.name, write=True, take=others[0]) if others else None
 
 
 def _new_file(round: Round, reason: str, search: str | None = None) -> Path:

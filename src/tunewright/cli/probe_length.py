@@ -26,6 +26,7 @@ from tunewright.probes.longer import SHARE, TIMES, Longer, longer as ask_longer
 from tunewright.probes.noise_scale import logged_noise_scale
 from tunewright.probes.train_steps import TrainSteps, train_steps as ask_train_steps
 from tunewright.progress.watcher import Watcher
+from tunewright.remedies import use
 from tunewright.store.trial import Trial
 
 PlotOption = Annotated[
@@ -215,7 +216,7 @@ def critical_batch(
         look_first(round, whole_numbers(noise_scale, "--noise-scale"), small_norm, store, json)
         return
     if not sizes:
-        raise Misuse("probe.no_batch_sizes", remedy="--sizes 16,32,64,128,256")
+        raise Misuse("probe.no_batch_sizes", remedy=use("--sizes", "16,32,64,128,256"))
     asked = need_project().round(round)
 
     def ask(workload: Workload, known: Trial | None, watch: Watcher) -> CriticalBatch:
@@ -246,7 +247,9 @@ def look_first(
 ) -> None:
     """The gradient noise scale of a recorded round's best trial; nothing is trained."""
     if len(sizes) != 2:
-        raise Misuse("probe.noise_scale_not_two", count=len(sizes), remedy="--noise-scale 32,256")
+        raise Misuse(
+            "probe.noise_scale_not_two", count=len(sizes), remedy=use("--noise-scale", "32,256")
+        )
     small, big = sizes
     with open_store(store) as opened:
         found = logged_noise_scale(opened.results(round), small, big, small_norm)
@@ -266,7 +269,7 @@ def whole_numbers(text: str, option: str) -> list[int]:
     try:
         return [int(part) for part in text.split(",")]
     except ValueError:
-        remedy = f"{option} 16,32,64,128,256"
+        remedy = use(option, "16,32,64,128,256")
         raise Misuse("option.not_numbers", option=option, text=text, remedy=remedy) from None
 
 

@@ -23,6 +23,7 @@ from tunewright.probes.stability import STEPS, Stability, stability as ask_stabi
 from tunewright.probes.warmup import REPEATS, Warmup, warmup as ask_warmup
 from tunewright.probes.warmup_ladder import Rung
 from tunewright.progress.watcher import Watcher
+from tunewright.remedies import use
 from tunewright.store.trial import Trial
 
 RoundArgument = Annotated[
@@ -158,7 +159,7 @@ def _from_record(
     round: str | None, trial: int | None, fixed: list[str] | None, store: str | None
 ) -> Clip:
     if round is None:
-        raise Misuse("probe.recorded_without_round", remedy="name it: ROUND --recorded")
+        raise Misuse("probe.recorded_without_round", remedy=use("ROUND", "--recorded"))
     if fixed:
         raise Misuse("probe.recorded_and_fixed")
     with open_store(store) as opened:

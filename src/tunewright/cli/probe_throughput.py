@@ -27,6 +27,7 @@ from tunewright.probes.throughput.size_answer import BatchSizes
 from tunewright.probes.throughput.timing import TimingRule
 from tunewright.progress.choose import on_screen
 from tunewright.project._function import find_function
+from tunewright.remedies import use
 
 QUICK = TimingRule(window_s=0.1, seconds=0.6)
 
@@ -201,7 +202,10 @@ def _settings(texts: list[str] | None, option: str = "--set") -> dict[str, Value
         name, divider, written = text.partition("=")
         if not divider or not name.strip():
             raise Misuse(
-                "option.not_name_and_value", option=option, text=text, remedy=f"{option} width=64"
+                "option.not_name_and_value",
+                option=option,
+                text=text,
+                remedy=use(option, "width=64"),
             )
         found[name.strip()] = read_value(written.strip())
     return found
@@ -215,7 +219,9 @@ def _steps(texts: list[str] | None) -> dict[int, float]:
         try:
             found[int(size)] = float(count)
         except ValueError:
-            raise Misuse("option.bad_steps", text=text, remedy="--steps 128=50000") from None
+            raise Misuse(
+                "option.bad_steps", text=text, remedy=use("--steps", "128=50000")
+            ) from None
     return found
 
 

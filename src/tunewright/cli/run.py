@@ -13,14 +13,15 @@ from tunewright import stores
 from tunewright.cli import _where as where
 from tunewright.cli._answer import answer
 from tunewright.cli._errors import FINE, INTERRUPTED, UNFINISHED
-from tunewright.cli._listed_file import NAME as LISTED, ListedOption, list_for, recorded_list
+from tunewright.cli._listed_file import ListedOption, list_for
 from tunewright.cli._objective_options import AtOption, MaximizeOption, MinimizeOption, judged_by
 from tunewright.cli._options import HoursOption, JsonOption, RoundName, StoreOption, WorkersOption
 from tunewright.cli._project import Project, from_here, need_project, store_address
-from tunewright.cli._search import SearchOption, joining, search_for
+from tunewright.cli._search import SearchOption, search_for
 from tunewright.design.round import Round
 from tunewright.execution.executors.executor import Executor
 from tunewright.execution.executors.local import Local
+from tunewright.execution.join import as_begun
 from tunewright.execution.repeat import repeated
 from tunewright.execution.run import load, supervise
 from tunewright.messages import words
@@ -34,7 +35,6 @@ from tunewright.progress.watcher import Concluded, Summary, Why
 from tunewright.search.search import Search
 from tunewright.store.repeats import Repeats
 from tunewright.store.results import Results
-from tunewright.store.store import Store
 
 SAYS: Mapping[Why, str] = {
     "finished": "finished",
@@ -223,13 +223,10 @@ def worker(
     """
     project = need_project()
     store = from_here(store)
-    with Store.open(project.store(store), create=False) as opened:
-        record = opened.round(round)
-        before = opened.results(round)
-        begun = recorded_list(before) if record.search == LISTED else joining(record.search)
+    asked, begun = as_begun(project.store(store), round)
     run_round(
         project,
-        record.round,
+        asked,
         Local(workers=workers),
         store=store,
         search=begun,

@@ -30,7 +30,7 @@ from tunewright.design.toml_file import unknown_key
 from tunewright.errors import DesignError
 from tunewright.messages import Message
 
-KEYS = ("name", "goal", "trials_per_study", "seed", "detect", "continues", *ROLES)
+KEYS = ("name", "goal", "trials_per_study", "seed", "detect", "continues", "change", *ROLES)
 KINDS = ("linear", "log", "log_from_one", "integers", "choice", "given")
 _BAD = object()  # a declaration that could not be read; its problem has been said
 
@@ -52,6 +52,8 @@ def as_data(round: Round) -> dict[str, Any]:
         data["detect"] = round.detect
     if round.continues:
         data["continues"] = round.continues
+    if round.change is not None:
+        data["change"] = round.change.to_data()
     for role in ROLES:
         data[role] = {n: declaration_data(d) for n, d in getattr(round, role).items()}
     return data
@@ -79,6 +81,8 @@ def from_data(data: Mapping[str, Any]) -> Round:
         raise DesignError("round.not_mapping", keys=list(KEYS), data=data)
     problems = [unknown_key(key, KEYS, "round") for key in data if key not in KEYS]
     plain = {key: data[key] for key in KEYS if key in data and key not in ROLES}
+    if "change" in plain:
+        plain["change"] = _read_change(plain["change"])
     for key, example in (
         ("name", 'name = "depth"'),
         ("goal", 'goal = "Do more layers help?"'),
@@ -139,6 +143,20 @@ def _is_sound(data: Mapping[str, Any]) -> bool:
     except DesignError:
         return False
     return True
+
+
+def _read_change(data: Any) -> Any:
+    """The message that a table with a code and facts means; anything else stays what it is."""
+    if not isinstance(data, Mapping) or not isinstance(data.get("code"), str):
+        return data
+    return Message(data["code"], {n: _nones(fact) for n, fact in data.items() if n != "code"})
+
+
+def _nones(fact: Any) -> Any:
+    """A fact with None again where TOML, which has no such value, holds a table for it."""
+    if isinstance(fact, Mapping):
+        return None if fact == {"none": True} else {n: _nones(one) for n, one in fact.items()}
+    return [_nones(one) for one in fact] if isinstance(fact, list) else fact
 
 
 def _read_all(declared: Mapping[str, Any], where: str, problems: list[Message]) -> dict[str, Any]:

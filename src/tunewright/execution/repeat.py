@@ -6,7 +6,6 @@ import difflib
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
-from tunewright.actions import ListRounds
 from tunewright.errors import DesignError, NotFound, WorkloadError
 from tunewright.execution.command import Command
 from tunewright.execution.heartbeat import lease_s, on_duty
@@ -27,6 +26,7 @@ from tunewright.execution.workload import Workload
 from tunewright.messages import Message
 from tunewright.progress.choose import Wanted
 from tunewright.progress.watcher import Silent, Summary, Watcher
+from tunewright.remedies import ListRounds
 from tunewright.search.listed import Listed
 from tunewright.store.leases import LeaseWatch
 from tunewright.store.provenance import capture

@@ -99,7 +99,8 @@ def launch(
     The candidate is a trial, or the best trial of some results (or the one with the number
     `trial`). `against` names the baseline: a trial, results (their best trial), "ROUND", "ROUND:7",
     or the number of a trial of the candidate's round; by default what was launched last, and before
-    the first launch the best trial of the round's starting point. `terms` is what is asked, see
+    the first launch the best trial of the round's starting point. Results count together with the
+    rounds that they continue, as `tw.load` and `tw.check` read them. `terms` is what is asked, see
     `LaunchTerms`; without a plan in them the runs are looked at 3, 5, 8, 13 and 20 times each.
 
     A decision is recorded with `why`, and one to launch makes the candidate the baseline of the
@@ -119,7 +120,7 @@ def launch(
         if first:
             return _first(store, results, number, why)
         pair = rivals(store, results, number, against)
-        question = _question(store, pair, terms)
+        question = _question(store, pair, results, terms)
     plan = planned(pair, question, results)
     own, other = pair.places
     if dry_run:
@@ -154,15 +155,15 @@ def launch(
 def _candidate(
     store: Store, candidate: Results | Trial, number: int | None
 ) -> tuple[Results, int | None]:
-    """The candidate's round as the store has it now, and the candidate's number; None: the best."""
+    """The round with those it continues, as the store has them now, and the candidate's number."""
     if isinstance(candidate, Results):
-        return as_recorded(store, candidate.round.name, candidate), number
+        return as_recorded(store, candidate.round.name, candidate, earlier=True), number
     if not isinstance(candidate, Trial):
         raise DesignError("launch.not_a_candidate", candidate=candidate)
     if number is not None:
         raise DesignError("final_test.trial_of_a_trial")
     name, own = of_round(store, candidate)
-    return as_recorded(store, name, None), own
+    return as_recorded(store, name, None, earlier=True), own
 
 
 def _first(store: Store, results: Results, number: int | None, why: str) -> LaunchReport:
@@ -176,14 +177,14 @@ def _first(store: Store, results: Results, number: int | None, why: str) -> Laun
     return LaunchReport(place, None, recorded=key, now=place)
 
 
-def _question(store: Store, pair: Rivals, terms: LaunchTerms) -> Question:
+def _question(store: Store, pair: Rivals, results: Results, terms: LaunchTerms) -> Question:
     """The terms with what the checklist and the store add to them."""
     past = History.declared(terms.sd) if terms.sd is not None else _history(store, pair)
     by_split = terms.splits is not None
     candidates = terms.candidates or 1 + lineage.tried(store, *pair.places)
     question = Question(
         replace(terms, candidates=candidates),
-        findings=tuple(check(pair.candidate.results)),
+        findings=tuple(check(results)),
         looked=lineage.looked(store, *pair.places, by_split=by_split),
         history=past,
     )

@@ -61,6 +61,15 @@ def alone(*entries: str) -> str:
     )
 
 
+def answer(name: str, headline: str, evidence: Iterable[str]) -> str:
+    """A name with its answer and what that rests on, as a notebook shows them."""
+    lines = "".join(f'<span class="evidence">{text(line)}</span>' for line in evidence)
+    return (
+        f'<style>{STYLE}</style><div class="tunewright"><span class="check">{text(name)}</span>'
+        f"<strong>{text(headline)}</strong>{lines}</div>"
+    )
+
+
 def text(said: Any) -> str:
     """Words, or text from the database, harmless in a page."""
     return escape(words.one_line(str(said)), quote=True)

@@ -56,7 +56,7 @@ def answer(results: Results, findings: Sequence[Finding]) -> Answer:
     compared = [f for f in findings if f.check == "comparison" and f.verdict != "cannot_judge"]
     doubts = by_verdict["warn"] + by_verdict["note"]
     return Answer(
-        asked=results.round.goal,
+        asked=results.round.asks,
         found=tuple(_found(results)),
         compared=tuple(compared),
         doubts=doubts,

@@ -46,6 +46,7 @@ def whole(campaign: Campaign) -> Results:
     asked = replace(
         base.round,
         goal=campaign.definition.space.goal,
+        change=None,
         nuisance=with_ranges(base.round.nuisance, ranges),
     )
     placed = (replace(t, unit=asked.studies[t.study].unit(t.configuration)) for t in base.recorded)
@@ -55,16 +56,22 @@ def whole(campaign: Campaign) -> Results:
 
 
 def chosen(campaign: Campaign) -> Text:
-    """What it chose, in one sentence."""
+    """What came of it, in at most twelve words."""
+    return campaign.headline
+
+
+def _choice(campaign: Campaign) -> Message | None:
+    """What the candidate reached, and its configuration; None while no trial has completed."""
     winner = campaign.winner
     if winner is None:
-        return Message("campaign.nothing_chosen").text
+        return None
     searched = campaign.definition.space.nuisance
     fresh = campaign.fresh
     values = [float(value) for value in (fresh.values if fresh is not None else ())]
     picked = not values  # only the repeats that chose it are there: they flatter it
     values = values or [float(value) for value in winner.repeats.values]
     facts = {
+        "verdict": None if campaign.launched is None else campaign.launched.verdict,
         "metric": winner.results.objective.metric,
         "value": winner.trial.value,
         "repeats": values,
@@ -73,17 +80,19 @@ def chosen(campaign: Campaign) -> Text:
         "sd": statistics.stdev(values) if len(values) > 1 else None,
         "settings": {n: v for n, v in winner.trial.configuration.items() if n in searched},
     }
-    return Message("campaign.chosen", facts).text
+    return Message("campaign.chosen", facts)
 
 
 def found(campaign: Campaign) -> Iterator[Text]:
-    """What it found, the most important first; the choice itself is said apart."""
+    """What it found, the most important first; the verdict stands above."""
     for message in _found(campaign):
         yield message.text
 
 
 def _found(campaign: Campaign) -> Iterator[Message]:
     winner = campaign.winner
+    if (choice := _choice(campaign)) is not None:
+        yield choice
     if winner is not None:
         place = {"place": str(winner.place), "step": winner.trial.best_step}
         yield Message("campaign.place", place)

@@ -118,6 +118,7 @@ def of_campaign(campaign: Campaign) -> Facts:
             "spent": campaign.spent,
             "total": campaign.total,
             "best": campaign.best,
+            "verdict": campaign.verdict,
             "winner": chosen,
             "launched": None if launched is None else launched.verdict,
             "rounds": [results.round.name for results in campaign.rounds],

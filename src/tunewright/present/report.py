@@ -50,7 +50,7 @@ class Report:
         """The whole report as one page that needs nothing else."""
         own = self.campaign
         title = own.name if own is not None else self.results.round.name
-        return html.page(self._body, f"{title}: {self.results.round.goal.partition(' [')[0]}")
+        return html.page(self._body, f"{title}: {self.results.round.goal}")
 
     @property
     def text(self) -> str:

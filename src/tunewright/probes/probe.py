@@ -81,7 +81,8 @@ def named(probe: str, round: Round, workload: Workload, code: str = "") -> Round
     A change of anything makes another round; the goal is only words. `code` tells apart what was
     asked of an earlier program.
     """
-    what = {name: value for name, value in as_data(round).items() if name not in ("name", "goal")}
+    words = ("name", "goal", "change")
+    what = {name: value for name, value in as_data(round).items() if name not in words}
     about = [workload.name, str(workload.objective), what, *([code] if code else [])]
     whole = json.dumps(about, sort_keys=True)
     digest = hashlib.sha256(whole.encode()).hexdigest()[:8]

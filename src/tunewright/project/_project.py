@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from tunewright.actions import Advise, RunTrials
 from tunewright.advice.proposal import Proposal, next_name, renamed
 from tunewright.design.round import Round
 from tunewright.design.round_file import RoundFile, read_round_file, write_round
@@ -26,6 +27,7 @@ from tunewright.execution.prepare import refused
 from tunewright.execution.workload import Train, Workload
 from tunewright.messages import Message, words
 from tunewright.project._function import find_function
+from tunewright.remedies import InitProject, NewRound
 from tunewright.store.results import Results
 from tunewright.store.store import Store
 
@@ -59,13 +61,12 @@ class Project:
         if not path.is_file():
             known = sorted(p.stem for p in path.parent.glob("*.toml"))
             near = difflib.get_close_matches(name, known, n=1)
-            others = f"there is: {', '.join(known)}" if known else ""
             raise Misuse(
                 "project.no_round",
                 name=name,
                 path=path,
-                cause=f"did you mean {near[0]!r}?" if near else others,
-                remedy=f"tunewright run {near[0]}" if near else f"tunewright new {name}",
+                cause=_nearest(near, known),
+                remedy=RunTrials(near[0]) if near else NewRound(name),
             )
         return read_round_file(path, self._refused)
 
@@ -145,9 +146,7 @@ class Project:
         """Write a round's file, the reason first as a comment; refuses to change one."""
         path = self.round_file(round.name)
         if path.exists():
-            raise Misuse(
-                "file.exists", path=path, remedy=f"tunewright run {words.shell_word(round.name)}"
-            )
+            raise Misuse("file.exists", path=path, remedy=RunTrials(round.name))
         path.parent.mkdir(exist_ok=True)
         write_round(round, path, search)
         if reason:
@@ -178,10 +177,7 @@ def load(start: Path | str | None = None) -> Project:
             "project.no_file",
             file=FILE,
             where=str(start or Path.cwd()),
-            remedy=(
-                'tunewright init "python train.py --lr={learning_rate} --seed={run.seed}" '
-                "--minimize valid_error"
-            ),
+            remedy=InitProject(),
         )
     return found
 
@@ -200,10 +196,7 @@ def store_address(instead: str | None) -> str:
         file=FILE,
         default_store=DEFAULT_STORE,
         where=str(Path.cwd()),
-        remedy=(
-            "go to the project's folder, or name one with --store; tunewright init makes a "
-            "project, tunewright demo a store to look at"
-        ),
+        remedy=Advise("find_store"),
     )
 
 
@@ -283,6 +276,13 @@ def plain_name(name: str) -> str:
             "project.bad_round_name",
             shown=shown,
             rounds=ROUNDS,
-            remedy="letters, digits, - and _, such as weight_decay",
+            remedy=Advise("plain_name"),
         )
     return name
+
+
+def _nearest(near: list[str], known: list[str]) -> Message | None:
+    """The likely cause of a name that no round has: a typo, or another round that is meant."""
+    if near:
+        return Message("project.nearest_round", {"near": near[0]})
+    return Message("project.rounds_are", {"known": known}) if known else None

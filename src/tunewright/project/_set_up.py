@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from tunewright.actions import Advise, RunTrials
 from tunewright.design import presets
 from tunewright.design.objective import Objective
 from tunewright.design.round_file import template
@@ -17,6 +18,7 @@ from tunewright.execution.workload import Workload
 from tunewright.messages import words
 from tunewright.project._function import find_function
 from tunewright.project._project import DEFAULT_STORE, FILE, Project, load, plain_name, taken
+from tunewright.remedies import InitProject
 
 TRIALS = 20  # per study, until somebody says otherwise
 FUNCTION = re.compile(r"[\w./\\-]+:[A-Za-z_]\w*")  # train.py:train, package.module:train
@@ -74,10 +76,10 @@ def init(
     names mean by their spelling is written under [workload.means], to be corrected.
     """
     if (minimize is None) == (maximize is None):
-        raise Misuse("option.no_metric", remedy="tunewright init ... --minimize valid_error")
+        raise Misuse("option.no_metric", remedy=InitProject())
     target = Path(folder) / FILE
     if target.exists():
-        raise Misuse("project.file_exists", path=target, remedy="edit it, or delete it first")
+        raise Misuse("project.file_exists", path=target, remedy=Advise("edit_or_delete"))
     objective = Objective(minimize or maximize or "", minimize is not None)
     is_function = FUNCTION.fullmatch(trains) is not None
     train = find_function(trains, Path(folder).resolve()) if is_function else command(trains)
@@ -115,7 +117,7 @@ def new(
     project = project or load()
     path = project.round_file(plain_name(name))
     if path.exists():
-        raise Misuse("file.exists", path=path, remedy=f"edit it, then: tunewright run {name}")
+        raise Misuse("file.exists", path=path, remedy=RunTrials(name))
     with project.entered():
         workload = project.workload()
     names = taken(workload)

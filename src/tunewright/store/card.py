@@ -18,7 +18,7 @@ def card(results: Results) -> str:
     """A small HTML card that survives a saved or untrusted notebook."""
     counts = ", ".join(f"{n} {status}" for status, n in results.counts.items()) or "no trials yet"
     rows = [
-        f"<b>{_text(results.round.name)}</b> <i>{_text(results.round.goal)}</i>",
+        f"<b>{_text(results.round.name)}</b> <i>{_text(results.round.asks)}</i>",
         f"{_text(counts)} of {len(results.trials)} trials",
         *_best(results),
     ]

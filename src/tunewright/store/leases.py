@@ -15,9 +15,9 @@ from typing import Any, Literal
 
 from sqlalchemy import Connection, bindparam, delete, insert, literal_column, select, update
 
-from tunewright.actions import JoinRound
 from tunewright.errors import Busy, OutOfDate, StoreError
 from tunewright.messages import Message
+from tunewright.remedies import JoinRound
 from tunewright.store.database import Database
 from tunewright.store.process_identity import Process, gone, this_boot, this_process
 from tunewright.store.reason import encode

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from sqlalchemy import exc
 
-from tunewright.actions import FirstRun, Restore
 from tunewright.errors import Damaged, NotFound, StoreError
+from tunewright.remedies import FirstRun, Restore
 from tunewright.store import backup, migrations
 from tunewright.store.address import Address, check_place, parse
 from tunewright.store.database import Database, beside

@@ -16,6 +16,7 @@ from tunewright.design.ranges import Value, same_value
 from tunewright.design.round import Round
 from tunewright.design.study import Study
 from tunewright.errors import NotFound
+from tunewright.messages import Message
 from tunewright.store.card import card
 from tunewright.store.curves import Curve
 from tunewright.store.export import write_export
@@ -48,7 +49,7 @@ class Results:
     imported: bool = False  # recorded by another tool: no program of ours can train more
     supervised: bool = field(default=False, compare=False)  # a process ran it when it was read
     root: str = ""  # the folder of trials, to which every trial's folder is relative
-    notes: tuple[str, ...] = ()  # oldest first
+    notes: tuple[str | Message, ...] = ()  # oldest first; text is the user's own
     # where trials and repeats come from, by their identity in the record
     origins: Mapping[int, Provenance] = field(default_factory=dict, repr=False, compare=False)
     earlier: tuple[Results, ...] = field(default=(), repr=False, compare=False)  # joined with these

@@ -14,7 +14,6 @@ from typing import Any, Protocol
 
 from sqlalchemy import Connection, bindparam, func, insert, select, update
 
-from tunewright.actions import FirstRun, ListRounds
 from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value
@@ -23,6 +22,7 @@ from tunewright.design.round_changes import differences
 from tunewright.design.round_data import as_data, from_data
 from tunewright.design.study import Study
 from tunewright.errors import Damaged, NotFound, RoundChanged
+from tunewright.remedies import FirstRun, ListRounds
 from tunewright.store import plain_json
 from tunewright.store.database import Database
 from tunewright.store.definition import (

@@ -445,7 +445,7 @@ class Store:
 
     # notes, and requests to stop
 
-    def note(self, round: RoundRecord | str, text: str) -> None:
+    def note(self, round: RoundRecord | str, text: str | Message) -> None:
         """Keep a note about a round."""
         notes.add_note(self._database, self._key(round), text)
 

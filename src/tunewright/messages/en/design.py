@@ -401,6 +401,25 @@ SENTENCES: dict[str, Template] = {
     "round.continues_bad_name": (
         "continues: {problem:message} It names the earlier round whose trials count too."
     ),
+    # how a schedule becomes longer
+    "stretch.warmup": "warm-up stays {warmup_steps} steps; {rule:message}",
+    "stretch.linear": (
+        "the decay stays {decay_steps} steps, {extra} more come before it at the base rate"
+    ),
+    "stretch.stable": "the stable phase is {extra} steps longer",
+    "stretch.piecewise": "the first piece is {extra} steps longer, the others keep their lengths",
+    "stretch.cosine": "the same base rate, the cosine stretched to {steps} steps",
+    "stretch.constant": "the rate stays constant",
+    "stretch.rsqrt_kept": "the rate had not begun to decay; rsqrt is kept",
+    "stretch.rsqrt_replaced": (
+        "rsqrt would spend the extra steps below {end_factor:.3g} of the base rate: constant, then "
+        "linear over {decay_steps} steps to the same end rate instead"
+    ),
+    "round.asks": "{goal} [{change:message}]",
+    "round.bad_change": (
+        "change: {change!r} is no message with a code and its facts. Leave it out: "
+        "the commands that propose a round write it."
+    ),
     "round.continues_itself": (
         "continues: {name!r} is this round itself. Name an earlier one, or leave it out."
     ),

@@ -14,6 +14,11 @@ def _bad_booleans(facts: Facts) -> str:
 
 
 SENTENCES: dict[str, Template] = {
+    "join.not_a_round": "worker({round!r}): name a round of the store, such as 'depth'.",
+    "join.unknown_search": (
+        "{round} began with the search {search!r}, which is none of {known:list}. Pass it again: "
+        "worker({round!r}, workload, search=...)."
+    ),
     "checkpoint.no_snapshot": (
         "trial {trial} has no snapshot: its training never called run.save(). Save in the "
         "training function, or load a checkpoint of your own from checkpoint.folder."
@@ -56,7 +61,7 @@ SENTENCES: dict[str, Template] = {
     ),
     "command.steps_unknown": (
         "{before}{{{field}}} cannot be filled in: the number of steps is not known. Say what "
-        'it is called: means={{"max_train_steps": "..."}}.'
+        "it is called: {declare.means.max_train_steps}."
     ),
     "evaluate.not_callable": (
         "with_={with_!r} is neither a function nor a command: define full(checkpoint) -> "
@@ -158,7 +163,7 @@ SENTENCES: dict[str, Template] = {
     "run.steps_unknown": (
         "the number of training steps is not known, as there is no {name}: call "
         "run.steps(max_train_steps), or name the hyperparameter that has it, "
-        'means={{"max_train_steps": "..."}}.'
+        "{declare.means.max_train_steps}."
     ),
     "session.bad_count": "ask({count!r}): say how many trials, from 1.",
     "session.closed": "this session is closed: open the round again to ask for more.",

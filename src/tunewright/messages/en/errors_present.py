@@ -8,7 +8,7 @@ SENTENCES: dict[str, Template] = {
     "plot.bad_ending": "{what}: cannot write {target!r}. End the path in {first} or {second}.",
     "plot.no_gradient_norm": (
         "{round}: none of the best trials logged {metric!r}. Log the norm of the gradient, and "
-        'say what you call it: Workload(means={{"gradient_norm": ...}}).'
+        "say what you call it: {declare.means.gradient_norm}."
     ),
     "plot.no_such_hyperparameter": (
         "{round}: no searched hyperparameter {name!r}. It has: {known:list}."

@@ -16,7 +16,7 @@ SENTENCES: dict[str, Template] = {
     "critical_batch.epochs": (
         "{name} counts epochs: a larger batch would get fewer steps and look worse for that "
         "alone. Let the program take a number of steps, and say what it is called: "
-        'means={{"max_train_steps": "..."}}.'
+        "{declare.means.max_train_steps}."
     ),
     "critical_batch.no_steps": (
         "max_train_steps={max_train_steps!r}: say the steps of every trial."
@@ -27,7 +27,7 @@ SENTENCES: dict[str, Template] = {
     ),
     "critical_batch.unknown_hyperparameter": (
         "{name}: the training program takes no such hyperparameter. If it has another name, "
-        'say so: means={{"{meaning}": "..."}}.'
+        "say so: {meaning:means}."
     ),
     "longer.bad_share": "share={share!r}: a share of the length, such as 0.25; 4 at most.",
     "longer.bad_times": "times={times!r}: from 2 to 20 seeds of each length.",
@@ -146,7 +146,7 @@ SENTENCES: dict[str, Template] = {
     ),
     "throughput.workload_without_batch_size": (
         "{shown} takes no {name}: say which of its arguments is the batch size, "
-        'means={{"batch_size": "{which}"}}.'
+        "{declare.means.batch_size:{which}}."
     ),
     "train_steps.bad_factor": "factor={factor!r}: from 1 (as measured) to 10; 1.5 to 2 is usual.",
     "train_steps.bad_learning_rate": (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tunewright import messages
-from tunewright.messages import Facts, Template, words
+from tunewright.messages import Facts, Template, declared, words
 
 # what a warning of the checklist means for a launch, by check
 OBJECTIONS = {
@@ -113,7 +113,7 @@ def _identical(facts: Facts) -> str:
     return (
         f"all repeats of {arms} gave the same value: the program does not use its seed, so that "
         "no probability can be given. Let it use run.seeds (a command: {run.seed}), or declare "
-        "Workload(deterministic=True) (deterministic = true under [workload])"
+        f"it: {declared('workload', 'deterministic', True)}"
     )
 
 
@@ -407,7 +407,7 @@ SENTENCES: dict[str, Template] = {
     "repeat.identical": (
         "All repeats of trial {trials:list} gave the same value: the program does not use its "
         "seed. Let it use run.seeds (a command: {{run.seed}}), or declare it: "
-        "Workload(deterministic=True), deterministic = true under [workload]"
+        "{declare.workload.deterministic:true}"
     ),
     # variances
     "variance.repeats": "from {repeats} repeats",

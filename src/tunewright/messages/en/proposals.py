@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tunewright import messages
-from tunewright.messages import Facts, Template, fill, words
+from tunewright.messages import Facts, Template, fill, sentence, words
 from tunewright.messages.en.findings_space import REFERENCES
 
 
@@ -34,21 +34,13 @@ def _widen(facts: Facts) -> str:
 
 
 def _longer(facts: Facts) -> str:
-    rule = nested(facts["rule"])
+    rule = sentence(facts["rule"])
     said = f"{_asked(facts)}; train the best for {facts['steps']} steps: {rule}"
     then = facts.get("lengths", ())[1:]
     if not then:
         return said
     steps = " and ".join(str(one) for one in then)
     return f"{said}; then {steps} steps, as long as the conclusions of a length hold at the next"
-
-
-def nested(message: Facts | str) -> str:
-    """A message among the facts of another one, in words."""
-    if isinstance(message, str):
-        return message
-    facts = {name: fact for name, fact in message.items() if name != "code"}
-    return messages.text(message["code"], facts)
 
 
 def _regularise(then: str) -> Template:
@@ -137,11 +129,13 @@ SENTENCES: dict[str, Template] = {
     "proposal.stronger": _regularise("try {ranges:ranges}"),
     "proposal.no_regulariser": _because(
         "the round has none of {known:list}: let the training program take one, or declare "
-        "regularisers under [workload.means], in Python Workload(means=...)"
+        "what regularises: {declare.means.regularisers}"
     ),
     "proposal.longer": _longer,
     "proposal.longer_in_doubt": _longer,
-    "proposal.longer_impossible": _because("{problem}"),
+    "proposal.longer_impossible": lambda facts: "; ".join(
+        [_asked(facts), *(sentence(one) for one in facts["problems"])]
+    ),
     "proposal.shorter": _because(
         "{steps} steps instead of {before} leave more trials for the same compute"
     ),
@@ -203,11 +197,9 @@ SENTENCES: dict[str, Template] = {
     "extend.taken_for_model": "taken for parts of the model, which are likely to transfer: "
     "{names:list}",
     # the schedule of longer training
-    "schedule.stretched": "{rule}",
     "schedule.not_named": "no schedule is among the hyperparameters: the program's own is used",
     "schedule.check_own": "check that its learning rate does not spend the {extra} extra steps "
-    "near zero; declare the hyperparameter that sets it as schedule under [workload.means], in "
-    "Python Workload(means=...)",
+    "near zero; declare the hyperparameter that sets it: {declare.means.schedule}",
     "schedule.kept": "{name} = {value!r} is kept as it is",
     "schedule.unknown": "nothing is known of this schedule: check that it does not end {extra} "
     "steps early",

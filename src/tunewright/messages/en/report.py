@@ -74,6 +74,11 @@ def _trials(facts: Facts) -> str:
 
 
 def _chosen(facts: Facts) -> str:
+    whose = "The candidate" if facts["verdict"] in ("keep", "undecided") else "The best"
+    return f"{whose}: {_measured(facts)}"
+
+
+def _measured(facts: Facts) -> str:
     metric, values = facts["metric"], facts["repeats"]
     settings = words.settings(facts["settings"])
     if not values:
@@ -212,7 +217,6 @@ SENTENCES: dict[str, Template] = {
     "chapter.sensitivity": "Which hyperparameters matter",
     # campaigns
     "campaign.chosen": _chosen,
-    "campaign.nothing_chosen": "No trial completed, so nothing was chosen.",
     "campaign.place": "It is {place}, best at step {step}.",
     "campaign.launched": _launched,
     "campaign.tested": _tested,

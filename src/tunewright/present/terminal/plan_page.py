@@ -98,7 +98,7 @@ def recorded(store: str, name: str) -> Results | None:
 
 def print_plan(own: Plan, objective: str, console: Console) -> None:
     """Print the plan."""
-    console.print(Text.assemble((words.printable(own.round.name), "bold"), f"  {own.round.goal}"))
+    console.print(Text.assemble((words.printable(own.round.name), "bold"), f"  {own.round.asks}"))
     for label, text in lines(own, objective):
         console.print(Text.assemble((label.ljust(LABEL), "dim"), text), soft_wrap=True)
     if own.first:

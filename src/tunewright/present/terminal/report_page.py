@@ -36,7 +36,7 @@ def print_report(
     for label, text in _pairs(answer, reader):
         line(label, text)
     for note in results.notes:
-        line("note", note)
+        line("note", str(note))
     console.print()
     findings = [*answer.doubts, *answer.fine, *answer.unknown]
     print_checklist(results, findings, console, reader)

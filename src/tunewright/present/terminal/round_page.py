@@ -27,7 +27,7 @@ LABEL = 12  # width of the left column
 def print_round(results: Results, console: Console) -> None:
     """Print the page: verdict first, table after it, the next commands last."""
     own = results.round
-    name, goal = words.printable(own.name), words.one_line(own.goal)
+    name, goal = words.printable(own.name), words.one_line(own.asks)
     console.print(Text.assemble((name, "bold"), f"  {goal}"))
     console.print(Text(verdict(results)), soft_wrap=True)
     console.print()
@@ -120,7 +120,7 @@ def remarks(results: Results) -> Iterator[tuple[str, str]]:
     if results.round.caveats:
         yield "caveats", "; ".join(words.printable(caveat) for caveat in results.round.caveats)
     for note in results.notes:
-        yield "note", words.one_line(note)
+        yield "note", words.one_line(str(note))
 
 
 def reasons(results: Results, status: Status) -> list[tuple[str, list[int | None]]]:

@@ -81,7 +81,7 @@ def best(row: Tracked) -> Text:
 
 def details(row: Tracked) -> Text:
     """The goal, and below it the note, the files and the command."""
-    text = Text(words.printable(row.goal))
+    text = Text(words.printable(row.asks))
     for label, content in _labelled(row):
         text.append("\n")
         text.append(label.ljust(LABEL), style="dim")
@@ -92,7 +92,7 @@ def details(row: Tracked) -> Text:
 def _labelled(row: Tracked) -> Iterator[tuple[str, str]]:
     yield "objective", row.objective
     if row.note:
-        yield "note", row.note
+        yield "note", str(row.note)
     if row.definition:
         yield "config", near(row.definition)
     if row.checkpoint:
