@@ -209,7 +209,6 @@ def test_every_call_fits_the_function_it_names() -> None:
         repeats=lambda number: [trial, trial],
         store="tuning.db",
         export=lambda path: path,
-        store="tuning.db",
     )
     names = {
         "tw": Recorder(tw),

@@ -186,7 +186,7 @@ class TrainAgain(Action):
         """`tunewright again ROUND N`."""
         which = () if self.repeat is None else ("--repeat", str(self.repeat))
         anyway = ("--anyway",) if self.anyway else ()
-        return _command(
+        return command_about(
             "again", round=self.round, then=(str(self.number),), options=(*which, *anyway)
         )
 
@@ -276,7 +276,7 @@ class StopRound(Action):
     @property
     def argv(self) -> Argv:
         """`tunewright stop ROUND`."""
-        return _command("stop", round=self.round)
+        return command_about("stop", round=self.round)
 
     @property
     def call(self) -> str:
@@ -295,7 +295,7 @@ class RemoveRound(Action):
     @property
     def argv(self) -> Argv:
         """`tunewright rm ROUND`."""
-        return _command("rm", round=self.round, options=("--undo",) if self.undo else ())
+        return command_about("rm", round=self.round, options=("--undo",) if self.undo else ())
 
     @property
     def call(self) -> str:
@@ -376,7 +376,7 @@ class ProbeLonger(Action):
     @property
     def argv(self) -> Argv:
         """`tunewright probe longer ROUND`."""
-        return _command("probe", "longer", round=self.round)
+        return command_about("probe", "longer", round=self.round)
 
     @property
     def call(self) -> str:

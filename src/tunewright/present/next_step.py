@@ -10,7 +10,6 @@ from tunewright.actions import (
     Action,
     CheckRound,
     Export,
-    JoinRound,
     Launch,
     NextRound,
     Repeat,
@@ -20,6 +19,7 @@ from tunewright.actions import (
     StopRound,
 )
 from tunewright.messages import Message
+from tunewright.remedies import JoinRound
 from tunewright.store.results import Results
 
 REPEATS = 5  # of the best configuration, to know its trial variance
