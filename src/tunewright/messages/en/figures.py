@@ -217,6 +217,7 @@ CAPTIONS: dict[str, Template] = {
     ),
     "figure.gradient_norm.percentile": "90 % below {clip_norm}",
     "figure.isolation": "Best {metric} by {name}, with equal budgets.",
+    "figure.isolation.nothing": "No trial has completed at any value of {name}.",
     "figure.isolation.range": "Best {metric} by {name}.",
     "figure.isolation.arm": _arm,
     "figure.isolation.worse": lambda facts: (
@@ -243,7 +244,7 @@ CAPTIONS: dict[str, Template] = {
     "figure.progress.pruned": "Bars above: {pruned:count pruned trial}.",
     "figure.progress.repeats": "Hollow: {repeats:count repeat} under new seeds.",
     "figure.pair": _pair,
-    "figure.pair.empty": "no trial has ended",
+    "figure.pair.nothing": "No trial has completed.",
     "figure.batch_scaling": _batch_scaling,
     "figure.batch_scaling.nothing": "No batch size reached the goal.",
     "figure.steps_to_fit": _steps_to_fit,

@@ -86,6 +86,11 @@ class Figure(Generic[Data]):
         return words_of(f"title.{self.name}")
 
     @property
+    def empty(self) -> bool:
+        """Whether there is nothing to draw; the caption says why."""
+        return self.caption[0].code == f"figure.{self.name}.nothing"
+
+    @property
     def wide(self) -> bool:
         """Whether it takes a whole row of a report."""
         return self.size[0] > SINGLE

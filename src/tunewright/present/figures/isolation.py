@@ -162,6 +162,8 @@ def _caption(data: IsolationData) -> tuple[Message, ...]:
     asked = {"metric": data.metric, "name": data.name}
     if data.buckets is not None:
         return Message("figure.isolation.range", asked), trend(data.buckets)
+    if not any(arm.values for arm in data.arms):
+        return (Message("figure.isolation.nothing", asked),)
     said = [Message("figure.isolation", asked)]
     for arm in data.arms:
         facts = {
@@ -214,7 +216,7 @@ def _draw_arms(axes: Axes, data: IsolationData) -> None:
             "o",
             color=FAINT,
             markersize=3,
-            label=once("trials"),
+            label=once("trials") if arm.values else None,
             rasterized=True,
         )
         if arm.noise is not None:

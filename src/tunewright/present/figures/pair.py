@@ -114,6 +114,8 @@ def _chosen(
 
 
 def _caption(data: PairData) -> tuple[Message, ...]:
+    if np.isnan(data.values).all():
+        return (Message("figure.pair.nothing"),)
     first, second = data.columns
     facts = {"first": first, "second": second, "metric": data.metric}
     said = [Message("figure.pair", {**facts, "important": data.by_importance})]
@@ -127,7 +129,7 @@ def draw_pair(canvas: Canvas, data: PairData) -> None:
     axes = canvas.subplots()
     completed = ~np.isnan(data.values)
     if not len(data.x):
-        nothing(axes, words_of("pair.empty"))
+        nothing(axes, words_of("pair.nothing"))
         return
     axes.grid(True, color=GRID, linewidth=0.6)
     ranks = data.ranks

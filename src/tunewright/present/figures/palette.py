@@ -10,7 +10,7 @@ from __future__ import annotations
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#7F4F24")
 SHAPES = ("o", "s", "D", "^", "v", "P")
 # single trials by their rank, where several are drawn next to each other
-RANKS = ("#111111", "#4A1486", "#6A51A3", "#807DBA", "#A29BD0")
+RANKS = ("#111111", "#3F007D", "#5E3C99", "#7A5BB0", "#8666BB")
 INFEASIBLE = "#C8102E"  # always an X too
 PRUNED = "#75706B"  # always an upright bar too
 BEST = "#111111"  # the best trials: rings, bars, lines
@@ -35,8 +35,8 @@ VARIABLES: dict[str, tuple[str, str]] = {
     "best": (BEST, "#F5F5F5"),
     "rank-2": (RANKS[1], "#C9B8F0"),
     "rank-3": (RANKS[2], "#B09BE0"),
-    "rank-4": (RANKS[3], "#9684CB"),
-    "rank-5": (RANKS[4], "#8072B3"),
+    "rank-4": (RANKS[3], "#A08DD6"),
+    "rank-5": (RANKS[4], "#9684CB"),
     "infeasible": (INFEASIBLE, "#FF7A85"),
     "pruned": (PRUNED, "#A8A29C"),
     "noise": (NOISE, "#7A6B45"),

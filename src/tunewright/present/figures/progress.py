@@ -67,7 +67,7 @@ def progress(rounds: Results | Sequence[Results]) -> Figure[ProgressData]:
     """The trials of a round, or of several one after the other, with the best so far as a line."""
     given = [rounds] if isinstance(rounds, Results) else list(rounds)
     data = progress_data(given)
-    size = (SINGLE if len(given) == 1 else DOUBLE, HEIGHT)
+    size = (SINGLE if isinstance(rounds, Results) else DOUBLE, HEIGHT)
     goal = given[0].round.goal
     return Figure("progress", data, _caption(data), size, goal, drawing=draw_progress)
 
@@ -121,6 +121,8 @@ def _caption(data: ProgressData) -> tuple[Message, ...]:
 
 def draw_progress(canvas: Canvas, data: ProgressData) -> None:
     """A mark for each trial, a band for each round, a step line for the best so far."""
+    from matplotlib.ticker import MaxNLocator
+
     axes = canvas.subplots()
     values = drawable([np.nan if v is None else v for s in data.rounds for v in s.values])
     finite = values[np.isfinite(values)]
@@ -146,6 +148,7 @@ def draw_progress(canvas: Canvas, data: ProgressData) -> None:
     _bands(axes, data)
     axes.set_xlabel(words_of("label.in_order", rounds=len(data.rounds)))
     axes.set_ylabel(label_of(data.metric, 30))
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlim(-0.6, max(data.trials - 0.4, 0.6))
     axes.grid(True, axis="y", color=GRID, linewidth=0.6)
     if not (data.minimize and set_scale(axes, "y", finite[finite <= high], wide=WIDE)):
