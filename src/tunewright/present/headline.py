@@ -65,7 +65,9 @@ def _unjudged(results: Results, why: Message) -> Message:
 
 
 def _compared(results: Results, evidence: ComparisonEvidence) -> Message:
-    settings = {study.label: study.scientific for study in results.studies}
+    labels = [evidence.best, *(pair.other for pair in evidence.pairs)]
+    known = {study.label: study.scientific for study in results.studies}
+    settings = {label: known.get(label, {}) for label in labels}
     judged = [pair for pair in evidence.pairs if pair.difference is not None]
     told = all(pair.verdict == "worse" for pair in judged)
     nearest = judged[0] if judged else evidence.pairs[0]

@@ -61,7 +61,7 @@ _COLOUR = re.compile(r"(fill|stroke): (#[0-9a-f]{6})")
 _GLYPH = "Glyph .* missing from font"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Figure(Generic[Data]):
     """A figure that shows itself in a notebook; `data` is what it shows, `says` the same in words.
 
@@ -74,6 +74,10 @@ class Figure(Generic[Data]):
     size: tuple[float, float] = (SINGLE, HEIGHT)  # inches
     goal: str = ""  # the question of the round, below the title of a file
     drawing: Drawing[Data] = field(repr=False, kw_only=True)
+
+    def __repr__(self) -> str:
+        """The kind and the caption, without the data."""
+        return f"<{self.name}: {label_of(self.says, 200)}>"
 
     @property
     def says(self) -> str:
