@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from tunewright import messages
 from tunewright.actions import Action
@@ -17,6 +17,7 @@ from tunewright.messages import Message, Text, Words, markup
 
 Verdict = Literal["ok", "note", "warn", "cannot_judge"]
 Scope = Literal["study", "round"]
+MOST_LINES = 40  # of findings printed as text
 
 
 @dataclass(frozen=True)
@@ -80,10 +81,51 @@ class Finding:
 
     def _repr_html_(self) -> str:
         """Headline, evidence and actions as a notebook shows them; actions are calls."""
+        return markup.alone(self.entry)
+
+    @property
+    def entry(self) -> str:
+        """The finding as an item of a list; actions are calls."""
         about = () if self.scope == "round" else (self.about,)
-        actions = [(one.code_for("python"), one.text) for one in self.actions]
-        entry = markup.finding(self.verdict, self.check, [(about, self.words)], actions)
-        return markup.alone(entry)
+        shown = () if self.verdict == "ok" else self.actions
+        actions = [(one.code_for("python"), one.text) for one in shown]
+        return markup.finding(self.verdict, self.check, [(about, self.words)], actions)
+
+    def __repr__(self) -> str:
+        """The verdict and the headline, without the evidence."""
+        return f"<{self.verdict} {self.check} ({self.about}): {self.headline}>"
+
+
+class Findings(list[Finding]):
+    """The answers of the checklist: a list that a notebook shows as one page, warnings first."""
+
+    @property
+    def tally(self) -> Message:
+        """How many warn, note, are fine, and could not be judged."""
+        verdicts = [finding.verdict for finding in self]
+        return Message("card.findings", {v: verdicts.count(v) for v in get_args(Verdict)})
+
+    def of(self, *verdicts: Verdict) -> Findings:
+        """Those with one of these verdicts, in the order of the checklist."""
+        return Findings(finding for finding in self if finding.verdict in verdicts)
+
+    def __repr__(self) -> str:
+        """The counts, then one line for each that warns or notes."""
+        pressing = [f"  {one!r}" for one in (*self.of("warn"), *self.of("note"))]
+        return "\n".join([f"<Findings: {self.tally}>", *pressing[:MOST_LINES]])
+
+    def _repr_html_(self) -> str:
+        """Warnings and notes; what is fine or could not be judged stands below, folded."""
+        fine, unknown = self.of("ok"), self.of("cannot_judge")
+        folds = [
+            (Message("card.fine", {"count": len(fine)}).text, [one.entry for one in fine]),
+            (
+                Message("card.not_judged", {"count": len(unknown)}).text,
+                [one.entry for one in unknown],
+            ),
+        ]
+        pressing = (*self.of("warn"), *self.of("note"))
+        return markup.folded([one.entry for one in pressing], folds, self.tally.text)
 
 
 def said_once(findings: Iterable[Finding], round_name: str) -> list[Finding]:

@@ -16,7 +16,7 @@ from tunewright.advice.fix import fix
 from tunewright.advice.length import longer, shorter
 from tunewright.advice.more_trials import more_trials, pressing, too_few, undecided
 from tunewright.advice.narrow import leave_out, narrow
-from tunewright.advice.proposal import Proposal
+from tunewright.advice.proposal import Proposal, Proposals
 from tunewright.advice.regularise import regularise
 from tunewright.advice.repair import calm, finish, mend, stabilise
 from tunewright.advice.widen import widen
@@ -44,7 +44,7 @@ PROPOSERS: tuple[Proposer, ...] = (
 IMPROVERS: tuple[Proposer, ...] = (stop, shorter, exploit, repeat, fix, narrow, undecided)
 
 
-def next_round(results: Results, findings: Sequence[Finding] | None = None) -> tuple[Proposal, ...]:
+def next_round(results: Results, findings: Sequence[Finding] | None = None) -> Proposals:
     """Ranked proposals for what to do after a round, each with its reason.
 
     `findings` are those of `check(results)`, which is asked when they are not given. Pass results
@@ -56,7 +56,7 @@ def next_round(results: Results, findings: Sequence[Finding] | None = None) -> t
     done = explored(found) and not too_few(results, found)
     improvers = IMPROVERS if done else (shorter,)
     made += [one for propose in improvers for one in propose(results, found)]
-    return tuple(_distinct(made))
+    return Proposals(_distinct(made))
 
 
 def _distinct(proposals: Sequence[Proposal]) -> list[Proposal]:

@@ -21,7 +21,7 @@ from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value, same_value
 from tunewright.design.round import Round
 from tunewright.launches.lineage import Launched, Place, baseline, launches
-from tunewright.messages import Message
+from tunewright.messages import Message, markup
 from tunewright.store.campaigns import PROBE
 from tunewright.store.evaluations import Evaluation
 from tunewright.store.probes import ProbeRecord
@@ -94,6 +94,24 @@ class Campaign:
     def name(self) -> str:
         """What it is called."""
         return self.definition.name
+
+    @property
+    def _headline(self) -> str:
+        facts = {"name": self.name, "spent": self.spent, "total": self.total}
+        return Message("card.campaign", {**facts, "rounds": len(self.rounds)}).text
+
+    def __repr__(self) -> str:
+        """The name and what it has spent, on one line."""
+        return f"<Campaign {self._headline}>"
+
+    def _repr_html_(self) -> str:
+        """A card for a notebook: what it chose, and its steps with their reasons."""
+        best = dict(self.best or {})
+        names = ("step", "what", "why", "round")
+        columns = tuple(Message(f"card.label.{name}").text for name in names)
+        rows = tuple((one.number, one.kind, str(one.reason), one.round) for one in self.log)
+        table = markup.Table(columns, rows)
+        return markup.card(self._headline, [self.space.goal], facts=best, table=table)
 
     @property
     def space(self) -> Round:

@@ -33,7 +33,7 @@ from tunewright.launches.replicate import replicates
 from tunewright.launches.rivals import Named, Rivals, as_recorded, of_round, rivals
 from tunewright.launches.study_variance import luck_of_gain
 from tunewright.launches.terms import LaunchTerms
-from tunewright.messages import Message, Text
+from tunewright.messages import Message, Text, markup
 from tunewright.stats.gain import History
 from tunewright.store.results import Results
 from tunewright.store.store import Store
@@ -77,6 +77,16 @@ class LaunchReport(Facts):
     def __str__(self) -> str:
         """The headline."""
         return self.headline
+
+    def __repr__(self) -> str:
+        """The headline and the two arms, on one line."""
+        return f"<{self.headline} ({self.candidate} against {self.baseline})>"
+
+    def _repr_html_(self) -> str:
+        """The decision as a card; a plan or a first baseline by its headline."""
+        if self.decision is not None and not self.interrupted:
+            return self.decision._repr_html_()
+        return markup.card(self.headline, [f"{self.candidate}", f"{self.baseline or ''}"])
 
 
 def launch(

@@ -80,7 +80,14 @@ def finding(
 
 def alone(*entries: str) -> str:
     """Findings with the style they need, as a notebook shows them."""
-    return render("findings.html", style=style(), entries=entries)
+    return render("findings.html", style=style(), title="", entries=entries, folds=())
+
+
+def folded(shown: Iterable[str], folds: Iterable[tuple[str, Sequence[str]]], title: str) -> str:
+    """Findings of which some are shown and the others stand below a summary that opens."""
+    groups = [(summary, entries) for summary, entries in folds if entries]
+    facts = {"title": title, "entries": list(shown), "folds": groups}
+    return render("findings.html", style=style(), **facts)
 
 
 @dataclass(frozen=True)
@@ -111,6 +118,11 @@ def card(
         more=max(0, len(rows) - MOST_ROWS),
         actions=list(actions),
     )
+
+
+def cards(title: str, made: Sequence[str]) -> str:
+    """Several cards below one title."""
+    return render("cards.html", title=title, cards=made)
 
 
 def text(said: Any) -> str:

@@ -16,6 +16,7 @@ from tunewright.design.ranges import Value, same_value
 from tunewright.design.round import Round
 from tunewright.design.study import Study
 from tunewright.errors import NotFound
+from tunewright.messages import Message
 from tunewright.store.card import card
 from tunewright.store.curves import Curve
 from tunewright.store.export import write_export
@@ -214,6 +215,11 @@ class Results:
     def export(self, path: str | Path, table: Table = "trials") -> Path:
         """Write a .csv, .parquet or .json file with one row per trial, or per logged point."""
         return write_export(self, Path(path), table)
+
+    def __repr__(self) -> str:
+        """The name and the counts, on one line."""
+        facts = {"counts": dict(self.counts), "trials": len(self.trials)}
+        return f"<Results of {self.round.name!r}, {Message('card.results', facts)}>"
 
     def _repr_html_(self) -> str:
         """The verdict card a notebook shows."""

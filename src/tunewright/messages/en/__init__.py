@@ -13,6 +13,7 @@ from tunewright.messages import Facts, Template
 from tunewright.messages.en import (
     actions,
     campaigns,
+    cards,
     design,
     errors,
     errors_advice,
@@ -53,6 +54,7 @@ SENTENCES: Mapping[str, Template] = {
     **proposals.SENTENCES,
     **report.SENTENCES,
     **figures.SENTENCES,
+    **cards.SENTENCES,
     **campaigns.SENTENCES,
     **launches.SENTENCES,
     **probes.SENTENCES,
