@@ -316,6 +316,11 @@ class Launch(Action):
         """`tunewright launch ROUND`."""
         return _command("launch", round=self.round)
 
+    @property
+    def call(self) -> str:
+        """`tw.launch`."""
+        return "tw.launch(results, workload)"
+
 
 @dataclass(frozen=True)
 class Extend(Action):

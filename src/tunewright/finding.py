@@ -5,7 +5,7 @@ The words are made from these facts by `messages`, when somebody reads them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, get_args
@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args
 from tunewright import messages
 from tunewright.actions import Action
 from tunewright.facts import Facts
-from tunewright.messages import Message, Text, Words, markup
+from tunewright.messages import Message, Text, Words, markup, words
 
 Verdict = Literal["ok", "note", "warn", "cannot_judge"]
 Scope = Literal["study", "round"]
@@ -81,19 +81,12 @@ class Finding:
 
     def _repr_html_(self) -> str:
         """Headline, evidence and actions as a notebook shows them; actions are calls."""
-        return markup.alone(self.entry)
-
-    @property
-    def entry(self) -> str:
-        """The finding as an item of a list; actions are calls."""
-        about = () if self.scope == "round" else (self.about,)
-        shown = () if self.verdict == "ok" else self.actions
-        actions = [(one.code_for("python"), one.text) for one in shown]
-        return markup.finding(self.verdict, self.check, [(about, self.words)], actions)
+        return markup.alone(_entry([self]))
 
     def __repr__(self) -> str:
         """The verdict and the headline, without the evidence."""
-        return f"<{self.verdict} {self.check} ({self.about}): {self.headline}>"
+        said = f"<{self.verdict} {self.check} ({self.about}): {self.headline}>"
+        return words.one_line(said)
 
 
 class Findings(list[Finding]):
@@ -116,16 +109,42 @@ class Findings(list[Finding]):
 
     def _repr_html_(self) -> str:
         """Warnings and notes; what is fine or could not be judged stands below, folded."""
-        fine, unknown = self.of("ok"), self.of("cannot_judge")
-        folds = [
-            (Message("card.fine", {"count": len(fine)}).text, [one.entry for one in fine]),
-            (
-                Message("card.not_judged", {"count": len(unknown)}).text,
-                [one.entry for one in unknown],
-            ),
-        ]
-        pressing = (*self.of("warn"), *self.of("note"))
-        return markup.folded([one.entry for one in pressing], folds, self.tally.text)
+        folds = []
+        for code, verdict in (("card.fine", "ok"), ("card.not_judged", "cannot_judge")):
+            own = [finding for finding in self if finding.verdict == verdict]
+            folds.append((Message(code, {"count": len(own)}).text, _entries(own)))
+        pressing = _entries([*self.of("warn"), *self.of("note")])
+        return markup.folded(pressing, folds, self.tally.text)
+
+
+def _entries(findings: Sequence[Finding]) -> list[str]:
+    """Items of a list: settings with the same headline and remedy share one."""
+    groups: list[tuple[Any, list[Finding]]] = []
+    for one in findings:
+        key = (one.verdict, one.check, one.headline, one.actions)
+        same = next((group for known, group in groups if known == key), None)
+        if same is None:
+            groups.append((key, [one]))
+        else:
+            same.append(one)
+    return [_entry(group) for _, group in groups]
+
+
+def _entry(group: Sequence[Finding]) -> str:
+    """Findings that share a headline as one item; actions are calls."""
+    first = group[0]
+    shown = () if first.verdict == "ok" else first.actions
+    actions = [(one.code_for("python"), one.text) for one in shown]
+    if len(group) == 1:
+        about = () if first.scope == "round" else (first.about,)
+        return markup.finding(first.verdict, first.check, [(about, first.words)], actions)
+    lines = tuple(
+        Message("checklist.of_setting", {"about": one.about, "text": line}).text
+        for one in group
+        for line in one.words.evidence
+    )
+    found = Words(first.headline, lines)
+    return markup.finding(first.verdict, first.check, [((), found)], actions)
 
 
 def said_once(findings: Iterable[Finding], round_name: str) -> list[Finding]:

@@ -21,7 +21,7 @@ from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value, same_value
 from tunewright.design.round import Round
 from tunewright.launches.lineage import Launched, Place, baseline, launches
-from tunewright.messages import Message, markup
+from tunewright.messages import Message, markup, words
 from tunewright.store.campaigns import PROBE
 from tunewright.store.evaluations import Evaluation
 from tunewright.store.probes import ProbeRecord
@@ -102,7 +102,7 @@ class Campaign:
 
     def __repr__(self) -> str:
         """The name and what it has spent, on one line."""
-        return f"<Campaign {self._headline}>"
+        return words.one_line(f"<Campaign {self._headline}>")
 
     def _repr_html_(self) -> str:
         """A card for a notebook: what it chose, and its steps with their reasons."""

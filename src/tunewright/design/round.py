@@ -120,7 +120,7 @@ class Round:
     def __repr__(self) -> str:
         """The name, the goal and the size, on one line; `round_file` writes all of it."""
         facts = {"name": self.name, "studies": len(self.studies), "trials": self.trials_per_study}
-        return f"<Round {Message('card.round', facts)}: {words.one_line(self.goal)[:200]}>"
+        return words.one_line(f"<Round {Message('card.round', facts)}: {self.goal[:200]}>")
 
     def _repr_html_(self) -> str:
         """A card for a notebook: the goal, and every hyperparameter in its role."""

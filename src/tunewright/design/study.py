@@ -10,7 +10,7 @@ from tunewright.design.conditions import Fixed, Hyperparameter, holds
 from tunewright.design.ranges import Choice, Value, same_value
 from tunewright.design.role_table import table_of
 from tunewright.errors import DesignError
-from tunewright.messages import Message, markup
+from tunewright.messages import Message, markup, words
 
 MOST_BRANCHES = 1000  # beyond it no budget reaches every combination
 
@@ -43,7 +43,7 @@ class Study:
 
     def __repr__(self) -> str:
         """The setting and the number of trials, on one line."""
-        return f"<Study {self._headline} of {self.round!r}>"
+        return words.one_line(f"<Study {self._headline} of {self.round!r}>")
 
     def _repr_html_(self) -> str:
         """A card for a notebook: the setting, and what is searched under it."""

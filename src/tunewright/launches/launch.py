@@ -82,7 +82,8 @@ class Launch(Facts):
 
     def __repr__(self) -> str:
         """The headline and the two arms, on one line."""
-        return f"<{self.headline} ({self.candidate} against {self.baseline})>"
+        arms = f"{self.candidate} against {self.baseline}"
+        return words.one_line(f"<{self.headline} ({arms})>")
 
     def _repr_html_(self) -> str:
         """A card for a notebook: the headline, the numbers, the reasons, what limits them."""

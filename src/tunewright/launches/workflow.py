@@ -33,7 +33,7 @@ from tunewright.launches.replicate import replicates
 from tunewright.launches.rivals import Named, Rivals, as_recorded, of_round, rivals
 from tunewright.launches.study_variance import luck_of_gain
 from tunewright.launches.terms import LaunchTerms
-from tunewright.messages import Message, Text, markup
+from tunewright.messages import Message, Text, markup, words
 from tunewright.stats.gain import History
 from tunewright.store.results import Results
 from tunewright.store.store import Store
@@ -80,7 +80,8 @@ class LaunchReport(Facts):
 
     def __repr__(self) -> str:
         """The headline and the two arms, on one line."""
-        return f"<{self.headline} ({self.candidate} against {self.baseline})>"
+        arms = f"{self.candidate} against {self.baseline}"
+        return words.one_line(f"<{self.headline} ({arms})>")
 
     def _repr_html_(self) -> str:
         """The decision as a card; a plan or a first baseline by its headline."""

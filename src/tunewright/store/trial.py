@@ -57,7 +57,7 @@ class Trial:
         """What became of it and its configuration, on one line; without curves."""
         shown = words.settings(dict(list(self.configuration.items())[:MOST_SHOWN]))
         more = ", ..." if len(self.configuration) > MOST_SHOWN else ""
-        return f"<{self._headline} ({shown}{more})>"
+        return words.one_line(f"<{self._headline} ({shown}{more})>")
 
     def _repr_html_(self) -> str:
         """A card for a notebook: what became of it, its configuration, what it took."""

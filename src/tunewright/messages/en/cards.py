@@ -66,4 +66,7 @@ SENTENCES: dict[str, Template] = {
     "card.label.round": "round",
     "card.label.what": "what",
     "card.label.best": "best",
+    "card.label.study": "study",
+    "card.label.trial": "trial",
+    "card.none_completed": "no completed trial to {objective}",
 }

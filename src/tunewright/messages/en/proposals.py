@@ -99,7 +99,7 @@ SENTENCES: dict[str, Template] = {
         "the round has none of {known:list}: let the training program take one, or declare "
         "regularisers under [workload.means], in Python Workload(means=...)"
     ),
-    "proposal.longer": _because("train the best for {steps} steps: {rule}"),
+    "proposal.longer": _because("train the best for {steps} steps: {rule:message}"),
     "proposal.longer_impossible": _because("{problem}"),
     "proposal.shorter": _because(
         "{steps} steps instead of {before} leave more trials for the same compute"
