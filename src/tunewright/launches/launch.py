@@ -97,7 +97,9 @@ class Launch(Facts):
             "interval": None if self.interval is None else _interval(self.interval),
             "runs": " + ".join(str(runs) for runs in self.runs),
         }
-        facts = {Message(f"card.label.{n}").text: v for n, v in numbers.items() if v is not None}
+        facts: dict[str, Any] = {
+            Message(f"card.label.{n}").text: v for n, v in numbers.items() if v is not None
+        }
         limits = [Message("card.limits", {"text": one.text}).text for one in self.caveats]
         return markup.card(self.headline, [*self.reasons, *limits], facts=facts)
 

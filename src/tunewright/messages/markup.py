@@ -86,8 +86,7 @@ def alone(*entries: str) -> str:
 def folded(shown: Iterable[str], folds: Iterable[tuple[str, Sequence[str]]], title: str) -> str:
     """Findings of which some are shown and the others stand below a summary that opens."""
     groups = [(summary, entries) for summary, entries in folds if entries]
-    facts = {"title": title, "entries": list(shown), "folds": groups}
-    return render("findings.html", style=style(), **facts)
+    return render("findings.html", style=style(), title=title, entries=list(shown), folds=groups)
 
 
 @dataclass(frozen=True)

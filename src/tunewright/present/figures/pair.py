@@ -186,5 +186,6 @@ def draw_pair(canvas: Canvas, data: PairData) -> None:
         bar.set_ticks(spots, labels=labels)
         bar.set_label(label_of(data.metric, 36))
         bar.outline.set_visible(False)
-        bar.solids.set_rasterized(True)
+        if bar.solids is not None:
+            bar.solids.set_rasterized(True)
     above(canvas)
