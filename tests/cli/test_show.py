@@ -10,7 +10,9 @@ from tests.cli.small_project import Tunewright
 
 def test_ls_is_the_tracking_table(tunewright: Tunewright, ran: Path) -> None:
     tunewright("note", "layers", "try four layers next")
-    answer = tunewright("ls")
+    short = tunewright("ls")
+    assert short.code == 0 and len(short.out.splitlines()) == 2
+    answer = tunewright("ls", "-v")
     assert answer.code == 0
     for expected in ("layers", "Do more layers help?", "try four layers next", "valid_error"):
         assert expected in answer.out

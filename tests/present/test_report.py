@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pytest
 from tests.pages import replayed
 
 import tunewright as tw
@@ -67,6 +68,7 @@ def test_an_imported_adaptive_study_has_best_so_far_importance_and_pruned_trials
     assert made.html.count("<h1>") == 1
 
 
+@pytest.mark.beyond_core
 def test_the_page_about_reports_runs(tmp_path: Path) -> None:
     replayed("report.md", tmp_path, promises=2)
     assert (tmp_path / "depth.html").stat().st_size > 20_000

@@ -24,10 +24,17 @@ from tunewright.store.tables import Table
 TABLES: dict[str, Table] = {"trials": "trials", "curves": "curves"}
 
 
-def ls(store: StoreOption = None, json: JsonOption = False) -> None:
-    """List the rounds: the tracking table, with trials, the best value and notes."""
+def ls(
+    verbose: Annotated[
+        bool,
+        typer.Option("--verbose", "-v", help="Objective, notes, files and the command of each."),
+    ] = False,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """List the rounds, one line each; `-v` shows how to find the best trial again."""
     rows = stores.rounds(store_address(store))
-    answer(json, {"rounds": rows}, lambda: print_tracking(rows, screen()))
+    answer(json, {"rounds": rows}, lambda: print_tracking(rows, screen(), verbose))
 
 
 def show(

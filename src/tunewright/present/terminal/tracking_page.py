@@ -15,15 +15,31 @@ from tunewright.store.tracking import Tracked
 LABEL = 12
 
 
-def print_tracking(rows: Sequence[Tracked], console: Console) -> None:
-    """Print one row per round, oldest first."""
+def print_tracking(rows: Sequence[Tracked], console: Console, details: bool = False) -> None:
+    """Print one line per round, oldest first; with details how to find its best trial again."""
     if not rows:
         console.print(Text("no rounds yet. Next: tunewright new NAME"))
+        return
+    if not details:
+        made = table("round", "trials", "best", "trial", "goal", right=("trials", "best", "trial"))
+        made.columns[-1].no_wrap = True
+        made.columns[-1].overflow = "ellipsis"
+        for row in rows:
+            best = row.best
+            reached = ("-", "-") if best is None else (words.number(best.value), best.number)
+            made.add_row(cell(row.name, "bold"), counted(row), *map(cell, reached), cell(row.goal))
+        console.print(made)
         return
     made = table("round", "trials", "best", "goal, and how to find it again")
     for row in rows:
         made.add_row(cell(row.name, "bold"), trials(row), best(row), details(row))
     console.print(made)
+
+
+def counted(row: Tracked) -> Text:
+    """The trials that completed, of how many; all of them where nothing else happened."""
+    completed = row.counts.get("completed", 0)
+    return Text(str(row.trials) if completed == row.trials else f"{completed} of {row.trials}")
 
 
 def trials(row: Tracked) -> Text:
