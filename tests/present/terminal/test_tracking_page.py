@@ -27,7 +27,7 @@ ROW = Tracked(
 
 def printed(details: bool) -> list[str]:
     written = io.StringIO()
-    print_tracking([ROW] * 3, Console(file=written, width=100), details)
+    print_tracking([ROW] * 3, Console(file=written, width=100), whole=details)
     return written.getvalue().splitlines()
 
 

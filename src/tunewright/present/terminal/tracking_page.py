@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from tunewright.messages import words
@@ -15,20 +16,13 @@ from tunewright.store.tracking import Tracked
 LABEL = 12
 
 
-def print_tracking(rows: Sequence[Tracked], console: Console, details: bool = False) -> None:
-    """Print one line per round, oldest first; with details how to find its best trial again."""
+def print_tracking(rows: Sequence[Tracked], console: Console, whole: bool = False) -> None:
+    """Print one line per round, oldest first; `whole` adds how to find its best trial again."""
     if not rows:
         console.print(Text("no rounds yet. Next: tunewright new NAME"))
         return
-    if not details:
-        made = table("round", "trials", "best", "trial", "goal", right=("trials", "best", "trial"))
-        made.columns[-1].no_wrap = True
-        made.columns[-1].overflow = "ellipsis"
-        for row in rows:
-            best = row.best
-            reached = ("-", "-") if best is None else (words.number(best.value), best.number)
-            made.add_row(cell(row.name, "bold"), counted(row), *map(cell, reached), cell(row.goal))
-        console.print(made)
+    if not whole:
+        console.print(_short(rows, console.width))
         return
     made = table("round", "trials", "best", "goal, and how to find it again")
     for row in rows:
@@ -36,10 +30,29 @@ def print_tracking(rows: Sequence[Tracked], console: Console, details: bool = Fa
     console.print(made)
 
 
-def counted(row: Tracked) -> Text:
+def _short(rows: Sequence[Tracked], width: int) -> Table:
+    """A line per round; a goal is cut where the line would end."""
+    columns = ("round", "trials", "best", "trial")
+    lines = [(row.name, counted(row), *_reached(row)) for row in rows]
+    taken = sum(max(map(len, column)) + 2 for column in zip(columns, *lines, strict=True))
+    room = max(20, width - taken)
+    made = table(*columns, "goal", right=columns[1:])
+    for row, (name, *numbers) in zip(rows, lines, strict=True):
+        goal = words.one_line(row.goal)
+        cut = goal if len(goal) <= room else f"{goal[: room - 1]}…"
+        made.add_row(cell(name, "bold"), *map(cell, numbers), cell(cut))
+    return made
+
+
+def _reached(row: Tracked) -> tuple[str, str]:
+    """The best value and its trial."""
+    return ("-", "-") if row.best is None else (words.number(row.best.value), str(row.best.number))
+
+
+def counted(row: Tracked) -> str:
     """The trials that completed, of how many; all of them where nothing else happened."""
     completed = row.counts.get("completed", 0)
-    return Text(str(row.trials) if completed == row.trials else f"{completed} of {row.trials}")
+    return str(row.trials) if completed == row.trials else f"{completed} of {row.trials}"
 
 
 def trials(row: Tracked) -> Text:
