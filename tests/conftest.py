@@ -24,7 +24,7 @@ os.environ["PYTHONPATH"] = os.pathsep.join(
 
 # `scripts/test` without options is quick: nothing is killed, served or trained in it.
 BEYOND_CORE = "beyond_core"
-FOLDERS_BEYOND_CORE = ("autopilot", "demo", "faults", "pipeline", "probes", "stories")
+FOLDERS_BEYOND_CORE = ("campaigns", "demo", "faults", "pipeline", "probes", "stories")
 BEYOND = {Path(__file__).parent / folder for folder in FOLDERS_BEYOND_CORE}
 MARKS_BEYOND_CORE = {BEYOND_CORE, "slow", "ray", "postgres", "torch"}
 started: list[str] = []  # processes of Python that the test under way has started

@@ -12,6 +12,8 @@ from tunewright import snapshot
 from tunewright._jax_arrays import is_jax_array, numbers, packed
 from tunewright.errors import SnapshotError
 
+pytestmark = pytest.mark.beyond_core  # many trials or repetitions: seconds each
+
 jax = pytest.importorskip("jax")
 jnp = jax.numpy
 

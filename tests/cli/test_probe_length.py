@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from tests.cli.small_project import Tunewright
 
+pytestmark = pytest.mark.beyond_core  # many trials or repetitions: seconds each
+
 WORLDS = Path(__file__).parents[1] / "probes"
 ROUND = """
 goal = "Which batch size?"

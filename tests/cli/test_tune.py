@@ -8,6 +8,8 @@ import pytest
 import typer
 from tests.cli.small_project import Tunewright
 
+pytestmark = pytest.mark.beyond_core  # many trials or repetitions: seconds each
+
 TRAIN = '''
 import math
 import random

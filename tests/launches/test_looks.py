@@ -24,6 +24,8 @@ from tunewright.launches.terms import LaunchTerms
 from tunewright.messages import Message
 from tunewright.store.store import Store
 
+pytestmark = pytest.mark.beyond_core  # many trials or repetitions: seconds each
+
 ROUND = Round(
     "depth",
     goal="Do more layers help?",

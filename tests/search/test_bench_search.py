@@ -22,6 +22,8 @@ from bench.search.standard import STANDARD, ackley, hartmann, levy, styblinski_t
 
 import tunewright as tw
 
+pytestmark = pytest.mark.beyond_core  # many trials or repetitions: seconds each
+
 SHARED = Path(__file__).parents[2].parent / "shared" / "data"
 MADE_UP = [*DIVERGING, *STANDARD]
 optuna = pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")

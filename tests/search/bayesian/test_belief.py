@@ -15,6 +15,8 @@ from tunewright.store.results import Results
 from tunewright.testing.surfaces import Basin, Bowl, Surface, Walled
 from tunewright.testing.worlds import World, results
 
+pytestmark = pytest.mark.beyond_core  # many trials or repetitions: seconds each
+
 PLANE = {"rate": log(1e-4, 1e-1), "decay": linear(0.0, 1.0)}
 BOWL = Bowl({"rate": 0.5, "decay": 0.4}, curvature={"rate": 4.0, "decay": 4.0})
 WALL = Walled(BOWL, {"rate": 1.0}, above=0.7)
