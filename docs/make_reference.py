@@ -46,7 +46,8 @@ MODULES = {
     "importers": (*("optuna", "mlflow", "wandb", "tensorboard", "ray_tune", "tables", "frames"),),
     "plots": (
         *("axis", "isolation", "curves", "best_step", "best_of_k", "gradient_norm"),
-        *("sensitivity", "steps_to_fit", "batch_scaling", "throughput", "progress", "Figure"),
+        *("sensitivity", "steps_to_fit", "batch_scaling", "throughput", "progress", "pair"),
+        "Figure",
     ),
     "progress": (
         *("Watcher", "Silent", "RoundStarted", "Started", "Reached", "Concluded", "Summary"),

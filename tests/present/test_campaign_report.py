@@ -17,6 +17,8 @@ from tunewright.launches.lineage import Launched, Place
 from tunewright.messages import Message, words
 from tunewright.present import command_facts
 from tunewright.present.campaign_report import chosen, found, whole
+from tunewright.present.figures.progress import progress
+from tunewright.present.html import heading
 from tunewright.present.report import report
 from tunewright.present.trial_rows import trial_rows
 from tunewright.store.evaluations import Evaluation
@@ -82,8 +84,11 @@ def test_what_was_decided_tested_and_spent_is_said() -> None:
 def test_page_and_text_lead_with_it_and_nothing_of_the_record_is_markup() -> None:
     made = report(campaign())
     page = made.html
-    assert page.index("fresh seeds") < page.index("How it came about") < page.index("Every step")
-    assert page.index("Every step") < page.index("All its trials together")
+    drawn = page.index(progress(campaign().rounds).title)
+    assert page.index(chosen(campaign())[:20]) < drawn < page.index(heading("steps"))
+    assert page.index(heading("steps")) < page.index(heading("together"))
+    assert page.count("<h1>") == 1
+    assert "progress" not in [chapter.kind for chapter in made.chapters]
     assert "&lt;where&gt;" in page and "<where>" not in page
     assert "<b>not sure" not in page
     assert made.text.startswith(f"tune\n{campaign().headline}\n")

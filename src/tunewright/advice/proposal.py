@@ -15,7 +15,7 @@ from tunewright.design.round_data import as_data
 from tunewright.errors import DesignError
 from tunewright.facts import plain
 from tunewright.finding import Finding
-from tunewright.messages import Message
+from tunewright.messages import Message, markup, words
 
 Kind = Literal[
     "finish",  # run what is left
@@ -72,6 +72,31 @@ class Proposal:
     def __str__(self) -> str:
         """The kind and the reason on one line."""
         return f"{self.kind:13}  {self.reason}"
+
+    def __repr__(self) -> str:
+        """The kind, the reason, and the round if there is one."""
+        round = "" if self.round is None else f", round {self.round.name!r}"
+        return f"<{self.kind}: {words.one_line(str(self.reason))[:300]}{round}>"
+
+    def _repr_html_(self) -> str:
+        """A card for a notebook: why, and the calls that carry it out."""
+        calls = [(action.call, action.text) for action in self.actions]
+        return markup.card(self.kind, [self.reason], actions=calls)
+
+
+class Proposals(tuple[Proposal, ...]):
+    """Ranked proposals: a tuple that a notebook shows as a list of cards."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        """One line for each."""
+        return "\n".join(["<Proposals>", *(f"  {one!r}" for one in self)])
+
+    def _repr_html_(self) -> str:
+        """The most useful first."""
+        title = Message("card.proposals").text
+        return markup.cards(title, [one._repr_html_() for one in self])
 
 
 def proposal(

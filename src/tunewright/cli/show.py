@@ -25,16 +25,16 @@ TABLES: dict[str, Table] = {"trials": "trials", "curves": "curves"}
 
 
 def ls(
-    details: Annotated[
+    verbose: Annotated[
         bool,
-        typer.Option("--verbose", "-v", help="Notes, files and commands of each round too."),
+        typer.Option("--verbose", "-v", help="Objective, notes, files and the command of each."),
     ] = False,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """List the rounds: the tracking table, with trials, the best value and notes."""
+    """List the rounds, one line each; `-v` shows how to find the best trial again."""
     rows = stores.rounds(store_address(store))
-    answer(json, {"rounds": rows}, lambda: print_tracking(rows, screen(), details))
+    answer(json, {"rounds": rows}, lambda: print_tracking(rows, screen(), details=verbose))
 
 
 def show(

@@ -29,9 +29,10 @@ from tunewright.design.conditions import (
     unfold_searched,
 )
 from tunewright.design.ranges import Choice, Value
+from tunewright.design.role_table import table_of
 from tunewright.design.study import Study
 from tunewright.errors import DesignError
-from tunewright.messages import Message, Text
+from tunewright.messages import Message, Text, markup, words
 
 
 @dataclass(frozen=True)
@@ -130,6 +131,19 @@ class Round:
         for study in self.studies:
             names += [h.name for h in study.space] + [f.name for f in study.fixed]
         return tuple(dict.fromkeys(names))
+
+    def __repr__(self) -> str:
+        """The name, the goal and the size, on one line; `round_file` writes all of it."""
+        facts = {"name": self.name, "studies": len(self.studies), "trials": self.trials_per_study}
+        return words.one_line(f"<Round {Message('card.round', facts)}: {self.goal[:200]}>")
+
+    def _repr_html_(self) -> str:
+        """A card for a notebook: the goal, and every hyperparameter in its role."""
+        facts = {"name": self.name, "studies": len(self.studies), "trials": self.trials_per_study}
+        space = dict.fromkeys(h for study in self.studies for h in study.space)
+        fixed = dict.fromkeys(f for study in self.studies for f in study.fixed)
+        table = table_of(list(space), list(fixed), self.scientific)
+        return markup.card(Message("card.round", facts).text, [self.goal], table=table)
 
     @property
     def caveats(self) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ from tunewright.launches.data_variance import by_split, of_gain, of_value, runs_
 from tunewright.launches.replicate import known_splits, replicate, replicates, resplit
 from tunewright.launches.rivals import as_recorded
 from tunewright.launches.study_variance import from_halves, from_replicates
-from tunewright.messages import Message
+from tunewright.messages import Message, markup, words
 from tunewright.progress.choose import Wanted
 from tunewright.progress.watcher import Summary, Watcher
 from tunewright.stats.noise import Floats
@@ -57,6 +57,27 @@ class Variances(Facts):
     rough: Mapping[Unknown, Action] = field(default_factory=dict)  # how to measure it better
     seedless: tuple[int, ...] = ()  # trials whose repeats were all the same: no seed is used
     interrupted: bool = False  # somebody stopped the training that was to measure it
+
+    def __repr__(self) -> str:
+        """What is known, a line each."""
+        return f"<Variances of {self.round!r}>\n{self}"
+
+    def _repr_html_(self) -> str:
+        """A table for a notebook: each source with its standard deviation, and how to know more."""
+        known = [self.trial, *self.study.values(), self.data, self.data_of_gain, self.splits]
+        rows = tuple(
+            (s.source, s.sd, f"{words.number(s.low)} … {words.number(s.high)}", s.how)
+            for s in known
+            if s is not None
+        )
+        names = ("source", "sd", "interval", "how")
+        columns = tuple(Message(f"card.label.{name}").text for name in names)
+        facts = {"round": self.round, "metric": self.metric}
+        title = Message("card.variances", facts).text
+        seedless = {"trials": list(self.seedless)}
+        said = [messages.text("repeat.identical", seedless)] if self.seedless else []
+        calls = [(action.call, action.text) for action in self.missing.values()]
+        return markup.card(title, said, table=markup.Table(columns, rows), actions=calls)
 
     def __str__(self) -> str:
         """One line for each that is known."""

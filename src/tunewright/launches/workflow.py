@@ -33,7 +33,7 @@ from tunewright.launches.replicate import replicates
 from tunewright.launches.rivals import Named, Rivals, as_recorded, of_round, rivals
 from tunewright.launches.study_variance import luck_of_gain
 from tunewright.launches.terms import LaunchTerms
-from tunewright.messages import Message, Text
+from tunewright.messages import Message, Text, markup, words
 from tunewright.progress.choose import Wanted
 from tunewright.progress.watcher import Watcher
 from tunewright.stats.gain import History
@@ -79,6 +79,17 @@ class LaunchReport(Facts):
     def __str__(self) -> str:
         """The headline."""
         return self.headline
+
+    def __repr__(self) -> str:
+        """The headline and the two arms, on one line."""
+        arms = f"{self.candidate} against {self.baseline}"
+        return words.one_line(f"<{self.headline} ({arms})>")
+
+    def _repr_html_(self) -> str:
+        """The decision as a card; a plan or a first baseline by its headline."""
+        if self.decision is not None and not self.interrupted:
+            return self.decision._repr_html_()
+        return markup.card(self.headline, [f"{self.candidate}", f"{self.baseline or ''}"])
 
 
 def launch(

@@ -217,6 +217,11 @@ class Results:
         """Write a .csv, .parquet or .json file with one row per trial, or per logged point."""
         return write_export(self, Path(path), table)
 
+    def __repr__(self) -> str:
+        """The name and the counts, on one line."""
+        facts = {"counts": dict(self.counts), "trials": len(self.trials)}
+        return f"<Results of {self.round.name!r}, {Message('card.results', facts)}>"
+
     def _repr_html_(self) -> str:
         """The verdict card a notebook shows."""
         return card(self)
