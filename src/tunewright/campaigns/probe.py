@@ -144,7 +144,7 @@ def _centre(workload: Workload, space: Round) -> float | None:
     if not isinstance(declared, Range) or declared.choices is not None:
         return None
     middle = declared.value(0.5)
-    return float(middle) if is_number(middle) else None
+    return float(middle) if is_number(middle) else None  # type: ignore[arg-type]
 
 
 def _fixed(workload: Workload, space: Round) -> dict[str, Value]:

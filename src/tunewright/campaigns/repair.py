@@ -135,8 +135,9 @@ def _reaching(campaign: Campaign, found: Mapping[str, Any]) -> Round:
     """The space with a range of learning rates that reaches up to what is stable now."""
     space, name, peak = campaign.space, found["learning_rate"], found.get("base_learning_rate")
     declared = space.nuisance.get(name)
-    continuous = isinstance(declared, Range) and declared.count is None
-    if not continuous or declared.scale != "log" or declared.ends is None or peak is None:
+    if not isinstance(declared, Range) or declared.ends is None or peak is None:
+        return space
+    if declared.scale != "log" or declared.count is not None:
         return space
     low, high = declared.ends
     wider = None if high >= float(peak) else declared.with_ends(low, float(f"{float(peak):.3g}"))

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 
 from tunewright.actions import Action, Advise, NextRound, RunTrials, SearchRange
+from tunewright.checks.natural_bound import NaturalBound, natural_bound
 from tunewright.checks.positions import (
     Axis,
     Settled,
@@ -17,7 +18,6 @@ from tunewright.checks.positions import (
     losses_of,
     settled,
 )
-from tunewright.checks.wider import NaturalBound, natural_bound
 from tunewright.design.names import Meaning
 from tunewright.design.ranges import Range, choices_of
 from tunewright.finding import Evidence, Finding, NotJudged, Scope, Verdict, said_once

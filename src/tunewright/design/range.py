@@ -20,7 +20,6 @@ from tunewright.design.round_numbers import (
     logarithmic,
     outwards,
     thinned,
-    without_dust,
 )
 from tunewright.design.values import Value, is_number, short
 from tunewright.errors import DesignError
@@ -96,7 +95,9 @@ class Range(ABC):
     @property
     def ends(self) -> tuple[float, float] | None:
         """The smallest and the largest number; None for values that are no numbers."""
-        low, high = getattr(self, "low", self.value(0.0)), getattr(self, "high", self.value(1.0))
+        if hasattr(self, "low") and hasattr(self, "high"):
+            return self.low, self.high
+        low, high = self.value(0.0), self.value(1.0)
         return (low, high) if is_number(low) and is_number(high) else None  # type: ignore[return-value]
 
     @property
@@ -256,12 +257,6 @@ class Range(ABC):
     def __str__(self) -> str:
         """The name of the kind with the ends."""
         return f"{self.kind}({', '.join(map(short, self.ends or ()))})"
-
-
-def widened_by(own: Range, low: float, high: float, times: float) -> Wider | None:
-    """The range with these ends, without rounding errors; None where there is none."""
-    made = own.with_ends(without_dust(low), without_dust(high))
-    return None if made is None else Wider(made, times)
 
 
 def _as_table(own: Range) -> dict[str, Any]:

@@ -67,8 +67,11 @@ class LogFromOne(Range):
 
     def narrow(self, low: float, high: float) -> Range | None:
         """The part between two positions, one minus each end in two digits, rounded outwards."""
-        first = self.low if low <= 0 else _from_one(outwards(1 - self.value(low), up=True))
-        last = self.high if high >= 1 else _from_one(outwards(1 - self.value(high), up=False))
+        first, last = self.low, self.high
+        if low > 0:
+            first = max(first, _from_one(outwards(1 - self.value(low), up=True)))
+        if high < 1:
+            last = min(last, _from_one(outwards(1 - self.value(high), up=False)))
         return self.with_ends(first, last)
 
 

@@ -49,7 +49,8 @@ class PowersOfTwo(Range):
     def value(self, unit: float) -> int:
         """The power of two whose bin this position lies in."""
         bins = self.bins
-        return 2 ** min(max(bins.first + math.floor(unit * bins.count), bins.first), bins.last)
+        exponent = bins.first + math.floor(unit * bins.count)
+        return 1 << min(max(exponent, bins.first), bins.last)
 
     def unit(self, value: Value) -> float:
         """The middle of this value's bin."""

@@ -1,9 +1,9 @@
+"""What every kind inherits: wider, narrower and joined ranges, positions, ticks, data."""
+
 from __future__ import annotations
 
 import pytest
 
-from tunewright.checks.wider import NaturalBound, natural_bound, wider
-from tunewright.design.names import Meaning
 from tunewright.design.ranges import Range, choice, integers, linear, log, log_from_one
 
 
@@ -22,24 +22,11 @@ from tunewright.design.ranges import Range, choice, integers, linear, log, log_f
     ],
 )
 def test_one_end_moves_and_the_other_stays(searched: Range, side: str, grown: str) -> None:
-    found = wider(searched, side)  # type: ignore[arg-type]
+    found = searched.widen(side)  # type: ignore[arg-type]
     assert found is not None
     assert str(found.range) == grown
     assert found.times > 1
 
 
 def test_a_list_has_no_next_value() -> None:
-    assert wider(choice(1, 2, 3), "high") is None
-
-
-def test_natural_bounds() -> None:
-    meaning = Meaning(off={"clip": 10.0})
-    assert natural_bound("dropout", linear(0.0, 0.5), "low", meaning) == NaturalBound(0.0, off=True)
-    assert natural_bound("dropout", choice(0.0, 0.1, 0.2), "low", meaning) == NaturalBound(
-        0.0, True
-    )
-    assert natural_bound("clip", linear(1.0, 10.0), "high", meaning) == NaturalBound(10.0, off=True)
-    assert natural_bound("momentum", linear(0.5, 1.0), "high", meaning) == NaturalBound(1.0)
-    assert natural_bound("width", integers(0, 8), "low", meaning) == NaturalBound(0.0)
-    assert natural_bound("learning_rate", log(1e-4, 1e-1), "low", meaning) is None
-    assert natural_bound("width", linear(0.5, 1.0), "high", meaning) is None
+    assert choice(1, 2, 3).widen("high") is None
