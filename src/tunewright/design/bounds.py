@@ -95,7 +95,8 @@ def invert(value: Callable[[float], float], guess: float, x: float) -> float:
     if value(guess) == x:
         return guess
     low, high, width = guess, guess, 1e-15
-    while value(low) > x or value(high) < x:  # values grow with the position
+    # values grow with the position
+    while (value(low) > x or value(high) < x) and (low > 0.0 or high < 1.0):
         low, high, width = max(guess - width, 0.0), min(guess + width, 1.0), width * 100
     while low < (middle := (low + high) / 2) < high:
         if value(middle) < x:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from collections.abc import Sequence
@@ -102,8 +103,8 @@ def _check_order(own: Range, positions: Sequence[float]) -> None:
         return
     assert own.ends is not None, f"{own}: ordered values have ends"
     numbers = [own.value(position) for position in sorted(positions)]
-    rising = all(a <= b for a, b in zip(numbers, numbers[1:], strict=False))  # type: ignore[operator]
-    falling = all(a >= b for a, b in zip(numbers, numbers[1:], strict=False))  # type: ignore[operator]
+    rising = all(a <= b for a, b in itertools.pairwise(numbers))  # type: ignore[operator]
+    falling = all(a >= b for a, b in itertools.pairwise(numbers))  # type: ignore[operator]
     assert rising or falling, f"{own}: neither rises nor falls with the position"
     if own.count != 1:
         for number, expected in ((own.ends[0], 0.0), (own.ends[1], 1.0)):
