@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tunewright.design.range import Bins
 from tunewright.design.ranges import Range, choice, integers, linear, log, log_from_one
 
 
