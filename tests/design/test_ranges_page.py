@@ -21,8 +21,8 @@ def test_the_kind_of_the_page_is_registered_and_keeps_the_contract(
 ) -> None:
     monkeypatch.setattr(registry, "_KINDS", dict(registry._KINDS))
     (block,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
-    namespace: dict[str, Any] = {"__name__": "page"}
-    exec(compile(block, "ranges.md", "exec"), namespace)
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    exec(compile(block, "ranges.md", "exec", dont_inherit=True), namespace)
     assert str(namespace["round"].nuisance["pitch"]) == "octaves(55, 880)"
 
 

@@ -139,7 +139,7 @@ def _check_other_ranges(own: Range, values: Sequence[Value]) -> None:
     assert own.hull(own) == own, f"{own}: its hull with itself is {own.hull(own)}"
     assert math.isclose(own.covered(own), 1.0, rel_tol=1e-9), f"{own}: it does not cover itself"
     for side in ("low", "high"):
-        wide = own.widen(side)  # type: ignore[arg-type]
+        wide = own.widen(side)
         if wide is None:
             continue
         assert wide.times >= 1.0, f"{own}: {wide.range} is {wide.times} times as wide"
