@@ -214,6 +214,7 @@ READ_FOREIGN_TEXT = {
     *("execution/line_patterns.py", "execution/line_proposals.py"),
     *("execution/shell_syntax.py", "execution/processes/output.py"),
     *("execution/executors/ray/place.py", "execution/processes/attempt.py"),
+    "present/figures/figure.py",
     *("importers/_wandb.py", "pipeline/memory.py", "probes/throughput/probe_worker.py"),
 }
 
