@@ -45,7 +45,7 @@ def record(store: Store, points: int) -> None:
 
 
 def rows(store: Store) -> dict[int, summary.Row]:
-    with store._database.reading() as connection:  # the page's reader is above it
+    with store.reading() as connection:  # the page's reader is above it
         record = store.round("r")
         found = summary.judged_rows(connection, record.id, record.objective)
         return {row.key: row for row in found}
@@ -73,7 +73,7 @@ def test_a_row_is_what_the_curves_say(store_url: str, points: int) -> None:
 def test_only_long_trials_have_one(store_url: str) -> None:
     with Store.open(store_url) as store:
         record(store, SHORT)
-        with store._database.reading() as connection:
+        with store.reading() as connection:
             assert connection.execute(trial_summary.select()).all() == []
             assert connection.execute(curve_summary.select()).all() == []
 
@@ -84,7 +84,7 @@ def test_buckets_without_a_summary_are_the_same(store_url: str, points: int) -> 
         record(store, points)
         read = []
         for _ in range(2):
-            with store._database.reading() as connection:
+            with store.reading() as connection:
                 key = store.round("r").id
                 read.append(dict(summary.buckets_of(connection, key, "norm")))
             forget(store)

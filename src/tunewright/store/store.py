@@ -18,7 +18,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -144,6 +144,10 @@ class Store:
         """
         with self._database.writing(durable=False):  # the writes inside say whether they are
             yield
+
+    def reading(self) -> AbstractContextManager[Connection]:
+        """One consistent view of the tables for a block, for readers of this package."""
+        return self._database.reading()
 
     def trial_root(self, folder: Path | None = None) -> Path:
         """The folder of trials, made and marked as this store's: `<store>.trials/`, or `folder`."""

@@ -17,7 +17,7 @@ from sqlalchemy import Connection, bindparam, delete, insert, select
 
 from tunewright.design.objective import Objective
 from tunewright.store import plain_json
-from tunewright.store.curves import Batch, Curve, Curves
+from tunewright.store.curves import Batch, Curve, Curves, unpack
 from tunewright.store.definition import objective_from
 from tunewright.store.judge import judge
 from tunewright.store.read_round import NOTHING, POINTS
@@ -155,7 +155,7 @@ def judged_rows(
             yield Row(row.id, row.status, row.value, row.step)
         else:
             unread[row.id] = row
-    for key, curves in _curves_of(connection, round_id, unread):
+    for key, curves in curves_of(connection, round_id, unread):
         row = unread.pop(key)
         verdict = judge(objective, row.recorded, decode(row.reason), curves)
         yield Row(key, verdict.status, verdict.value, verdict.best_step)
@@ -181,13 +181,13 @@ def buckets_of(
             reduced = unpacked(row.last, row.buckets)
             if reduced is not None:
                 yield row.trial, reduced
-    for key, curves in _curves_of(connection, round_id, wanted, summarised):
+    for key, curves in curves_of(connection, round_id, wanted, summarised):
         own = curves.only(metric)
         if own is not None and len(own):
             yield key, reduce(own)
 
 
-def _curves_of(
+def curves_of(
     connection: Connection,
     round_id: int,
     only: Iterable[int] | None,
@@ -216,6 +216,11 @@ def _curves_of(
         batches.append(_batch(row))
     if key is not None:
         yield key, Curves(batches)
+
+
+def last_step(points: bytes) -> int:
+    """The largest step of a batch; 0 for one without points."""
+    return max((int(own.steps[-1]) for own in unpack(points).values() if len(own)), default=0)
 
 
 def _batch(row: Any) -> Batch:
