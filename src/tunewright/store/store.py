@@ -374,6 +374,11 @@ class Store:
             imported=elsewhere,
         )
 
+    def trials(self, name: str, numbers: Sequence[int]) -> list[Trial]:
+        """Some trials of a round by their numbers, judged; those that are not there are left out."""
+        keys = rounds.keys_of(self._database, self.round(name).id, numbers)
+        return [self.trial(keys[number]) for number in numbers if number in keys]
+
     def trial(self, key: int) -> Trial:
         """One trial or repeat by its identity, judged by the objective of its round."""
         found = reading.read_trial(self._database, key)

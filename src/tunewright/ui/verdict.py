@@ -1,0 +1,168 @@
+"""The verdict of a round, made in a process of its own and kept until the round changes.
+
+The checklist reads every curve, which takes seconds and gigabytes where a round is large. The
+server must stay quick and small, so that a child process does it and answers with a page of facts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tunewright.actions import Action
+from tunewright.finding import Finding
+from tunewright.messages import words
+from tunewright.present.plain import plain
+
+PAUSE = 4.0  # times as long as the last judgement took: how long the next one waits at least
+
+
+@dataclass
+class Judgement:
+    """What is known of one round's verdict."""
+
+    state: str = "waiting"  # waiting, working, ready, failed
+    data: dict[str, Any] | None = None
+    about: object = None  # the state of the trials that it judged
+    took: float = 0.0
+    ended: float = 0.0
+    task: asyncio.Task[None] | None = field(default=None, repr=False)
+
+
+class Judge:
+    """Verdicts of a store's rounds, each made when it is asked for and the round has changed."""
+
+    def __init__(self, store: str) -> None:
+        """Judge rounds of a store, in any number of processes, one at a time."""
+        self._store = store
+        self._known: dict[str, Judgement] = {}
+        self._turn = asyncio.Semaphore(1)
+
+    def verdict(self, name: str, about: object) -> Judgement:
+        """The newest verdict on a round; a new one is begun where its trials have changed."""
+        known = self._known.setdefault(name, Judgement())
+        working = known.task is not None and not known.task.done()
+        waited = time.monotonic() - known.ended >= PAUSE * known.took
+        if not working and known.about != about and waited:
+            known.state = "working" if known.data is None else "ready"
+            known.task = asyncio.create_task(self._work(name, known, about))
+        return known
+
+    async def finished(self, name: str) -> None:
+        """Wait until no judgement of a round is under way."""
+        known = self._known.get(name)
+        if known is not None and known.task is not None:
+            await known.task
+
+    async def _work(self, name: str, known: Judgement, about: object) -> None:
+        began = time.monotonic()
+        async with self._turn:
+            child = await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-m",
+                __name__,
+                self._store,
+                name,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+            )
+            try:
+                out, _ = await child.communicate()
+            except asyncio.CancelledError:
+                child.kill()
+                await child.wait()
+                raise
+        known.took, known.ended = time.monotonic() - began, time.monotonic()
+        known.about = about
+        if child.returncode == 0:
+            known.state, known.data = "ready", json.loads(out)
+        else:
+            known.state = "failed" if known.data is None else "ready"
+
+    async def close(self) -> None:
+        """End the judgements under way."""
+        for known in self._known.values():
+            if known.task is not None and not known.task.done():
+                known.task.cancel()
+                await asyncio.gather(known.task, return_exceptions=True)
+
+
+def judge(store: str, name: str) -> dict[str, Any]:
+    """Check a round: its answer, findings, actions and the data of its figures."""
+    from tunewright.checks.checklist import check
+    from tunewright.execution.run import load
+    from tunewright.present.answer import answer
+
+    results = load(store, name)
+    findings = list(check(results))
+    made = answer(results, findings)
+    return {
+        "found": [str(one) for one in made.found],
+        "trust": str(made.trust),
+        "warnings": made.warnings,
+        "compared": [shown_finding(one) for one in made.compared],
+        "findings": shown(findings),
+        "caveats": list(made.caveats),
+        "next": [{**shown_action(step.action), "why": str(step.why)} for step in made.next],
+        "figures": _figures(results, findings),
+    }
+
+
+def shown(findings: Sequence[Finding]) -> list[dict[str, Any]]:
+    """Findings as pages show them: those that agree share an entry."""
+    from tunewright.present.shown_findings import entries
+
+    return [
+        {
+            "verdict": entry.verdict,
+            "check": entry.check,
+            "found": [
+                {
+                    "about": about,
+                    "headline": str(said.headline),
+                    "evidence": [str(line) for line in said.evidence],
+                }
+                for about, said in entry.found
+            ],
+            "actions": [shown_action(action) for action in entry.actions],
+            "others": entry.others,
+        }
+        for entry in entries(findings)
+    ]
+
+
+def shown_finding(finding: Finding) -> dict[str, Any]:
+    """One finding: its verdict and words."""
+    return {
+        "verdict": finding.verdict,
+        "check": finding.check,
+        "headline": str(finding.headline),
+        "evidence": [str(line) for line in finding.words.evidence],
+    }
+
+
+def shown_action(action: Action) -> dict[str, Any]:
+    """An action: the command to copy, and what it does."""
+    return {"kind": action.kind, "command": action.command, "text": str(action.shell_text)}
+
+
+def _figures(results: Any, findings: Sequence[Finding]) -> list[dict[str, Any]]:
+    """The data of the figures that need every curve, with their captions."""
+    from tunewright.present.chapters import chapters
+
+    wanted = ("isolation", "best_step", "best_of_k", "sensitivity", "gradient_norm")
+    made = []
+    for chapter in chapters(results, findings, only=wanted):
+        for figure in chapter.figures:
+            said = words.printable(str(figure.says))
+            made.append({"kind": chapter.kind, "says": said, "data": plain(figure.data)})
+    return made
+
+
+if __name__ == "__main__":
+    print(json.dumps(plain(judge(sys.argv[1], sys.argv[2])), allow_nan=False))
