@@ -14,7 +14,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 # attributes that hold sentences for readers
-PROSE = {"reason", "says", "advice", "headline", "message", "why", "cause", "remedy"}
+PROSE = {
+    *("reason", "says", "advice", "headline", "message", "why", "cause", "remedy"),
+    *("text", "shell_text", "asks", "goal", "evidence", "rule"),
+}
+RENDERS = {"text_for", "sentence", "explain"}  # calls that make a sentence
 STRING_METHODS = {
     *("startswith", "endswith", "partition", "rpartition", "split", "rsplit", "splitlines"),
     *("replace", "removeprefix", "removesuffix", "strip", "lower", "find", "index", "format"),
@@ -56,24 +60,66 @@ def is_prose(node: ast.expr) -> bool:
     """Whether an expression is a sentence: an attribute that holds one, or `str(error)`."""
     if isinstance(node, ast.Attribute):
         return node.attr in PROSE
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "str":
-        return any(isinstance(a, ast.Name) and a.id in ("error", "problem") for a in node.args)
-    return isinstance(node, ast.Name) and node.id in {"reason", "says", "advice"}
+    if isinstance(node, ast.Call):
+        called = node.func
+        name = called.id if isinstance(called, ast.Name) else getattr(called, "attr", "")
+        if name == "str":
+            return any(_holds_prose(argument) for argument in node.args)
+        return name in RENDERS
+    return isinstance(node, ast.Name) and node.id in NAMES
+
+
+NAMES = {"reason", "says", "advice", "headline", "note", "goal", "caveat", "sentence"}
+
+
+def _holds_prose(node: ast.expr) -> bool:
+    """Whether the text of an object is a sentence: an error's, or that of what holds one."""
+    return is_prose(node) or (isinstance(node, ast.Name) and node.id in ("error", "problem"))
 
 
 def operations_on_prose(tree: ast.Module) -> int:
-    """How often code looks inside a sentence: string methods, `in`, regular expressions."""
-    found = 0
-    for node in ast.walk(tree):
+    """How often code looks inside a sentence: string methods, `in`, regular expressions, slices."""
+    functions = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)]
+    places = {(n.lineno, n.col_offset) for n in _operations(tree, frozenset())}
+    for function in functions:
+        places |= {(n.lineno, n.col_offset) for n in _operations(function, _sentences(function))}
+    return len(places)
+
+
+def _sentences(function: ast.FunctionDef) -> frozenset[str]:
+    """The local names that a function gives to sentences."""
+    return frozenset(
+        target.id
+        for node in ast.walk(function)
+        if isinstance(node, ast.Assign) and is_prose(node.value)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    )
+
+
+def _operations(within: ast.AST, named: frozenset[str]) -> Iterator[ast.expr]:
+    """Every expression that looks inside a sentence, or inside what is `named` after one."""
+
+    def prose(node: ast.expr) -> bool:
+        return is_prose(node) or (isinstance(node, ast.Name) and node.id in named)
+
+    for node in ast.walk(within):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             own = node.func
-            if own.attr in STRING_METHODS and is_prose(own.value):
-                found += 1
             of_re = isinstance(own.value, ast.Name) and own.value.id == "re" and own.attr in REGEX
-            found += of_re and any(is_prose(a) for a in node.args)
+            if (own.attr in STRING_METHODS and prose(own.value)) or (
+                of_re and any(prose(argument) for argument in node.args)
+            ):
+                yield node
         elif isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In | ast.NotIn):
-            found += any(is_prose(side) for side in node.comparators)
-    return found
+            if any(prose(side) for side in node.comparators):
+                yield node
+        elif (
+            isinstance(node, ast.Subscript)
+            and isinstance(node.slice, ast.Slice)
+            and prose(node.value)
+        ):
+            yield node
 
 
 def untyped_evidence(tree: ast.Module) -> int:

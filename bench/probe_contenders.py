@@ -57,14 +57,18 @@ def ours(model: str, smallest: int) -> dict[str, Any]:
 
     from tunewright.probes import TimingRule
     from tunewright.probes.throughput import batch_size
+    from tunewright.progress import Silent
 
     spent = _spent()
     said: list[tuple[float, str]] = []
     started = time.monotonic()
 
-    def say(line: str) -> None:
-        print(f"{time.monotonic() - started:.1f} s  {line}", file=sys.stderr, flush=True)
-        said.append((time.monotonic() - started, line))
+    class Said(Silent):
+        """Keeps the lines of the probe, and when each came."""
+
+        def message(self, text: str) -> None:
+            print(f"{time.monotonic() - started:.1f} s  {text}", file=sys.stderr, flush=True)
+            said.append((time.monotonic() - started, text))
 
     answer = batch_size(
         probe_steps.make_step,
@@ -73,7 +77,7 @@ def ours(model: str, smallest: int) -> dict[str, Any]:
         largest=None if probe_steps.CUDA else MOST,
         rule=TimingRule(*QUICK_S[:1], seconds=QUICK_S[1]),
         store=None,
-        say=say,
+        progress=Said(),
     )
     searched = [seconds for seconds, line in said if "examples/s" not in line]
     return {

@@ -12,6 +12,7 @@ import numpy as np
 
 import tunewright as tw
 from tunewright.design.names import Meaning
+from tunewright.messages import Message
 from tunewright.present import figures as plots
 from tunewright.present.figures.figure import Figure
 from tunewright.present.figures.palette import COLOURS, GRID
@@ -146,7 +147,8 @@ def questions() -> Figure[dict[str, dict[str, np.ndarray]]]:
             place.set_xticks([])
 
     says = "What eight questions about curves look for: " + ", ".join(panels) + "."
-    return Figure("questions", panels, says, (9.0, 4.2), drawing=draw)
+    caption = (Message("figure.plain", {"text": says}),)
+    return Figure("questions", panels, caption, (9.0, 4.2), drawing=draw)
 
 
 def constant_rates() -> TrainSteps:
@@ -220,6 +222,8 @@ def figures() -> Iterator[tuple[str, Figure]]:
     yield "curves", plots.curves(asked, best=3)
     diverged = next(t.number for t in asked.trials if t.status == "infeasible")
     yield "curves_diverged", plots.curves(asked, trials=[asked.best().number or 0, diverged])
+    yield "pair", plots.pair(asked)
+    yield "progress", plots.progress(asked)
     yield "best_step", plots.best_step(asked)
     yield "best_of_k", plots.best_of_k(asked)
     yield "gradient_norm", plots.gradient_norm(asked)

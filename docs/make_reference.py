@@ -21,7 +21,7 @@ GROUPS = {
     ),
     "Inside a training function": ("Run", "Infeasible"),
     "Doing it": (
-        *("run", "load", "repeat", "evaluate", "open_round"),
+        *("run", "load", "worker", "repeat", "again", "evaluate", "open_round"),
         *("Inline", "Local", "Ray", "Halton", "Listed", "Bayesian"),
     ),
     "What happened": ("Results", "Trial", "joined", "rounds", "campaign", "believe"),
@@ -31,23 +31,30 @@ GROUPS = {
         *("next_round", "extend", "tune", "Campaign"),
     ),
     "Short experiments": ("probes",),
-    "Projects and stores": ("project", "stores"),
+    "While it trains": ("progress",),
+    "Projects and stores": ("project", "stores", "remove", "rename"),
     "From elsewhere": ("importers",),
     "The training pipeline": ("pipeline", "schedule"),
     "Errors": ("TunewrightError",),
 }
 MODULES = {
-    "project": ("init", "new", "find", "load", "doctor", "Project"),
+    "project": ("init", "new", "find", "load", "doctor", "rename", "Project"),
     "stores": (
         *("rounds", "history", "note", "stop", "keep", "backup", "backups", "restore", "rebuild"),
+        *("remove", "removed", "bring_back", "rename"),
     ),
     "importers": (*("optuna", "mlflow", "wandb", "tensorboard", "ray_tune", "tables", "frames"),),
     "plots": (
         *("axis", "isolation", "curves", "best_step", "best_of_k", "gradient_norm"),
-        *("sensitivity", "steps_to_fit", "batch_scaling", "throughput", "progress", "Figure"),
+        *("sensitivity", "steps_to_fit", "batch_scaling", "throughput", "progress", "pair"),
+        "Figure",
+    ),
+    "progress": (
+        *("Watcher", "Silent", "RoundStarted", "Started", "Reached", "Concluded", "Summary"),
+        "CampaignStep",
     ),
     "probes": (
-        *("batch_size", "critical_batch", "train_steps", "stability", "warmup", "clip"),
+        *("batch_size", "longer", "critical_batch", "train_steps", "stability", "warmup", "clip"),
         *("input_bound", "Cost", "TimingRule"),
     ),
     "pipeline": (

@@ -18,6 +18,7 @@ from tunewright.design.ranges import (
 )
 from tunewright.design.round import Round
 from tunewright.errors import DesignError
+from tunewright.messages import Message
 
 # a busy machine is no fault of the code under test
 settings.register_profile(
@@ -83,6 +84,19 @@ def mappings(draw: st.DrawFn, pool: list[str], leaf: st.SearchStrategy[Any], dep
     return declared
 
 
+# what a round changes about the one before: a code, and facts as a proposal has them
+changes = st.builds(
+    Message,
+    st.just("change.wider"),
+    st.fixed_dictionaries(
+        {
+            "names": st.lists(texts, max_size=3).map(tuple),
+            "finding": st.dictionaries(texts, st.one_of(st.none(), st.floats(), st.booleans())),
+        }
+    ),
+)
+
+
 @st.composite
 def rounds(draw: st.DrawFn) -> Round:
     """Rounds with lists, ranges, givens and fixed values in every role."""
@@ -105,6 +119,7 @@ def rounds(draw: st.DrawFn) -> Round:
             trials_per_study=draw(st.integers(1, 50)),
             seed=draw(st.integers(0, 2**63 - 1)),
             detect=draw(st.one_of(st.none(), st.floats(1e-9, 1e9))),
+            change=draw(st.one_of(st.none(), changes)),
         )
     except DesignError as error:
         # names with dots can meet the column of another; everything else must be accepted

@@ -15,34 +15,46 @@ from click import Context
 from typer.main import get_command
 
 import tunewright as tw
-from tunewright import actions
+from tunewright import actions, remedies
 from tunewright.actions import (
     Action,
     Advise,
     CheckRound,
     Declare,
-    Doctor,
     Export,
     Extend,
-    FirstRun,
-    JoinRound,
     Launch,
-    ListRounds,
     MeasureVariance,
     NextRound,
     Note,
     Probe,
+    ProbeLonger,
+    RemoveRound,
     Repeat,
     ReportRound,
-    Restore,
     RunRound,
     RunTrials,
     SearchRange,
     ShowRound,
     ShowTrial,
+    StopRound,
+    TrainAgain,
 )
 from tunewright.cli.main import app
 from tunewright.design.ranges import choice, integers, linear, log, log_from_one
+from tunewright.remedies import (
+    BackUp,
+    Doctor,
+    FirstRun,
+    InitProject,
+    JoinRound,
+    ListBackups,
+    ListRounds,
+    NewRound,
+    Restore,
+    Tune,
+    use,
+)
 
 HOSTILE = ["depth", "my round; ls", "a'b", '"$(reboot)"', "--x", "-h", "--", "tief e"]
 
@@ -62,20 +74,33 @@ def about(round: str) -> list[Action]:
         CheckRound(round),
         ShowRound(round),
         ShowTrial(round, 7),
+        TrainAgain(round, 7),
+        TrainAgain(round, 7, repeat=2, anyway=True),
+        StopRound(round),
+        RemoveRound(round),
+        RemoveRound(round, undo=True),
         *(Probe(name, round) for name in ("stability", "warmup", "clip")),
         Note(round, "ran at commit 0123"),
         Note(round, "--help"),
         Launch(round),
         Extend(round, 2000),
+        ProbeLonger(round),
         ReportRound(round),
         Export(round, "trials.csv"),
         JoinRound(round),
+        NewRound(round),
+        Tune(round),
+        NextRound(round, write=True, take=2),
         MeasureVariance(round, times=5),
         MeasureVariance(round, studies=3, splits=4),
     ]
 
 
-ABOUT_NO_ROUND: list[Action] = [ListRounds(), Doctor(), Restore(), Restore(rebuild=True)]
+ABOUT_NO_ROUND: list[Action] = [
+    *(ListRounds(), Doctor(), Restore(), Restore(rebuild=True)),
+    *(BackUp(), ListBackups(), InitProject()),
+]
+NAMED = {"new": "name", "tune": "space"}  # commands that call a round something else
 
 
 RANGES = [log(1e-4, 0.1), linear(0, 0.3), log_from_one(0.8, 0.99), integers(1, 64, log=True)]
@@ -85,6 +110,7 @@ WITHOUT_COMMAND: list[Action] = [
     Declare("train_loss", "train/loss"),
     Declare("dropout", 0.0, table="off"),
     Advise("declare_detect"),
+    use("--minimize", "valid error"),
 ]
 
 
@@ -107,7 +133,7 @@ def test_every_command_is_read_as_it_is_meant(round: str) -> None:
     for action in about(round):
         # as a shell takes it apart, not only as the words were put together
         verb, arguments = parsed(shlex.split(action.command))
-        assert arguments["round"] == round, action
+        assert arguments[NAMED.get(verb, "round")] == round, action
         assert verb.split()[0] == action.argv[1]
 
 
@@ -158,7 +184,7 @@ class Recorder:
 
         def call(*positional: Any, **named: Any) -> Any:
             inspect.signature(real).bind(*positional, **named)
-            return SimpleNamespace(called=name)
+            return SimpleNamespace(called=name, round=lambda name: name)  # of a project
 
         return call
 
@@ -169,6 +195,7 @@ class StandIn:
 
     means: dict[str, Any] | None = None
     off: dict[str, Any] | None = None
+    store: str = "tuning.db"
 
 
 def test_every_call_fits_the_function_it_names() -> None:
@@ -179,6 +206,8 @@ def test_every_call_fits_the_function_it_names() -> None:
         trials=(trial,),
         top=lambda k: [trial][:k],
         trial=lambda number: trial,
+        repeats=lambda number: [trial, trial],
+        store="tuning.db",
         export=lambda path: path,
     )
     names = {
@@ -187,10 +216,13 @@ def test_every_call_fits_the_function_it_names() -> None:
         "results": results,
         "proposal": SimpleNamespace(round=round),
         "workload": StandIn(),
+        "round": round,
     }
-    calls = {action.call for action in [*about("r"), *WITHOUT_COMMAND] if action.call}
-    assert len(calls) >= 15
-    for call in calls:
+    made = [one for name in HOSTILE for one in about(name)]
+    made += [*WITHOUT_COMMAND, *ABOUT_NO_ROUND, FirstRun()]
+    # advice is what neither a command nor a call carries out
+    assert {action.kind for action in made if not action.call} == {Advise.kind}
+    for call in {action.call for action in made} - {""}:
         ast.parse(call, mode="eval")
         assert eval(call, dict(names)) is not None, call
 
@@ -212,7 +244,7 @@ def test_every_action_is_tested_has_words_and_is_plain_data() -> None:
     made = [*about("my round; ls"), *WITHOUT_COMMAND, *ABOUT_NO_ROUND, FirstRun()]
     kinds = {
         cls.kind
-        for cls in vars(actions).values()
+        for cls in (*vars(actions).values(), *vars(remedies).values())
         if isinstance(cls, type) and issubclass(cls, Action) and cls is not Action
     }
     assert {action.kind for action in made} == kinds

@@ -11,9 +11,10 @@ import pytest
 
 import tunewright as tw
 from tunewright import errors
-from tunewright.actions import Action, FirstRun, ListRounds, Restore, ShowRound
+from tunewright.actions import Action, ShowRound
 from tunewright.errors import Busy, Damaged, DesignError, Misuse, NotFound, TunewrightError
 from tunewright.messages import Message
+from tunewright.remedies import FirstRun, ListRounds, Restore, use
 from tunewright.store.store import Store
 
 KINDS = [
@@ -60,11 +61,22 @@ def test_an_error_travels_between_processes(kind: type[TunewrightError], copied)
     }
 
 
-def test_a_remedy_may_be_text_and_place_and_cause_are_kept() -> None:
-    error = Misuse("name.empty", name="", where="a.py:3", cause="a typo", remedy="say it")
+def test_place_and_cause_are_facts_and_a_remedy_is_an_action() -> None:
+    cause, remedy = Message("round.bad_seed", {"seed": -1}), use("--minimize", "valid error")
+    error = Misuse("name.empty", name="", where="a.py:3", cause=cause, remedy=remedy)
     again = pickle.loads(pickle.dumps(error))
-    assert (again.where, again.cause, again.remedy) == ("a.py:3", "a typo", "say it")
-    assert again.to_data()["remedy"] == "say it"
+    assert (again.where, again.cause, again.remedy) == ("a.py:3", cause, remedy)
+    data = json.loads(json.dumps(again.to_data()))
+    assert data["facts"] == {"name": "", "where": "a.py:3", "cause": cause.to_data()}
+    assert data["remedy"] == {
+        "kind": "advise",
+        "code": "use_words",
+        "facts": {"words": ["--minimize", "valid error"]},
+        "argv": [],
+    }
+    assert Misuse("name.empty", name="").cause is None
+    copied = Misuse.several(error.problems, remedy)
+    assert (copied.where, copied.cause) == ("a.py:3", cause)
 
 
 def test_several_problems_are_one_error_with_a_line_each() -> None:

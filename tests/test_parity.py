@@ -169,6 +169,18 @@ def test_trial(doors: Any, shell: Shell) -> None:
         assert words.number(trial.value) in shell("trial", "finer", str(trial.number), text=True)
 
 
+def test_again(doors: Any, shell: Shell) -> None:
+    results = tw.load(STORE, "finer")
+    for trial in (results.best(), next(t for t in results.trials if t.origin is not None)):
+        found = tw.again(trial, workload())
+        assert found.equal
+        same(found, shell("again", "finer", str(trial.number), *INLINE))
+        assert words.number(trial.value) in shell(
+            "again", "finer", str(trial.number), *INLINE, text=True
+        )
+    assert len(tw.load(STORE, "finer").trials) == len(results.trials)
+
+
 def test_check_joins_the_rounds_that_are_continued(doors: Any, shell: Shell) -> None:
     findings = tw.check(tw.load(STORE, "finer"))
     same({"round": "finer", "findings": findings}, shell("check", "finer"))
@@ -284,8 +296,10 @@ def test_run_worker_and_repeat(doors: tuple[Path, Path], shell: Shell) -> None:
     planned = shell("run", "more", "--dry-run")
     assert (planned["left"], planned["ended"]) == (4, 0)
     assert shell("run", "more", "--trials", "2", *INLINE)["counts"] == {"completed": 2}
+    joined = tw.worker("more", workload())  # everything has been trained: nothing is left to do
     found = shell("worker", "more", "--workers", "1")
     assert (found["why"], found["counts"]) == ("finished", {"completed": 2})
+    same([t.value for t in joined.trials[:2]], [t.value for t in results.trials[:2]])
     found = shell("run", "more", *INLINE)
     same(facts.of_run(results, "finished", 0.0, 2), found)
     assert words.number(results.best().value) in shell("run", "more", *INLINE, text=True)
@@ -338,6 +352,29 @@ def test_launch_history_variance_evaluate_and_final(doors: tuple[Path, Path], sh
         assert f"{key}_error" in shell(
             verb, "layers", "--with", f"train.py:{key}", *INLINE, text=True
         )
+
+
+def test_launch_counts_the_rounds_that_are_continued(
+    doors: tuple[Path, Path], shell: Shell
+) -> None:
+    """The best of `finer` is a trial of `layers`: both doors launch that, and check both rounds."""
+    results = tw.load(STORE, "finer")
+    best, first = results.best(), results.trial(0)
+    assert best.origin is not None and first.origin is None
+    terms = tw.LaunchTerms(plan=3)
+    asked = ("launch", "finer", "--baseline", "0", "--times", "3", *INLINE)
+    planned = tw.launch(results, workload(), against=first, terms=terms, dry_run=True)
+    assert (planned.candidate.round, planned.candidate.trial) == best.origin
+    same(lasting_seconds(planned.to_data()), lasting_seconds(shell(*asked, "--dry-run")))
+    python = tw.launch(results, workload(), against=first, terms=terms)
+    same(lasting_seconds(python.to_data()), lasting_seconds(shell(*asked)))
+    assert python.decision is not None
+    alone = tw.launch(tw.load(STORE, "finer", earlier=False), workload(), against=0, dry_run=True)
+    assert alone.candidate == python.candidate, "how the results were read changes nothing"
+    # what an earlier round launched is the baseline, no longer the candidate
+    again = tw.launch(results, workload(), dry_run=True)
+    assert again.baseline is not None and again.candidate != again.baseline
+    assert str(again.candidate) in shell("launch", "finer", "--dry-run", text=True)
 
 
 def lasting_seconds(data: Any) -> Any:

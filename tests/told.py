@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from typing import Any
 
-from tunewright.design.objective import Objective, minimize
+from tunewright.design.objective import minimize
 from tunewright.design.ranges import log
 from tunewright.design.round import Round
-from tunewright.execution.watcher import Concluded, Started
 from tunewright.messages import Message
+from tunewright.progress.watcher import Concluded, Reached, RoundStarted, Started
 from tunewright.store.trial import Status
 
 ROUND = Round(
@@ -19,24 +19,20 @@ ROUND = Round(
     fixed={"max_train_steps": 100},
     trials_per_study=5,
 )
+FIXED = ("max_train_steps",)
 
 
-@dataclass(frozen=True)
-class Record:
-    """The fields of a recorded round that a watcher looks at."""
-
-    round: Round = ROUND
-    objective: Objective = field(default_factory=lambda: minimize("valid_error"))
-    counts: dict[str, int] = field(default_factory=dict)
-    continued: bool = False
-
-    @property
-    def name(self) -> str:
-        return self.round.name
+def begun(total: int, done: int = 0, **more: Any) -> RoundStarted:
+    about = {"name": ROUND.name, "objective": str(minimize("valid_error")), "metric": "valid_error"}
+    return RoundStarted(**{**about, "total": total, "done": done, "fixed": FIXED, **more})
 
 
 def started(number: int | None, rate: float = 0.0130001, attempt: int = 1) -> Started:
     return Started(number, 0, attempt, configuration(rate), running=1)
+
+
+def reached(number: int | None, step: int, total: int | None = 100, **more: Any) -> Reached:
+    return Reached(number, 0, 1, step, total, **more)
 
 
 def concluded(

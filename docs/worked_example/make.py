@@ -9,25 +9,18 @@ import sys
 from pathlib import Path
 
 import tunewright as tw
-from tunewright.campaigns.campaign import read_campaign
-from tunewright.campaigns.definition import read_definition
-from tunewright.store.store import Store
 
 HERE = Path(__file__).parent
 
 
 def main(address: str) -> None:
     """Read the campaign, and write what the page shows of it."""
-    with Store.open(address, create=False) as store:
-        definition = read_definition(store, "tune")
-        assert definition is not None
-        campaign = read_campaign(store, definition)
+    campaign = tw.campaign(address, "tune")
     tw.plots.progress(campaign.rounds).save(HERE / "progress.png")
     made = tw.report(campaign)
     made.save(HERE / "report.txt")
     made.save(HERE / "report.html")
-    together = made.results
-    tw.plots.axis(together).save(HERE / "axis.png")
+    tw.plots.axis(made.results).save(HERE / "axis.png")
 
 
 if __name__ == "__main__":

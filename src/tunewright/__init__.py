@@ -5,9 +5,11 @@ import tunewright as tw
     tw.Round, tw.Workload          what is asked, and of what
     tw.log, tw.linear, tw.given    ranges and conditions
     tw.run, tw.repeat, tw.load     train it, and read it back
+    tw.worker                      join a round that another process runs
     tw.check, tw.plots, tw.report  what can be trusted, and how it looks
     tw.launch, tw.next_round       what becomes the baseline, and what to ask next
     tw.probes, tw.tune             settle the basics; the whole loop on autopilot
+    tw.progress                    what is shown while anything trains
     tw.rounds, tw.campaign         what a store holds
     tw.project, tw.stores          the files of a project; notes, stops, backups of a store
     tw.importers                   rounds that other tools recorded
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
         importers as importers,
         pipeline as pipeline,
         probes as probes,
+        progress as progress,
         project as project,
         stores as stores,
     )
@@ -50,12 +53,14 @@ if TYPE_CHECKING:
     )
     from tunewright.design.round import Round as Round
     from tunewright.errors import Infeasible as Infeasible, TunewrightError as TunewrightError
+    from tunewright.execution.again import again as again
     from tunewright.execution.command import command as command
     from tunewright.execution.evaluate import evaluate as evaluate
     from tunewright.execution.executors.inline import Inline as Inline
     from tunewright.execution.executors.local import Local as Local
     from tunewright.execution.executors.ray.ray import Ray as Ray
     from tunewright.execution.handle import Run as Run
+    from tunewright.execution.join import worker as worker
     from tunewright.execution.repeat import repeat as repeat
     from tunewright.execution.run import load as load, run as run
     from tunewright.execution.session import open_round as open_round
@@ -77,7 +82,7 @@ if TYPE_CHECKING:
     from tunewright.store.joined import joined as joined
     from tunewright.store.results import Results as Results
     from tunewright.store.trial import Trial as Trial
-    from tunewright.stores import rounds as rounds
+    from tunewright.stores import remove as remove, rename as rename, rounds as rounds
 
 __version__ = "0.1.0.dev0"
 
@@ -101,12 +106,14 @@ _HOMES = {
     "design.round": ("Round",),
     "design.ranges": ("choice", "integers", "linear", "log", "log_from_one"),
     "errors": ("Infeasible", "TunewrightError"),
+    "execution.again": ("again",),
     "execution.command": ("command",),
     "execution.evaluate": ("evaluate",),
     "execution.handle": ("Run",),
     "execution.executors.inline": ("Inline",),
     "execution.executors.local": ("Local",),
     "execution.executors.ray.ray": ("Ray",),
+    "execution.join": ("worker",),
     "execution.repeat": ("repeat",),
     "execution.session": ("open_round",),
     "execution.run": ("load", "run"),
@@ -114,7 +121,7 @@ _HOMES = {
     "store.joined": ("joined",),
     "store.results": ("Results",),
     "store.trial": ("Trial",),
-    "stores": ("rounds",),
+    "stores": ("remove", "rename", "rounds"),
     "present.report": ("report",),
     "search.bayesian.bayesian": ("Bayesian",),
     "search.bayesian.belief": ("believe",),
@@ -127,6 +134,7 @@ _MODULES = {
     "pipeline": "pipeline",
     "plots": "present.figures",
     "probes": "probes",
+    "progress": "progress",
     "project": "project",
     "schedule": "design.schedule",
     "stores": "stores",

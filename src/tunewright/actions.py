@@ -76,12 +76,14 @@ class Action:
         return {f.name: plain(getattr(self, f.name)) for f in dataclasses.fields(self)}
 
 
-def _command(*verb: str, round: str, then: Sequence[str] = (), options: Sequence[str] = ()) -> Argv:
+def command_about(
+    *verb: str, round: str, then: Sequence[str] = (), options: Sequence[str] = ()
+) -> Argv:
     """The words of a command about a round.
 
     A name that begins with a dash stands after `--`, where no option is read any more.
 
-    >>> _command("trial", round="--x", then=("7",))
+    >>> command_about("trial", round="--x", then=("7",))
     ('tunewright', 'trial', '--', '--x', '7')
     """
     about = (round, *then)
@@ -106,7 +108,7 @@ class RunTrials(Action):
         per_study, search = self.trials_per_study, self.search
         with_search = () if search is None else ("--search", search)
         more = () if per_study is None else ("--trials", str(per_study))
-        return _command("run", round=self.round, options=(*with_search, *more))
+        return command_about("run", round=self.round, options=(*with_search, *more))
 
     @property
     def call(self) -> str:
@@ -131,7 +133,7 @@ class RunRound(Action):
     def argv(self) -> Argv:
         """`tunewright run ROUND`, once its file is written."""
         options = () if self.search is None else ("--search", self.search)
-        return _command("run", round=self.round, options=options)
+        return command_about("run", round=self.round, options=options)
 
     @property
     def call(self) -> str:
@@ -157,13 +159,44 @@ class Repeat(Action):
     def argv(self) -> Argv:
         """`tunewright repeat ROUND --times N`."""
         which = () if self.trial is None else ("--trial", str(self.trial))
-        return _command("repeat", round=self.round, options=(*which, "--times", str(self.times)))
+        return command_about(
+            "repeat", round=self.round, options=(*which, "--times", str(self.times))
+        )
 
     @property
     def call(self) -> str:
         """`tw.repeat`."""
         which = "results.top(1)[0]" if self.trial is None else f"results.trial({self.trial})"
         return f"tw.repeat({which}, workload, times={self.times})"
+
+
+@dataclass(frozen=True)
+class TrainAgain(Action):
+    """Train a trial anew under its own seed, and compare it with what was recorded."""
+
+    kind: ClassVar[str] = "again"
+    trains: ClassVar[bool] = True
+    round: str
+    number: int
+    repeat: int | None = None  # of that trial, from 1
+    anyway: bool = False  # although the program has changed
+
+    @property
+    def argv(self) -> Argv:
+        """`tunewright again ROUND N`."""
+        which = () if self.repeat is None else ("--repeat", str(self.repeat))
+        anyway = ("--anyway",) if self.anyway else ()
+        return command_about(
+            "again", round=self.round, then=(str(self.number),), options=(*which, *anyway)
+        )
+
+    @property
+    def call(self) -> str:
+        """`tw.again`."""
+        which = f"results.trial({self.number})"
+        if self.repeat is not None:
+            which = f"results.repeats({self.number})[{self.repeat - 1}]"
+        return f"tw.again({which}, workload{', anyway=True' if self.anyway else ''})"
 
 
 @dataclass(frozen=True)
@@ -182,7 +215,7 @@ class MeasureVariance(Action):
         """`tunewright variance ROUND`, with what to train."""
         asked = (("times", self.times), ("studies", self.studies), ("splits", self.splits))
         options = [word for name, n in asked if n is not None for word in (f"--{name}", str(n))]
-        return _command("variance", round=self.round, options=options)
+        return command_about("variance", round=self.round, options=options)
 
     @property
     def call(self) -> str:
@@ -199,11 +232,15 @@ class NextRound(Action):
     kind: ClassVar[str] = "next_round"
     round: str
     write: bool = False
+    take: int | None = None  # another proposal than the first one, counted from 1
 
     @property
     def argv(self) -> Argv:
         """`tunewright next ROUND`."""
-        return _command("next", round=self.round, options=("--write",) if self.write else ())
+        options = ("--write",) if self.write else ()
+        if self.take is not None:
+            options = (*options, "--take", str(self.take))
+        return command_about("next", round=self.round, options=options)
 
     @property
     def call(self) -> str:
@@ -221,12 +258,51 @@ class CheckRound(Action):
     @property
     def argv(self) -> Argv:
         """`tunewright check ROUND`."""
-        return _command("check", round=self.round)
+        return command_about("check", round=self.round)
 
     @property
     def call(self) -> str:
         """`tw.check`."""
         return "tw.check(results)"
+
+
+@dataclass(frozen=True)
+class StopRound(Action):
+    """Ask whoever runs a round to stop it."""
+
+    kind: ClassVar[str] = "stop_round"
+    round: str
+
+    @property
+    def argv(self) -> Argv:
+        """`tunewright stop ROUND`."""
+        return command_about("stop", round=self.round)
+
+    @property
+    def call(self) -> str:
+        """`tw.stores.stop`."""
+        return f"tw.stores.stop(results.store, {self.round!r})"
+
+
+@dataclass(frozen=True)
+class RemoveRound(Action):
+    """Remove a round, so that it can be brought back."""
+
+    kind: ClassVar[str] = "remove_round"
+    round: str
+    undo: bool = False  # bring it back
+
+    @property
+    def argv(self) -> Argv:
+        """`tunewright rm ROUND`."""
+        return command_about("rm", round=self.round, options=("--undo",) if self.undo else ())
+
+    @property
+    def call(self) -> str:
+        """`tw.remove`, or what undoes it."""
+        if self.undo:
+            return f"tw.stores.bring_back(results.store, {self.round!r})"
+        return f"tw.remove(results.store, {self.round!r})"
 
 
 @dataclass(frozen=True)
@@ -239,7 +315,7 @@ class ShowRound(Action):
     @property
     def argv(self) -> Argv:
         """`tunewright show ROUND`."""
-        return _command("show", round=self.round)
+        return command_about("show", round=self.round)
 
     @property
     def call(self) -> str:
@@ -258,7 +334,7 @@ class ShowTrial(Action):
     @property
     def argv(self) -> Argv:
         """`tunewright trial ROUND N`."""
-        return _command("trial", round=self.round, then=(str(self.number),))
+        return command_about("trial", round=self.round, then=(str(self.number),))
 
     @property
     def call(self) -> str:
@@ -280,13 +356,32 @@ class Probe(Action):
         """`tunewright probe NAME ROUND`."""
         if self.round is None:
             return ("tunewright", "probe", self.name)
-        return _command("probe", self.name, round=self.round)
+        return command_about("probe", self.name, round=self.round)
 
     @property
     def call(self) -> str:
         """The function of that name in `tw.probes`."""
         trial = "" if self.round is None else ", trial=results.top(1)[0]"
         return f"tw.probes.{self.name}(workload{trial})"
+
+
+@dataclass(frozen=True)
+class ProbeLonger(Action):
+    """Resume the best trial of a round from its snapshot, and train it a little longer."""
+
+    kind: ClassVar[str] = "probe_longer"
+    trains: ClassVar[bool] = True
+    round: str
+
+    @property
+    def argv(self) -> Argv:
+        """`tunewright probe longer ROUND`."""
+        return command_about("probe", "longer", round=self.round)
+
+    @property
+    def call(self) -> str:
+        """`tw.probes.longer`."""
+        return "tw.probes.longer(results, workload)"
 
 
 @dataclass(frozen=True)
@@ -300,7 +395,12 @@ class Note(Action):
     @property
     def argv(self) -> Argv:
         """`tunewright note ROUND TEXT`."""
-        return _command("note", round=self.round, then=(self.note,))
+        return command_about("note", round=self.round, then=(self.note,))
+
+    @property
+    def call(self) -> str:
+        """`tw.stores.note`."""
+        return f"tw.stores.note(results.store, {self.round!r}, {self.note!r})"
 
 
 @dataclass(frozen=True)
@@ -314,7 +414,12 @@ class Launch(Action):
     @property
     def argv(self) -> Argv:
         """`tunewright launch ROUND`."""
-        return _command("launch", round=self.round)
+        return command_about("launch", round=self.round)
+
+    @property
+    def call(self) -> str:
+        """`tw.launch`."""
+        return "tw.launch(results, workload)"
 
 
 @dataclass(frozen=True)
@@ -330,7 +435,7 @@ class Extend(Action):
     def argv(self) -> Argv:
         """`tunewright extend ROUND --max-train-steps N`."""
         options = ("--max-train-steps", str(self.max_train_steps))
-        return _command("extend", round=self.round, options=options)
+        return command_about("extend", round=self.round, options=options)
 
     @property
     def call(self) -> str:
@@ -408,7 +513,7 @@ class ReportRound(Action):
     @property
     def argv(self) -> Argv:
         """`tunewright report ROUND`."""
-        return _command("report", round=self.round)
+        return command_about("report", round=self.round)
 
     @property
     def call(self) -> str:
@@ -427,79 +532,9 @@ class Export(Action):
     @property
     def argv(self) -> Argv:
         """`tunewright export ROUND FILE`."""
-        return _command("export", round=self.round, then=(self.path,))
+        return command_about("export", round=self.round, then=(self.path,))
 
     @property
     def call(self) -> str:
         """`results.export`."""
         return f"results.export({self.path!r})"
-
-
-# remedies
-
-
-@dataclass(frozen=True)
-class FirstRun(Action):
-    """Run a round, which makes the store, or name another store."""
-
-    kind: ClassVar[str] = "first_run"
-
-    @property
-    def argv(self) -> Argv:
-        """`tunewright run ROUND`, where ROUND stands for a round file or its name."""
-        return ("tunewright", "run", "ROUND")
-
-    @property
-    def call(self) -> str:
-        """`tw.run`."""
-        return "tw.run(round, workload)"
-
-
-@dataclass(frozen=True)
-class ListRounds(Action):
-    """See which rounds a store holds."""
-
-    kind: ClassVar[str] = "list_rounds"
-
-    @property
-    def argv(self) -> Argv:
-        """`tunewright ls`."""
-        return ("tunewright", "ls")
-
-
-@dataclass(frozen=True)
-class JoinRound(Action):
-    """Work on a round that another process runs."""
-
-    kind: ClassVar[str] = "join_round"
-    round: str
-
-    @property
-    def argv(self) -> Argv:
-        """`tunewright worker ROUND`."""
-        return _command("worker", round=self.round)
-
-
-@dataclass(frozen=True)
-class Doctor(Action):
-    """Check the machine and the store."""
-
-    kind: ClassVar[str] = "doctor"
-
-    @property
-    def argv(self) -> Argv:
-        """`tunewright doctor`."""
-        return ("tunewright", "doctor")
-
-
-@dataclass(frozen=True)
-class Restore(Action):
-    """Bring a damaged store back: from its newest backup, or from its trial folders."""
-
-    kind: ClassVar[str] = "restore"
-    rebuild: bool = False
-
-    @property
-    def argv(self) -> Argv:
-        """`tunewright restore`."""
-        return ("tunewright", "restore", *(("--rebuild",) if self.rebuild else ()))

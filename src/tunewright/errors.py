@@ -34,9 +34,10 @@ from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any, ClassVar, Self
 
-from tunewright.actions import Action, Doctor, Restore
+from tunewright.actions import Action
 from tunewright.facts import as_fact
-from tunewright.messages import Message, Reader, Text, is_code
+from tunewright.messages import Message, Reader, Text, is_code, message_from
+from tunewright.remedies import Doctor, Restore
 
 
 class TunewrightError(Exception):
@@ -52,16 +53,16 @@ class TunewrightError(Exception):
     usual_code: ClassVar[str] = "error"
     usual_remedy: ClassVar[Action | None] = None
     problems: tuple[Message, ...]
-    remedy: Action | Text | None
+    remedy: Action | None
 
-    def __init__(self, code: str, /, *, remedy: Action | Text | None = None, **facts: Any) -> None:
+    def __init__(self, code: str, /, *, remedy: Action | None = None, **facts: Any) -> None:
         """`code` is one of the catalogue's and `facts` are what its sentence states."""
         super().__init__(code)
         self.problems = (_as_problem(code, facts, self.usual_code),)
         self.remedy = self.usual_remedy if remedy is None else remedy
 
     @classmethod
-    def several(cls, problems: Sequence[Message], remedy: Action | Text | None = None) -> Self:
+    def several(cls, problems: Sequence[Message], remedy: Action | None = None) -> Self:
         """One error for everything that is wrong; at least one problem.
 
         >>> found = [Message("range.no_choices"), Message("given.no_values")]
@@ -87,6 +88,10 @@ class TunewrightError(Exception):
         """The problems, each as the `problem` of a message that says where it is."""
         return [Message(code, {**facts, "problem": one.to_data()}) for one in self.problems]
 
+    def text_for(self, reader: Reader) -> Text:
+        """The sentences as this reader can use them, one per line."""
+        return Text("\n".join(one.text_for(reader) for one in self.problems))
+
     def __str__(self) -> str:
         """The sentences, one per line."""
         return "\n".join(one.text for one in self.problems)
@@ -110,7 +115,7 @@ class TunewrightError(Exception):
                 {"code": one.code, "message": one.text, "facts": dict(one.facts)}
                 for one in self.problems
             ],
-            "remedy": remedy.to_data() if isinstance(remedy, Action) else remedy,
+            "remedy": None if remedy is None else remedy.to_data(),
         }
 
 
@@ -225,7 +230,12 @@ class MissingExtra(TunewrightError, ImportError):
 
 
 class Misuse(TunewrightError):
-    """A command or a project used wrongly, with its place, likely cause and remedy."""
+    """A command or a project used wrongly; its facts may hold the place and the likely cause.
+
+    >>> error = Misuse("file.exists", path="a.toml", where="train.py:3")
+    >>> error.where, error.cause
+    ('train.py:3', None)
+    """
 
     usual_code = "misuse"
 
@@ -234,15 +244,24 @@ class Misuse(TunewrightError):
         code: str,
         /,
         *,
-        where: str = "",
-        cause: str = "",
-        remedy: Action | Text | str | None = None,
+        cause: Message | Mapping[str, Any] | None = None,
+        remedy: Action | None = None,
         **facts: Any,
     ) -> None:
-        """Only the code and its facts are needed; the rest is given where it is known."""
-        shown = Text(remedy) if isinstance(remedy, str) and remedy else None
-        super().__init__(code, remedy=remedy if isinstance(remedy, Action) else shown, **facts)
-        self.where, self.cause = where, cause
+        """Only the code and its facts are needed; a cause may be the plain data of a message."""
+        data = cause.to_data() if isinstance(cause, Message) else cause
+        super().__init__(code, remedy=remedy, **facts, **({} if data is None else {"cause": data}))
+
+    @property
+    def where(self) -> str:
+        """The file, and the line where it is known; empty where there is none."""
+        return str(self.facts.get("where") or "")
+
+    @property
+    def cause(self) -> Message | None:
+        """The likely cause."""
+        found = self.facts.get("cause")
+        return None if found is None else message_from(found)
 
 
 class Infeasible(Exception):

@@ -5,18 +5,19 @@ The words are made from these facts by `messages`, when somebody reads them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from tunewright import messages
 from tunewright.actions import Action
 from tunewright.facts import Facts
-from tunewright.messages import Message, Text, Words, markup
+from tunewright.messages import Message, Text, Words, markup, words
 
 Verdict = Literal["ok", "note", "warn", "cannot_judge"]
 Scope = Literal["study", "round"]
+MOST_LINES = 40  # of findings printed as text
 
 
 @dataclass(frozen=True)
@@ -80,10 +81,70 @@ class Finding:
 
     def _repr_html_(self) -> str:
         """Headline, evidence and actions as a notebook shows them; actions are calls."""
-        about = () if self.scope == "round" else (self.about,)
-        actions = [(one.code_for("python"), one.text) for one in self.actions]
-        entry = markup.finding(self.verdict, self.check, [(about, self.words)], actions)
-        return markup.alone(entry)
+        return markup.alone(_entry([self]))
+
+    def __repr__(self) -> str:
+        """The verdict and the headline, without the evidence."""
+        said = f"<{self.verdict} {self.check} ({self.about}): {self.headline}>"
+        return words.one_line(said)
+
+
+class Findings(list[Finding]):
+    """The answers of the checklist: a list that a notebook shows as one page, warnings first."""
+
+    @property
+    def tally(self) -> Message:
+        """How many warn, note, are fine, and could not be judged."""
+        verdicts = [finding.verdict for finding in self]
+        return Message("card.findings", {v: verdicts.count(v) for v in get_args(Verdict)})
+
+    def of(self, *verdicts: Verdict) -> Findings:
+        """Those with one of these verdicts, in the order of the checklist."""
+        return Findings(finding for finding in self if finding.verdict in verdicts)
+
+    def __repr__(self) -> str:
+        """The counts, then one line for each that warns or notes."""
+        pressing = [f"  {one!r}" for one in (*self.of("warn"), *self.of("note"))]
+        return "\n".join([f"<Findings: {self.tally}>", *pressing[:MOST_LINES]])
+
+    def _repr_html_(self) -> str:
+        """Warnings and notes; what is fine or could not be judged stands below, folded."""
+        folds = []
+        for code, verdict in (("card.fine", "ok"), ("card.not_judged", "cannot_judge")):
+            own = [finding for finding in self if finding.verdict == verdict]
+            folds.append((Message(code, {"count": len(own)}).text, _entries(own)))
+        pressing = _entries([*self.of("warn"), *self.of("note")])
+        return markup.folded(pressing, folds, self.tally.text)
+
+
+def _entries(findings: Sequence[Finding]) -> list[str]:
+    """Items of a list: settings with the same headline and remedy share one."""
+    groups: list[tuple[Any, list[Finding]]] = []
+    for one in findings:
+        key = (one.verdict, one.check, one.headline, one.actions)
+        same = next((group for known, group in groups if known == key), None)
+        if same is None:
+            groups.append((key, [one]))
+        else:
+            same.append(one)
+    return [_entry(group) for _, group in groups]
+
+
+def _entry(group: Sequence[Finding]) -> str:
+    """Findings that share a headline as one item; actions are calls."""
+    first = group[0]
+    shown = () if first.verdict == "ok" else first.actions
+    actions = [(one.code_for("python"), one.text) for one in shown]
+    if len(group) == 1:
+        about = () if first.scope == "round" else (first.about,)
+        return markup.finding(first.verdict, first.check, [(about, first.words)], actions)
+    lines = tuple(
+        Message("checklist.of_setting", {"about": one.about, "text": line}).text
+        for one in group
+        for line in one.words.evidence
+    )
+    found = Words(first.headline, lines)
+    return markup.finding(first.verdict, first.check, [((), found)], actions)
 
 
 def said_once(findings: Iterable[Finding], round_name: str) -> list[Finding]:

@@ -23,7 +23,7 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -63,11 +63,11 @@ def save(
     attempt: int = 1,
     keep: int | None = 2,
     extra: Mapping[str, object] | None = None,
-    spare: Path | None = None,
+    spare: Sequence[Path] = (),
 ) -> Snapshot:
     """Write `state` as a snapshot of `step`, then drop all but the newest `keep` (None: drop none).
 
-    The one at `spare` stays however old it is. What cannot be stored is refused, with its place in
+    Those at `spare` stay however old they are. What cannot be stored is refused, with its place in
     the tree, before anything is written.
     """
     if type(step) is not int or not 0 <= step < 10**12:
@@ -115,7 +115,7 @@ def save(
     finally:
         shutil.rmtree(partial, ignore_errors=True)
     written = _read_manifest(path)
-    _tidy(folder, (written.path, spare), written.attempt, keep)
+    _tidy(folder, (written.path, *spare), written.attempt, keep)
     return written
 
 
@@ -195,9 +195,7 @@ def _newest_first(folder: Path) -> list[Path]:
     return [path for *_, path in sorted(_names(folder), reverse=True)]
 
 
-def _tidy(
-    folder: Path, stay: tuple[Path | None, ...], newest_attempt: int, keep: int | None
-) -> None:
+def _tidy(folder: Path, stay: tuple[Path, ...], newest_attempt: int, keep: int | None) -> None:
     """Drop old snapshots, and what killed writers of this or an earlier attempt left behind."""
     if keep is not None:
         for old in listed(folder)[keep:]:

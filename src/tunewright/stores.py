@@ -9,18 +9,23 @@ Every function takes the address of a store: a file name, or a postgresql:// add
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tunewright.errors import Misuse
+from tunewright.actions import Advise, StopRound
+from tunewright.errors import Busy, Misuse
+from tunewright.remedies import ListBackups
 from tunewright.store import backup as backups_of, rebuild as rebuilding
 from tunewright.store.address import parse
 from tunewright.store.joined import with_earlier
+from tunewright.store.leases import LeaseWatch
 from tunewright.store.notes import Note
 from tunewright.store.provenance import Provenance
 from tunewright.store.read_round import Attempt, Snapshot
+from tunewright.store.removal import Removed, Renamed
 from tunewright.store.results import Results
 from tunewright.store.store import Store
 from tunewright.store.tracking import Tracked, tracking_table
@@ -91,6 +96,56 @@ def stop(store: Address, round: str, trial: int | None = None) -> StopRequest:
         return StopRequest(record.name, trial, record.counts.get("running", 0))
 
 
+def remove(store: Address, round: str) -> Removed:
+    """Take a round out of every list, so that its name is free; `bring_back` undoes it.
+
+    Refused while somebody runs it, and where something rests on it: a round that continues it, a
+    launch, a campaign. A backup of a SQLite store is written first; trial folders stay.
+    """
+    with Store.open(store, create=False) as opened, _nobody_runs(opened, round):
+        opened.back_up()
+        return opened.remove(round)
+
+
+def removed(store: Address) -> list[Removed]:
+    """The rounds that were removed and can be brought back, the newest first."""
+    with Store.open(store, create=False) as opened:
+        return opened.removed()
+
+
+def bring_back(store: Address, round: str) -> Removed:
+    """Undo the newest removal of a round of this name; refused where the name is in use."""
+    with Store.open(store, create=False) as opened:
+        return opened.bring_back(round)
+
+
+def rename(store: Address, old: str, new: str) -> Renamed:
+    """Give a round another name, in the rounds that continue it and in its replicates too.
+
+    Refused while somebody runs it. A backup of a SQLite store is written first.
+    """
+    with Store.open(store, create=False) as opened:
+        if old == new:
+            raise Misuse("rename.same_name", name=opened.round(old).name)
+        with _nobody_runs(opened, old):
+            opened.back_up()
+            return opened.rename(old, new)
+
+
+@contextlib.contextmanager
+def _nobody_runs(store: Store, name: str) -> Iterator[None]:
+    """Keep others from running a round for a block; Busy while somebody does."""
+    record = store.round(name)
+    own = store.register(record.id, "supervisor", exclusive=True)
+    try:
+        store.reclaim(record.id, LeaseWatch())  # what dead owners held
+        if store.round(name).counts.get("running"):
+            raise Busy("remove.running", round=name, remedy=StopRound(name))
+        yield
+    finally:
+        store.retire(own)
+
+
 def keep(store: Address, results: Results, command: str = "") -> Results:
     """Keep results of another tool as a round of this store, and read them back."""
     with Store.open(store) as opened:
@@ -114,7 +169,7 @@ def restore(store: Address, backup: Path | None = None) -> Restored:
     """Put a backup (the newest one) in the store's place; what was there is kept beside it."""
     path = _file(store)
     if backup is not None and not backup.is_file():
-        raise Misuse("backup.no_such_backup", backup=backup, remedy="tunewright restore --list")
+        raise Misuse("backup.no_such_backup", backup=backup, remedy=ListBackups())
     source = backups_of.restore(path, None if backup is None else backup.absolute())
     return _restored(path, source)
 
@@ -136,7 +191,5 @@ def _restored(path: Path, source: Path | None, unreadable: tuple[Path, ...] = ()
 def _file(store: Address) -> Path:
     address = parse(store)
     if address.path is None:
-        raise Misuse(
-            "backup.postgresql", shown=address.shown, remedy="pg_dump, or ask who keeps the server"
-        )
+        raise Misuse("backup.postgresql", shown=address.shown, remedy=Advise("back_up_server"))
     return address.path

@@ -35,10 +35,9 @@ def test_a_decay_whose_length_cannot_be_told_is_stretched_and_says_so() -> None:
 
 def test_a_cosine_is_stretched_and_a_constant_stays() -> None:
     for schedule, known in (("cosine", Cosine()), ("constant", Constant())):
-        facts = {"rule": stretched(known, 1000, 5000).rule}
-        assert made(schedule=schedule).rule == Message("schedule.stretched", facts)
+        assert made(schedule=schedule).rule == stretched(known, 1000, 5000).rule
     warm = stretched(Warmup(100, Cosine()), 1000, 5000).rule
-    assert made(schedule="Cosine", warmup_steps=100).rule.facts["rule"] == warm
+    assert made(schedule="Cosine", warmup_steps=100).rule == warm
 
 
 def test_rsqrt_is_refused_or_replaced() -> None:

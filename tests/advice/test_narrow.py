@@ -7,6 +7,7 @@ from tests.launches.rounds_of_worlds import REFERENCE, asked, ran
 
 from tunewright.advice.narrow import around_the_best, cut, narrow, size
 from tunewright.design.ranges import Choice, Range, integers, linear, log, log_from_one
+from tunewright.messages import Message
 from tunewright.testing import Bowl, World
 
 
@@ -45,7 +46,8 @@ def test_the_proposal_says_what_is_left_of_the_space() -> None:
     assert proposal.round.trials_per_study == 24
     assert proposal.reason.facts["left"] == size(made, around_the_best(made))
     assert set(proposal.reason.facts["ranges"]) == {"learning_rate", "beta1"}
-    assert proposal.round.goal == "Which configuration is best? [narrower learning_rate, beta1]"
+    change = proposal.round.change
+    assert change == Message("change.narrower", {"names": ["learning_rate", "beta1"]})
 
 
 def test_too_few_trials_are_not_narrowed_around() -> None:

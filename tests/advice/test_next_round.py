@@ -9,30 +9,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.advice.clean_worlds import INSIDE, clean, first
 from tests.launches.rounds_of_worlds import REFERENCE, asked, ran, with_added
 
 import tunewright as tw
-from tunewright.actions import Extend, Launch, Probe, Repeat, RunRound, RunTrials
+from tunewright.actions import Launch, Probe, Repeat, RunRound, RunTrials, ShowRound
 from tunewright.advice.next_round import next_round
-from tunewright.advice.proposal import Proposal
 from tunewright.checks.checklist import check
 from tunewright.messages import Message
 from tunewright.store.results import Results
-from tunewright.testing import Basin, Bowl, Surface, Unlucky, Walled, World, rise
-
-INSIDE = Bowl({"learning_rate": 0.5, "beta1": 0.5})
-
-
-def clean(surface: Surface = INSIDE, **changes: Any) -> World:
-    """A world without anything to complain about, up to its surface."""
-    settings: dict[str, Any] = {
-        "noise_sd": 0.005,
-        "curve": "two_plateaus",
-        "curve_sd": 0.002,
-        "evaluations": 50,
-        **changes,
-    }
-    return World(surface, **settings)
+from tunewright.testing import Basin, Bowl, Surface, Unlucky, Walled
 
 
 def kinds(results: Results) -> list[str]:
@@ -40,10 +26,6 @@ def kinds(results: Results) -> list[str]:
 
 
 NAN = Message("metric.not_finite", {"metric": "valid_error", "value": "nan", "step": 1})
-
-
-def first(results: Results) -> Proposal:
-    return next_round(results, check(results))[0]
 
 
 def test_a_clean_round_is_done_exploring() -> None:
@@ -61,7 +43,7 @@ def test_a_clean_round_is_done_exploring() -> None:
 
 def test_a_clean_round_that_has_what_it_wants_to_detect_stops() -> None:
     made = next_round(ran(asked(detect=0.05), clean()))
-    assert [one.kind for one in made[:2]] == ["stop", "exploit"]
+    assert [one.kind for one in made] == ["stop"]  # and no more of what gains too little
     assert made[0].round is None
     assert made[0].actions == (Launch("first"),)
     assert made[0].reason.code == "proposal.saturated"
@@ -127,6 +109,21 @@ def test_everything_diverging_is_a_bug() -> None:
     assert made.actions[0].argv[:3] == ("tunewright", "trial", "first")
 
 
+def test_no_more_trials_of_a_space_in_which_everything_diverges() -> None:
+    for share in (0.97, 1.0):
+        found = next_round(ran(asked(trials_per_study=16), clean(Unlucky(INSIDE, share=share))))
+        assert [one.kind for one in found] == ["repair"]
+        assert found[0].reason.code == "proposal.suspect"
+
+
+def test_an_adaptive_search_in_which_nothing_completed_is_looked_into() -> None:
+    made = ran(asked(), clean(Unlucky(INSIDE, share=1.0)))
+    trials = tuple(replace(t, search="bayesian") for t in made.recorded)
+    (found,) = next_round(replace(made, search="bayesian", recorded=trials))
+    assert (found.kind, found.reason.code) == ("repair", "proposal.none_completed")
+    assert found.actions == (ShowRound("first"),)
+
+
 def test_a_space_that_mostly_diverges_is_searched_where_it_trains() -> None:
     surface = Walled(Bowl({"learning_rate": 0.02, "beta1": 0.5}), {"learning_rate": 1.0}, above=0.3)
     made = ran(asked(trials_per_study=60), clean(surface))
@@ -137,54 +134,6 @@ def test_a_space_that_mostly_diverges_is_searched_where_it_trains() -> None:
     assert rates.low == 1e-4
     assert REFERENCE["learning_rate"].unit(rates.high) == pytest.approx(0.3, abs=0.05)
     assert [one.kind for one in found].index("repair") > [one.kind for one in found].index("narrow")
-
-
-def test_overfitting_asks_for_a_regulariser() -> None:
-    fixed = {"max_train_steps": 1000, "weight_decay": 1e-4, "dropout": 0.0}
-    made = ran(asked(fixed=fixed, trials_per_study=20), clean())
-    found = next_round(with_added(made, valid_error=rise(50, by=0.3, since=0.4)))
-    assert found[0].kind == "regularise"
-    (one, both) = (p.round for p in found if p.kind == "regularise")
-    assert one is not None and both is not None
-    assert str(one.nuisance["weight_decay"]) == "log(1e-06, 0.01)"
-    assert one.fixed == {"max_train_steps": 1000, "dropout": 0.0}
-    assert one.trials_per_study == 25  # three are searched now
-    assert str(both.nuisance["dropout"]) == "linear(0, 0.5)"
-
-
-def test_overfitting_without_a_regulariser_says_what_is_missing() -> None:
-    made = with_added(ran(asked(), clean()), valid_error=rise(50, by=0.3, since=0.4))
-    found = first(made)
-    assert (found.kind, found.round) == ("regularise", None)
-    assert found.reason.code == "proposal.no_regulariser"
-    assert found.reason.facts["known"] == ["weight_decay", "dropout", "label_smoothing"]
-
-
-def test_still_improving_asks_for_longer_training() -> None:
-    made = first(ran(asked(), clean(curve="linear")))
-    assert made.kind == "longer"
-    assert made.round is not None and made.round.fixed["max_train_steps"] == 2000
-    assert made.actions[1] == Extend("first", max_train_steps=2000)
-
-
-def test_settled_by_half_asks_for_shorter_training_and_allows_exploitation() -> None:
-    found = next_round(ran(asked(), clean(curve="fast", evaluations=100)))
-    assert [one.kind for one in found[:2]] == ["shorter", "exploit"]
-    shorter = found[0].round
-    assert shorter is not None
-    assert shorter.fixed["max_train_steps"] < 1000
-    made = ran(asked(), clean(curve="fast", evaluations=100))
-    (settles,) = (f for f in check(made) if f.check == "saturated")
-    assert shorter.fixed["max_train_steps"] >= max(settles.evidence.best_steps)
-
-
-def test_longer_and_shorter_are_never_proposed_together() -> None:
-    made = ran(asked(), clean(curve="fast", evaluations=100))
-    findings = check(made)
-    (settles,) = (f for f in findings if f.check == "saturated")
-    other = replace(settles, check="still_improving", about="another study")  # of the same round
-    kinds = [one.kind for one in next_round(made, [*findings, other])]
-    assert "longer" in kinds and "shorter" not in kinds
 
 
 def test_too_few_trials_for_what_is_to_be_detected_continue_the_round() -> None:
@@ -288,6 +237,22 @@ def test_an_adaptive_round_goes_on_or_stops() -> None:
     gaining = replace(adaptive, recorded=tuple(sorted(late, key=lambda t: t.number or 0)))
     found = first(replace(gaining, round=replace(made.round, detect=1e-4)))
     assert (found.kind, found.actions) == ("exploit", (RunTrials("first", 36, "bayesian"),))
+
+
+def test_a_search_whose_last_half_gained_nothing_is_not_continued() -> None:
+    made = ran(asked(), clean())
+    by_value = sorted(made.trials, key=lambda t: t.value or 0.0)  # the best came first
+    early = tuple(replace(t, number=n, index=n, search="bayesian") for n, t in enumerate(by_value))
+    found = next_round(replace(made, search="bayesian", recorded=early))
+    assert "exploit" not in [one.kind for one in found]
+    repeats = next(one for one in found if one.kind == "repeat")
+    assert repeats.reason.facts["gain"] == 0
+    late = tuple(
+        replace(t, number=n, index=n, search="bayesian") for n, t in enumerate(by_value[::-1])
+    )
+    found = next_round(replace(made, search="bayesian", recorded=late))
+    gains = {one.kind: one.reason.facts.get("gain") for one in found}
+    assert gains["exploit"] == gains["repeat"] > 0
 
 
 def test_every_proposed_round_can_be_run() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from dataclasses import replace
 
 import pytest
 from tests.launches.rounds_of_worlds import asked, ran
@@ -61,7 +62,16 @@ def test_a_successor_says_what_it_changes() -> None:
     change = Message("change.narrower", {"names": ["learning_rate"]})
     made = successor(asked(), change, trials_per_study=5)
     assert (made.name, made.continues, made.trials_per_study) == ("first_2", "first", 5)
-    assert made.goal == f"{asked().goal} [{change.text}]"
+    assert (made.goal, made.change) == (asked().goal, change)
+
+
+def test_a_goal_keeps_its_brackets_however_often_it_is_followed() -> None:
+    """The goal is the reader's own text: nothing of it is cut."""
+    first = replace(asked(), goal="Which rate [of both]?")
+    second = successor(first, Message("change.narrower", {"names": ["learning_rate"]}))
+    third = successor(second, Message("change.exploitation"))
+    assert first.goal == second.goal == third.goal
+    assert (third.change, third.continues) == (Message("change.exploitation"), second.name)
 
 
 @pytest.mark.parametrize("name", ["my round; ls", "a'b", "--x", "$(reboot)"])

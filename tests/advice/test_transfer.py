@@ -37,12 +37,13 @@ def test_meanings_come_before_words() -> None:
 
 
 def test_what_nothing_is_known_of_says_so() -> None:
-    assert transfer("hidden_layers", Meaning()).known is False
+    assert transfer("temperature", Meaning()).known is False
     assert transfer("dropout", Meaning()).known is True
     assert set(LIKELIHOOD.values()) == set(RUNGS)
 
 
 def test_where_a_learning_rate_begins_is_no_initialization() -> None:
-    for name in ("initial_lr", "init_learning_rate"):
+    for name in ("initial_lr", "init_learning_rate", "eps"):
         assert transfer(name, Meaning()).area == "optimizer"
     assert transfer("init_scale", Meaning()).area == "initialization"
+    assert transfer("color_jitter", Meaning()).area == "augmentation"

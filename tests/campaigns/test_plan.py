@@ -41,7 +41,7 @@ def test_it_begins_with_the_whole_space() -> None:
     assert step.round.nuisance == SPACE.nuisance
     assert step.reason.code == "campaign.first_round"
     assert step.reason.facts["names"] == ["learning_rate", "dropout"]
-    assert step.reason.text in step.round.goal
+    assert (step.round.goal, step.round.change) == (SPACE.goal, step.reason)
 
 
 def test_what_people_have_today_comes_first_where_it_is_known() -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.checks.curve_worlds import results_of
 
 from tunewright.actions import Advise, Repeat, RunTrials
 from tunewright.checks.comparison import comparison, pairs
@@ -120,3 +121,32 @@ def test_settings_of_different_lengths_have_no_winner() -> None:
     assert finding.verdict == "cannot_judge"
     assert finding.evidence.why.code == "comparison.different_lengths"
     assert finding.actions == (Advise("train_as_long"),)
+
+
+def compared(rates: dict[int, list[float]]) -> Any:
+    """Two settings of 16 trials; the first is better, its trials the better the earlier."""
+    levels = np.array([0.2 + 0.1 * (n % 2) + 0.01 * (n // 2) for n in range(32)])
+    curves = levels[:, None] + 0.5 * np.exp(-np.arange(30) / 3)
+    configurations = [
+        {"learning_rate": rates[n % 2][n // 2], "layers": 1 + n % 2} for n in range(32)
+    ]
+    scientific = {"layers": [1, 2]}
+    recorded = results_of(
+        {"valid_error": curves}, configurations=configurations, scientific=scientific
+    )
+    (finding,) = comparison(recorded)
+    return finding.evidence.small_rates
+
+
+def test_a_lead_with_smaller_learning_rates_is_named() -> None:
+    spread = [1e-3 * (1 + 7 * n % 16) for n in range(16)]
+    seen = compared({0: sorted(spread), 1: sorted(spread, reverse=True)})
+    assert (seen.name, seen.best) == ("learning_rate", 3e-3)
+    assert seen.others == pytest.approx(14e-3) and seen.p < 0.05
+    assert compared({0: spread, 1: spread}) is None
+    assert compared({0: sorted(spread, reverse=True), 1: sorted(spread)}) is None  # larger ones
+
+
+def test_equal_settings_are_hardly_ever_said_to_differ_in_rates() -> None:
+    found = [comparison(made(0.1, seed=seed))[0].evidence.small_rates for seed in range(30)]
+    assert sum(one is not None for one in found) <= 3

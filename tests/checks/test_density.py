@@ -12,6 +12,7 @@ from tunewright.design.objective import maximize
 from tunewright.design.ranges import linear, log
 from tunewright.design.round import Round
 from tunewright.finding import Finding
+from tunewright.store.results import Results
 from tunewright.testing import Bowl, World, results
 
 WIDE = {name: linear(0.0, 1.0) for name in "abcd"}
@@ -34,7 +35,7 @@ def test_too_few_trials_for_the_difference_to_detect() -> None:
 def test_enough_for_a_larger_one() -> None:
     (finding,) = asked(BOWL, detect=0.2)
     assert finding.verdict == "ok"
-    assert finding.evidence.good_region >= 3
+    assert finding.evidence.good_region.trials >= 3
     assert [one.k for one in finding.evidence.best_of_k] == [1, 2, 3, 5, 8, 13, 16]
 
 
@@ -51,6 +52,45 @@ def test_the_gap_between_settings_or_the_trial_variance_serve_as_difference() ->
     assert found[0].evidence.reference.size == pytest.approx(0.5)
     (noisy,) = asked(World(BOWL, noise_sd=0.2), repeats={0: 5})
     assert noisy.evidence.reference.source == "trial_sd"
+
+
+def by_hand(made: Results, within: float) -> int:
+    losses = [trial.value for trial in made.trials if trial.value is not None]
+    return sum(value <= min(losses) + within for value in losses)
+
+
+def test_the_trials_in_the_good_region_are_counted_by_what_matters() -> None:
+    for detect, verdict in ((0.001, "warn"), (0.2, "ok")):
+        made = results(
+            Round("r", goal="?", nuisance=WIDE, trials_per_study=16, detect=detect), BOWL
+        )
+        (finding,) = density(made)
+        near = finding.evidence.good_region
+        assert (finding.verdict, near.by, near.within) == (verdict, "detect", 2 * detect)
+        assert near.trials == by_hand(made, 2 * detect)
+        assert finding.to_data()["evidence"]["good_region"]["trials"] == near.trials
+        assert any(str(near.trials) in line for line in finding.words.evidence[1:])  # printed
+
+
+def test_without_a_difference_that_matters_noise_or_the_spread_define_the_good_region() -> None:
+    few = Round("r", goal="?", nuisance=WIDE, trials_per_study=16)
+    noisy = results(few, World(BOWL, evaluations=60, curve_sd=0.01))
+    near = density(noisy)[0].evidence.good_region
+    assert near.by == "late_evaluations"
+    assert near.within == pytest.approx(2 * 0.01, rel=0.5)
+    assert near.trials == by_hand(noisy, near.within)
+    short = results(few, World(BOWL, evaluations=2))  # no curve that noise could be read from
+    near = density(short)[0].evidence.good_region
+    assert near.by == "tenth_of_spread"
+    assert near.trials == by_hand(short, near.within) >= 1
+
+
+def test_the_count_is_of_the_objective_to_maximise_too() -> None:
+    own = World(BOWL, objective=maximize("accuracy"))
+    made = results(Round("r", goal="?", nuisance=WIDE, trials_per_study=16, detect=0.05), own)
+    values = [trial.value for trial in made.trials if trial.value is not None]
+    near = density(made)[0].evidence.good_region
+    assert near.trials == sum(value >= max(values) - 0.1 for value in values)
 
 
 def test_five_trials_say_nothing() -> None:

@@ -4,6 +4,9 @@ import math
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+from tests.checks.curve_worlds import results_of, rise
+
 from tunewright.actions import Advise, NextRound, RunTrials
 from tunewright.checks.fairness import AtEnd, SettingTuned, fairness
 from tunewright.design.conditions import given
@@ -118,3 +121,21 @@ def test_a_length_under_another_name_is_one_too() -> None:
     assert only(found).evidence.lengths is None
     meant = replace(found, meaning=Meaning({"max_train_steps": "epochs"}))
     assert only(meant).evidence.lengths.name == "epochs"
+
+
+def test_a_length_that_suits_one_setting_only_is_noted() -> None:
+    """The best of one setting lie at the end of training, those of the other early in it."""
+    levels = 0.01 * np.arange(12)[:, None]
+    curves = np.tile(np.linspace(1.0, 0.2, 50), (12, 1)) + levels
+    falls = {"valid_error": curves}
+    turning = curves.copy()
+    turning[1::2] = rise(50, 0.3, 0.2) + levels[1::2]
+    settings = [{"layers": 1 + n % 2} for n in range(12)]
+    more = {"configurations": settings, "scientific": {"layers": [1, 2]}}
+    (found,) = fairness(results_of({"valid_error": turning}, **more))
+    seen = found.evidence.needs
+    assert (found.verdict, seen.longer, seen.shorter) == ("note", "layers=1", "layers=2")
+    assert min(seen.late_steps) > 0.75 * seen.max_train_steps > max(seen.early_steps)
+    assert Advise("length_again") in found.actions
+    (alike,) = fairness(results_of(falls, **more))
+    assert (alike.verdict, alike.evidence.needs) == ("ok", None)

@@ -7,8 +7,9 @@ import pytest
 from tests.checks.curve_worlds import FALLING, NOISES, known_curves, noise, results_of, rise, shape
 from tests.checks.rates import agrees, at_most
 
-from tunewright.actions import Advise, CheckRound, Declare, NextRound
+from tunewright.actions import Advise, CheckRound, Declare, NextRound, ShowTrial
 from tunewright.checks._study_rule import IMMATERIAL
+from tunewright.checks.checklist import check
 from tunewright.checks.overfitting import MEDIAN_LIMIT, got_worse, overfitting
 from tunewright.design.objective import maximize, minimize
 from tunewright.finding import NotJudged
@@ -131,7 +132,13 @@ def test_overfitting_is_named_where_training_goes_on_falling() -> None:
 def test_worse_in_training_too_is_instability() -> None:
     (found,) = overfitting(results_of({"valid_error": world(), "train_loss": training(by=0.2)}))
     assert (found.verdict, found.evidence.kind) == ("warn", "training too")
-    assert found.actions == (CheckRound("depth"), Advise("see_instability"))
+    # a rise that lasts is what `training_bug` warns about, `instability` is silent
+    made = results_of({"valid_error": world(), "train_loss": training(by=0.2)})
+    assert found.actions == (
+        CheckRound("depth"),
+        Advise("see_finding", {"check": "training_bug"}),
+    )
+    assert {f.check for f in check(made) if f.verdict == "warn"} >= {"training_bug"}
 
 
 def test_without_a_training_loss_it_says_what_is_missing() -> None:
@@ -185,12 +192,46 @@ def test_one_of_the_five_best_is_a_note_and_two_are_a_warning() -> None:
         assert found.verdict == verdict
 
 
-def test_trials_of_the_worse_half_do_not_speak() -> None:
+def test_overfitting_in_any_trial_is_a_note() -> None:
     values = world(count=20, by=0.0)
     values[10:] = world(count=20)[10:]
     (found,) = overfitting(results_of({"valid_error": values, "train_loss": training(20)}))
-    assert found.verdict == "ok"
-    assert found.evidence.judged == 10
+    assert (found.verdict, found.evidence.shown, found.evidence.judged) == ("note", None, 10)
+    seen = found.evidence.elsewhere
+    assert (seen.judged, seen.trials, seen.by_chance) == (10, tuple(range(10, 20)), False)
+    assert seen.shown.kind == "overfitting"
+    assert found.actions[0] == ShowTrial("depth", seen.shown.trial)
+
+
+def test_a_single_clear_one_far_below_is_a_note_too() -> None:
+    values = world(count=20, by=0.0)
+    values[19] = rise(60, 0.5, 0.4) + 0.3
+    (found,) = overfitting(results_of({"valid_error": values, "train_loss": training(20)}))
+    assert (found.verdict, found.evidence.elsewhere.trials) == ("note", (19,))
+
+
+def test_the_other_trials_of_healthy_studies_are_silent() -> None:
+    notes = 0
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        levels = 0.02 * np.arange(40)[:, None]
+        name = ("power_half", "fast", "slow")[seed % 3]
+        values = shape(name, 100) + levels + 0.01 * noise(rng, 40, 100, 0.3)
+        (found,) = overfitting(results_of({"valid_error": values}))
+        notes += found.evidence.elsewhere is not None and not found.evidence.elsewhere.by_chance
+    assert notes <= 2
+
+
+def test_the_best_that_escape_by_small_rates_are_named() -> None:
+    values = world(count=20, by=0.0) + 0.01 * np.arange(20)[:, None]
+    values[10:] = world(count=20)[10:] + 0.3
+    curves = {"valid_error": values, "train_loss": training(20)}
+    small = [{"learning_rate": 1e-3 * (1 + n) if n < 10 else 0.1 * n} for n in range(20)]
+    seen = overfitting(results_of(curves, configurations=small))[0].evidence.small_rates
+    assert (seen.name, seen.best) == ("learning_rate", 3e-3)
+    assert seen.others > 1 and seen.p < 0.01
+    mixed = [{"learning_rate": 1e-3 * (1 + 7 * n % 20)} for n in range(20)]
+    assert overfitting(results_of(curves, configurations=mixed))[0].evidence.small_rates is None
 
 
 def test_twenty_evaluations_are_judged_by_five_trials_together() -> None:

@@ -112,7 +112,10 @@ def test_one_cycle_schedules_improve_to_the_end_and_it_is_said() -> None:
 @pytest.mark.parametrize("task", ["ogbg", "ogbg_model_size"])
 def test_graph_nets_overfit_outside_the_best_trials(task: str) -> None:
     results = read("algoperf", task)
-    assert overfitting(results)[0].verdict == "ok"
+    (found,) = overfitting(results)
+    assert (found.verdict, found.evidence.shown) == ("note", None)
+    seen = found.evidence.elsewhere
+    assert not seen.by_chance and len(seen.trials) / seen.judged > 0.2
     flagged, judged = share_flagged(results, got_worse)
     assert 0.15 < flagged / judged < 0.35
     assert step_variance(results)[0].verdict == "warn"

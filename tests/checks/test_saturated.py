@@ -133,3 +133,15 @@ def test_a_flat_curve_is_not_said_to_need_its_second_half() -> None:
     (falling,) = saturated(results_of({"valid_error": world(0.5)}))
     assert (falling.verdict, falling.evidence.second_half_matters) == ("ok", True)
     assert flat.headline != falling.headline
+
+
+def test_the_training_loss_is_asked_too() -> None:
+    settles = {"valid_error": world(0.03), "train_loss": 2 * world(0.03)}
+    (both,) = saturated(results_of(settles))
+    assert (both.verdict, both.evidence.training.metric) == ("warn", "train_loss")
+    assert both.evidence.training.settled == both.evidence.training.of == 5
+    falls = {"valid_error": world(0.03), "train_loss": 2 * world(0.5)}
+    (alone,) = saturated(results_of(falls))
+    assert (alone.verdict, alone.evidence.training.settled) == ("warn", 0)
+    (without,) = saturated(results_of({"valid_error": world(0.03)}))
+    assert without.evidence.training is None

@@ -15,7 +15,8 @@ from tunewright.design.conditions import Hyperparameter, given
 from tunewright.design.ranges import Choice, choice, linear, log
 from tunewright.design.round import Round
 from tunewright.finding import Finding
-from tunewright.testing import Bowl, World, results
+from tunewright.messages import Message
+from tunewright.testing import Bowl, Unlucky, World, results
 
 
 def lines(units: np.ndarray, losses: np.ndarray) -> list[Axis]:
@@ -103,6 +104,18 @@ def test_what_it_needs() -> None:
     nothing = asked(nuisance={}, fixed={"learning_rate": 0.1}, trials_per_study=1)
     assert nothing.verdict == "cannot_judge"
     assert nothing.evidence.why.code == "sensitivity.nothing_searched"
+
+
+@pytest.mark.parametrize(("feasible", "trials"), [(0, 8), (0, 1), (1, 1)])
+def test_with_hardly_a_feasible_trial_it_says_that_trials_are_missing(
+    feasible: int, trials: int
+) -> None:
+    surface = Unlucky(Bowl({"learning_rate": 0.4}), share=1.0 - feasible)
+    rate = {"learning_rate": log(1e-4, 1e-1)}
+    made = results(Round("r", goal="?", nuisance=rate, trials_per_study=trials), surface)
+    (finding,) = sensitivity(made)
+    facts = {"feasible": feasible, "needed": 10, "adaptive": 0}
+    assert finding.evidence.why == Message("sensitivity.few_trials", facts)
 
 
 def test_false_discoveries() -> None:

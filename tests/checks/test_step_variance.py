@@ -114,3 +114,26 @@ def test_an_objective_at_the_end_is_not_chosen_among_many() -> None:
     last = ask(values, objective=minimize("valid_error", at="last"))
     assert (best.evidence.chosen, last.evidence.chosen) == (True, False)
     assert last.evidence.gain < 0.7 * best.evidence.gain
+
+
+@pytest.mark.parametrize(("sd", "verdict", "jumping"), [(0.25, "note", 5), (0.03, "ok", 0)])
+def test_a_training_loss_that_jumps_is_noted(sd: float, verdict: str, jumping: int) -> None:
+    curves = {"valid_error": world(0.003), "train_loss": world(sd, gap=0.0) + 0.1}
+    (found,) = step_variance(results_of(curves))
+    assert (found.verdict, found.evidence.shown) == (verdict, None)
+    seen = found.evidence.training
+    assert (seen.metric, seen.jumping, seen.of) == ("train_loss", jumping, 5)
+    assert seen.late_sd == pytest.approx(sd, rel=0.4)
+    if verdict == "note":
+        assert found.actions[0] == Advise("decay_to_zero", {"rate_at_end": "unknown"})
+        assert Advise("larger_validation_set") not in found.actions  # it has nothing to do with it
+
+
+def test_training_losses_of_healthy_runs_are_silent() -> None:
+    notes = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        loss = shape("slow", 100) * np.exp(0.1 * noise(rng, 8, 100, 0.3))
+        (found,) = step_variance(results_of({"valid_error": world(0.003), "train_loss": loss}))
+        notes += found.verdict == "note"
+    assert notes == 0

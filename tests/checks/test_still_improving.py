@@ -8,7 +8,7 @@ import pytest
 from tests.checks.curve_worlds import NOISES, known_curves, noise, results_of, rise, shape
 from tests.checks.rates import agrees, at_most
 
-from tunewright.actions import Advise, Extend, NextRound
+from tunewright.actions import Advise, Extend, NextRound, ProbeLonger
 from tunewright.checks._study_rule import IMMATERIAL
 from tunewright.checks.still_improving import MEDIAN_LIMIT, improving, still_improving
 from tunewright.stats.noise import noisy_curves
@@ -160,7 +160,11 @@ def test_a_flat_end_under_a_rate_near_zero_says_nothing_about_longer_training(
     found = ask({"valid_error": world("fast"), **curves}, configurations=[steps] * 10)
     assert found.verdict == "cannot_judge"
     assert set(found.evidence.schedules) == {"decaying"} and found.evidence.shown is None
-    assert found.actions == (Extend("depth", 1200),)
+    assert found.actions == (
+        ProbeLonger("depth"),
+        Extend("depth", 1200),
+        Advise("generous_length"),
+    )
     assert found.words.evidence
 
 
@@ -174,6 +178,35 @@ def test_a_declared_schedule_that_is_on_leaves_a_flat_end_open(value: str, verdi
     )
     assert found.verdict == verdict
     if verdict == "cannot_judge":
-        assert found.actions == (Advise("log_learning_rate"), NextRound("depth"))
+        generous = Advise("generous_length")
+        assert found.actions == (Advise("log_learning_rate"), NextRound("depth"), generous)
     steady = ask({"valid_error": world("fast"), "learning_rate": rates(1.0)})
     assert steady.verdict == "ok"
+
+
+def test_a_training_set_that_is_not_fit_makes_regularisers_unlikely_to_help() -> None:
+    falling = world("linear")
+    for end, fits in ((1.6, False), (0.1, True)):
+        loss = np.linspace(2.3, end, falling.shape[1]) + 0 * falling
+        found = ask({"valid_error": falling, "train_loss": loss, "learning_rate": rates(1.0)})
+        assert found.verdict == "warn"
+        assert (Advise("fit_before_regularising") in found.actions) is not fits
+        if not fits:
+            seen = found.evidence.not_fit
+            assert (seen.metric, seen.source) == ("train_loss", "start")
+            assert seen.reference == pytest.approx(2.3)
+            assert seen.fitted == pytest.approx(1 - 1.6 / 2.3, abs=0.03)
+        else:
+            assert found.evidence.not_fit is None
+    declared = ask(
+        {"valid_error": falling, "train_loss": np.linspace(9.0, 1.6, 60) + 0 * falling},
+        means={"chance": 2.3},
+    )
+    assert declared.evidence.not_fit.source == "chance"
+
+
+def test_best_steps_that_are_all_late_are_counted() -> None:
+    decaying = ask({"valid_error": world("linear"), "learning_rate": rates(0.01)})
+    assert decaying.evidence.consistently_late
+    assert decaying.actions[-1] == Advise("generous_length")
+    assert not ask({"valid_error": world("fast")}).evidence.consistently_late

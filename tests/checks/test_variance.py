@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.checks.space_worlds import covers
@@ -60,3 +62,16 @@ def test_the_optimism_of_the_best_is_about_right(surface: float) -> None:
         said.append(optimism(seen, 1.0))
         true.append(truth[seen.argmin()] - seen.min())
     assert np.mean(said) == pytest.approx(np.mean(true), abs=0.35)
+
+
+def test_a_spread_of_the_same_pipeline_is_not_measured_again() -> None:
+    old = results(ROUND, WORLD, repeats={0: 6})
+    wide = {"learning_rate": log(1e-3, 1.0)}
+    later = replace(ROUND, name="later", nuisance=wide, continues="r")
+    (found,) = variance(replace(results(later, WORLD), earlier=(old,)))
+    assert (found.verdict, found.evidence.known_from, found.actions) == ("ok", "r", ())
+    assert found.evidence.spread == variance(old)[0].evidence.spread
+    longer = replace(later, fixed={"max_train_steps": 5000})  # another pipeline
+    (found,) = variance(replace(results(longer, WORLD), earlier=(old,)))
+    assert (found.verdict, found.evidence.known_from) == ("cannot_judge", "")
+    assert found.actions == (Repeat("later", times=5),)

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from tunewright.actions import JoinRound, ListRounds
 from tunewright.cli._errors import Misuse, tell
 from tunewright.errors import (
     Busy,
@@ -19,6 +18,8 @@ from tunewright.errors import (
     WorkloadError,
 )
 from tunewright.messages import Message
+from tunewright.messages.declarations import as_argument, as_setting
+from tunewright.remedies import JoinRound, ListRounds, use
 
 
 def told(error: BaseException) -> tuple[str, int]:
@@ -56,15 +57,23 @@ def test_every_error_has_an_exit_code_and_a_next_step(
 
 
 def test_place_cause_and_remedy_stand_below() -> None:
-    text, _ = told(
-        Misuse("error.text", text="it broke", where="train.py:88", cause="a typo", remedy="mend it")
-    )
+    cause, remedy = Message("round.bad_seed", {"seed": -1}), use("--seed", "a b")
+    broken = Misuse("error.text", text="it broke", where="train.py:88", cause=cause, remedy=remedy)
+    text, _ = told(broken)
     assert text.splitlines() == [
         "error: it broke",
         "  where   train.py:88",
-        "  cause   a typo",
-        "  try     mend it",
+        f"  cause   {cause.text}",
+        f"  try     {remedy.shell_text}",
     ]
+
+
+def test_what_to_declare_is_a_line_of_the_project_file() -> None:
+    error = DesignError("extend.length_unknown", round="depth", name="epochs")
+    text, _ = told(error)
+    setting = as_setting("means", "max_train_steps")
+    assert setting in " ".join(text.split()) and setting not in str(error)
+    assert as_argument("means", "max_train_steps") in str(error)
 
 
 def test_every_problem_of_several_is_listed() -> None:

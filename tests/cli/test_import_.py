@@ -98,3 +98,19 @@ def test_wrong_use_is_told(tunewright: Tunewright, table: str) -> None:
         assert answer.code == 2, (arguments, answer)
         assert expected in answer.err, (arguments, answer.err)
     assert not Path("tuning.db").exists(), "nothing is written by a command used wrongly"
+
+
+def test_the_command_after_an_import(tunewright: Tunewright, tmp_path: Path) -> None:
+    rows = "\n".join(f"{10 ** (-4 + 3 * n / 24)},{abs(n - 26)}" for n in range(24))
+    (tmp_path / "runs.csv").write_text(f"lr,val_loss\n{rows}\n")
+    answer = tunewright(
+        "import", "table", "runs.csv", "--minimize", "val_loss", "--range", "lr = log(1e-4, 1e-1)",
+        "--search", "random",
+    )  # fmt: skip
+    assert answer.code == 0, answer.err
+    data = tunewright("next", "runs", "--json").data
+    kinds = [action["kind"] for one in data["proposals"] for action in one["actions"]]
+    assert kinds and set(kinds) <= {"advise", "show_trial", "show_round", "check"}
+    assert data["next"][0]["code"] == "connect_program"
+    page = tunewright("next", "runs")
+    assert page.code == 0 and "lr" in page.out.splitlines()[-1]

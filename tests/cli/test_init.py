@@ -92,10 +92,16 @@ def test_new_begins_with_a_ready_space_and_its_sources(
     tunewright: Tunewright, project: Path
 ) -> None:
     (project / "train.py").write_text(SPELLED)
-    unspelt = tunewright("new", "blind", "--space", "adamw", "--trials", "30")
-    assert unspelt.code == 0
-    assert "learning_rate would be searched with 30 trials, but the training" in unspelt.out
-    assert "[workload.means]" in unspelt.out
+    guessed = tunewright("new", "guessed", "--space", "adamw", "--trials", "30")
+    assert "adamw with 30 trials per study searches lr, beta1, wd" in guessed.out
+    (project / "train.py").write_text(SPELLED.replace("lr", "rate"))
+    unspelt = tunewright("new", "blind", "--space", "adamw", "--trials", "30", "--json")
+    (note,) = unspelt.data["space"]["notes"]
+    assert (note["code"], note["name"]) == ("preset.not_taken", "learning_rate")
+    assert (
+        "[workload.means]" in tunewright("new", "blind_2", "--space", "adamw", "--trials", "30").out
+    )
+    (project / "train.py").write_text(SPELLED)
     settings = project / "tunewright.toml"
     settings.write_text(settings.read_text() + MEANS)
     answer = tunewright("new", "depth", "--space", "adamw", "--trials", "30")
@@ -230,3 +236,73 @@ def test_doctor_speaks_about_a_broken_project_file(tunewright: Tunewright, proje
     answer = tunewright("doctor")
     assert answer.code == 3
     assert "'minimize'" in answer.out
+
+
+NAMED = "python train.py --lr={lr} --bs={bs} --n={epochs} --seed={run.seed}"
+
+
+def test_init_writes_what_names_mean_by_their_spelling(
+    tunewright: Tunewright, tmp_path: Path
+) -> None:
+    answer = tunewright("init", NAMED, "--minimize", "val_loss", "--json")
+    means = {
+        "batch_size": "bs",
+        "max_train_steps": "epochs",
+        "learning_rate": "lr",
+        "valid_loss": "val_loss",
+    }
+    assert answer.data["means"] == means
+    assert tomllib.loads((tmp_path / "tunewright.toml").read_text())["workload"]["means"] == means
+    project = find_project()
+    assert project is not None and project.workload().meaning.guessed == {}
+    (tmp_path / "tunewright.toml").unlink()
+    shown = tunewright("init", NAMED, "--minimize", "val_loss").out
+    assert "lr as learning_rate" in shown and "[workload.means]" in shown
+
+
+def test_a_declared_name_that_the_command_lacks_is_refused(
+    tunewright: Tunewright, tmp_path: Path
+) -> None:
+    assert tunewright("init", NAMED, "--minimize", "val_loss").code == 0
+    settings = tmp_path / "tunewright.toml"
+    settings.write_text(settings.read_text().replace('"epochs"', '"max_steps"'))
+    answer = tunewright("new", "first", "--json")
+    assert answer.code == 2
+    assert answer.error["code"] == "meaning.not_taken"
+    facts = answer.error["facts"]
+    assert facts["near"] == "epochs" and facts["known"] == ["bs", "epochs", "lr"]
+    settings.write_text(settings.read_text().replace('"max_steps"', "{ none = true }"))
+    assert tunewright("new", "first").code == 0
+
+
+def test_a_dry_run_shows_what_was_guessed(tunewright: Tunewright, project: Path) -> None:
+    (project / "train.py").write_text(SPELLED.replace("max_train_steps", "n_steps"))
+    text = 'goal = "?"\ntrials_per_study = 5\n[nuisance]\nlr = { log = [0.01, 0.1] }\n'
+    (project / "rounds" / "first.toml").write_text(text)
+    notes = {
+        one["code"]: one for one in tunewright("run", "first", "--dry-run", "--json").data["advice"]
+    }
+    assert notes["meaning.guessed"]["means"]["max_train_steps"] == "n_steps"
+    assert "n_steps as max_train_steps" in tunewright("run", "first", "--dry-run").out
+    searched = text + "n_steps = { integers = [5, 20] }\n"
+    (project / "rounds" / "second.toml").write_text(searched)
+    refused = tunewright("run", "second", "--dry-run", "--json")
+    assert refused.error["code"] == "guard.searched_steps"
+
+
+def test_new_asks_about_what_the_round_is_called_after(
+    tunewright: Tunewright, tmp_path: Path
+) -> None:
+    line = "python train.py --lr={learning_rate} --dropout={dropout} --decay_lr={decay_lr}"
+    assert tunewright("init", line, "--minimize", "val_loss").code == 0
+    settings = tmp_path / "tunewright.toml"
+    means = 'schedule = "decay_lr"\n[workload.off]\ndecay_lr = "False"\n'
+    settings.write_text(settings.read_text() + means)
+    answer = tunewright("new", "dropout", "--space", "adamw", "--json")
+    assert answer.data["without_role"] == ["dropout"]
+    found = tomllib.loads((tmp_path / "rounds" / "dropout.toml").read_text())
+    assert found["scientific"] == {"dropout": [0.0, 0.1]}
+    assert found["fixed"] == {"decay_lr": "False"}
+    assert tunewright("new", "later", "--space", "adamw", "--lr-decay").code == 0
+    found = tomllib.loads((tmp_path / "rounds" / "later.toml").read_text())
+    assert found["fixed"]["decay_lr"] == "True"

@@ -114,3 +114,34 @@ def test_the_noise_scale_reads_what_a_round_logged(tunewright, tmp_path):
         "probe", "critical-batch", "first", "--noise-scale", "8,64", "--small-norm", "gnorm"
     )
     assert missing.code == 2 and "never logged gnorm" in missing.err
+
+
+LONG_ROUND = """
+goal = "Which learning rate?"
+trials_per_study = 2
+detect = 0.01
+[nuisance]
+learning_rate = { log = [0.05, 0.1] }
+[fixed]
+max_train_steps = 100
+slow = 2.0
+noise = 0.002
+"""
+
+
+def test_longer_resumes_the_best_trial_and_says_what_it_gains(tunewright, tmp_path):
+    (tmp_path / "train.py").write_text((WORLDS / "branch_worlds.py").read_text())
+    assert tunewright("init", "train.py:decaying", "--minimize", "valid_error").code == 0
+    (tmp_path / "rounds").mkdir(exist_ok=True)
+    (tmp_path / "rounds" / "decay.toml").write_text(LONG_ROUND)
+    assert tunewright("run", "decay", "--on", "inline").code == 0
+    answer = tunewright("probe", "longer", "decay", "--on", "inline", "--json")
+    assert answer.code == 0, answer.err
+    found = answer.data
+    assert (found["probe"], found["verdict"]) == ("longer", "helps")
+    assert (found["steps"], found["longer_steps"]) == (100, 125)
+    assert found["settings"] == {"max_train_steps": 125}
+    again = tunewright("probe", "longer", "decay", "--on", "inline")
+    assert again.code == 0 and "begins" not in again.err
+    refused = tunewright("probe", "longer", "decay", "--share", "-1", "--json")
+    assert refused.error["code"] == "longer.bad_share"

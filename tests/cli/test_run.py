@@ -3,14 +3,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.cli.small_project import Tunewright
+from tests.cli.small_project import ROUND, Tunewright
 from tests.recorded import results
 
 from tunewright.cli._project import find_project
 from tunewright.cli.run import exit_code
 from tunewright.execution.executors.inline import Inline
-from tunewright.execution.run import supervise
-from tunewright.execution.watcher import Summary, Why
+from tunewright.execution.run import load, supervise
+from tunewright.progress.watcher import Summary, Why
 from tunewright.store.store import Store
 
 BROKEN = """
@@ -202,3 +202,58 @@ def test_a_worker_joins_what_is_left(tunewright: Tunewright, project: Path) -> N
 )
 def test_exit_codes(why: Why, code: int) -> None:
     assert exit_code(results(), Summary(why, "")) == code
+
+
+WRONG = """
+goal = "Which?"
+trials_per_study = 4
+[scientific]
+layers = 2
+[nuisance]
+learning_rate = { log = [1.0, 1e-3] }
+max_train_steps = { integers = [10, 20] }
+dropout = { linear = [0.0, 0.5] }
+"""
+
+
+def test_every_problem_of_a_round_file_comes_at_once(tunewright: Tunewright, project: Path) -> None:
+    """Syntax, roles, ranges, and what the program does not take, in one error."""
+    (project / "rounds" / "wrong.toml").write_text("search = 'grid'\n" + WRONG)
+    error = tunewright("run", "wrong", "--dry-run", "--json").error
+    found = [_inner(one) for one in error["problems"]]
+    assert set(found) == {
+        *("file.bad_search", "range.low_above_high", "round.scientific_value"),
+        *("guard.searched_steps", "guard.unknown_name"),
+    }
+
+
+def _inner(problem):
+    while "problem" in problem.get("facts", problem):
+        problem = problem.get("facts", problem)["problem"]
+    return problem["code"]
+
+
+@pytest.mark.parametrize("given", ["rounds/layers.toml", "layers.toml", "./rounds/layers.toml"])
+def test_a_round_may_be_named_by_its_file(tunewright: Tunewright, project: Path, given) -> None:
+    planned = tunewright("run", given, "--dry-run", "--json")
+    assert planned.data["round"]["name"] == "layers"
+
+
+def test_the_file_may_name_search_and_evaluations(tunewright: Tunewright, project: Path) -> None:
+    tune = ROUND.replace("[scientific]\nlayers = [1, 2]\n", "")
+    (project / "rounds" / "tune.toml").write_text("search = 'bayesian'\neval_every = 7\n" + tune)
+    assert tunewright("run", "tune", "--on", "inline").code == 0
+    found = load(project / "tuning.db", "tune")
+    assert found.search == "bayesian"
+    assert list(found.trial(0).curves["valid_error"].steps) == [7, 14, 20]
+    assert tunewright("run", "tune", "--trials", "5", "--on", "inline").code == 0
+
+
+def test_the_project_may_name_search_and_evaluations(tunewright: Tunewright, project: Path) -> None:
+    path = project / "tunewright.toml"
+    text = path.read_text().replace("[workload]", "[workload]\nsearch = 'auto'\neval_every = 5", 1)
+    path.write_text(text)
+    assert tunewright("run", "layers", "--on", "inline").code == 0
+    found = load(project / "tuning.db", "layers")
+    assert found.search == "halton"  # what suits a comparison
+    assert set(found.trial(0).curves["valid_error"].steps) == {5, 10, 15, 20}

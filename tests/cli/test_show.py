@@ -10,11 +10,15 @@ from tests.cli.small_project import Tunewright
 
 def test_ls_is_the_tracking_table(tunewright: Tunewright, ran: Path) -> None:
     tunewright("note", "layers", "try four layers next")
-    answer = tunewright("ls")
+    brief = tunewright("ls")
+    assert brief.code == 0
+    assert len(brief.out.splitlines()) == 2, "one line a round"
+    assert "Do more layers help?" in brief.out and "2 infeasible" in brief.out
+    answer = tunewright("ls", "-v")
     assert answer.code == 0
     for expected in ("layers", "Do more layers help?", "try four layers next", "valid_error"):
         assert expected in answer.out
-    assert "again       train.train(run, layers=2, " in answer.out
+    assert "again       tunewright again layers 3" in answer.out
     (row,) = tunewright("ls", "--json").data["rounds"]
     assert row["name"] == "layers"
     assert "curves" not in row["best"]
@@ -53,7 +57,7 @@ def test_trial_shows_curves_and_where_it_comes_from(tunewright: Tunewright, ran:
     answer = tunewright("trial", "layers", "0")
     assert answer.code == 0
     assert "layers trial 0 completed: valid_error" in answer.out
-    for expected in ("█", "again       train.train(run, ", "seed", "packages    python"):
+    for expected in ("█", "program     train.train(run, ", "seed", "packages    python"):
         assert expected in answer.out
     data = tunewright("trial", "layers", "0", "--json").data
     assert data["trial"]["curves"]["valid_error"]["steps"][-1] == 20

@@ -7,7 +7,7 @@ import pytest
 from tests.problems import problems
 
 from tunewright.design.conditions import given
-from tunewright.design.guards import refuse
+from tunewright.design.guards import declared_problems, refusals
 from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective, maximize, minimize
 from tunewright.design.ranges import integers, log
@@ -35,11 +35,8 @@ def said(
     takes_anything: bool = False,
 ) -> list[tuple[str, dict[str, Any]]]:
     """Code and facts of every problem."""
-    try:
-        refuse(round, objective, meaning or Meaning(), accepts, required, takes_anything)
-    except DesignError as error:
-        return problems(error)
-    return []
+    found = refusals(round, objective, meaning or Meaning(), accepts, required, takes_anything)
+    return problems(DesignError.several(found)) if found else []
 
 
 def changed(**changes) -> Round:
@@ -67,10 +64,48 @@ def test_the_number_of_steps_is_never_searched(round: Round) -> None:
 
 
 def test_the_number_of_steps_goes_by_its_meaning() -> None:
-    round = changed(nuisance={"epochs": integers(1, 20)}, fixed={})
+    round = changed(nuisance={"horizon": integers(1, 20)}, fixed={})
     assert said(round) == []
-    found = said(round, meaning=Meaning({"max_train_steps": "epochs"}))
-    assert found == [("guard.searched_steps", {"name": "epochs"})]
+    found = said(round, meaning=Meaning({"max_train_steps": "horizon"}))
+    assert found == [("guard.searched_steps", {"name": "horizon"})]
+
+
+@pytest.mark.parametrize("name", ["epochs", "n_steps", "max_iters", "trainer.max_steps"])
+def test_undeclared_lengths_are_guarded_unless_declared_otherwise(name: str) -> None:
+    round = changed(nuisance={name: integers(1, 20)}, fixed={})
+    assert said(round) == [("guard.searched_steps", {"name": name})]
+    assert said(round, meaning=Meaning({"max_train_steps": None})) == []
+    within = changed(
+        nuisance={"model": ["a", "b"]}, fixed={"model": given({"a": {name: 1}, "b": {name: 2}})}
+    )
+    assert [code for code, _ in said(within)] == ["guard.steps_differ"]
+
+
+def test_declared_names_that_the_program_does_not_take() -> None:
+    meaning = Meaning({"max_train_steps": "max_steps", "train_loss": "loss"}, {"dropout": 0.0})
+    near, off = declared_problems(meaning, ["max_train_steps", "lr"])
+    assert near.code == "meaning.not_taken"
+    assert (near.facts["spelled"], near.facts["near"]) == ("max_steps", "max_train_steps")
+    assert near.facts["known"] == ["lr", "max_train_steps"]
+    assert (off.code, off.facts["name"]) == ("meaning.off_not_taken", "dropout")
+    assert list(declared_problems(meaning, ["max_steps", "dropout"])) == []
+    assert list(declared_problems(Meaning({"max_train_steps": None}), ["epochs"])) == []
+
+
+def test_declared_names_are_compared_with_the_round_where_no_program_is_known() -> None:
+    meaning = Meaning({"max_train_steps": "max_steps"})
+    ((code, facts),) = said(FINE, meaning=meaning)
+    assert (code, facts["near"]) == ("meaning.not_taken", "max_train_steps")
+
+
+def test_a_program_that_takes_anything_may_have_more_than_the_round() -> None:
+    def found(meaning: Meaning) -> list[str]:
+        taken = {"accepts": frozenset[str](), "takes_anything": True}
+        return [code for code, _ in said(FINE, meaning=meaning, **taken)]
+
+    assert found(Meaning({"max_train_steps": "max_steps"})) == ["meaning.not_taken"]
+    assert found(Meaning({"schedule": "hidden_layer"})) == ["meaning.not_taken"]
+    assert found(Meaning({"clip_norm": "optimizer.clip"})) == []
 
 
 def test_one_length_within_a_study() -> None:

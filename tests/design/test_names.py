@@ -32,6 +32,29 @@ def test_other_spellings() -> None:
     assert type(meaning.off["dropout"]) is float
 
 
+def test_none_declares_that_nothing_has_a_meaning() -> None:
+    meaning = Meaning({"momentum": None})
+    assert meaning.of("momentum") is None and meaning.absent("momentum")
+    assert meaning.name("momentum") != "momentum" and not Meaning().absent("momentum")
+    assert meaning.declared == {}
+
+
+def test_what_was_declared_without_metrics_numbers_and_guesses() -> None:
+    meaning = Meaning(
+        {"learning_rate": "lr", "train_loss": "l", "chance": 1.0, "regularisers": ["a", "b"]},
+        guessed={"learning_rate": "lr"},
+    )
+    assert meaning.declared == {"regularisers": ("a", "b")}
+
+
+def test_an_unknown_meaning_lists_all_there_are() -> None:
+    with pytest.raises(DesignError) as refused:
+        Meaning({"clip": "c"})
+    (problem,) = refused.value.problems
+    assert problem.facts["near"] == "clip_norm" and "warmup_steps" in problem.facts["known"]
+    assert "warmup_steps" in problem.text
+
+
 def test_momentum_and_beta1_may_share_a_name() -> None:
     assert Meaning({"momentum": "m", "beta1": "m"}).of("m") == "momentum"
 

@@ -73,7 +73,42 @@ def test_a_batch_size_centres_three_decades() -> None:
 
 @pytest.mark.parametrize("steps, warmup", [(500, 50), (2000, 100), (50_000, 1000)])
 def test_warm_up(steps: int, warmup: int) -> None:
-    assert defaults.space("adamw", 5, max_train_steps=steps).fixed["warmup_steps"] == warmup
+    decaying = defaults.space("adamw", 5, max_train_steps=steps, lr_decay=True)
+    assert decaying.fixed["warmup_steps"] == warmup
+    assert defaults.space("adamw", 5, max_train_steps=steps).fixed["warmup_steps"] == 0
+
+
+@pytest.mark.parametrize("name", ["adamw", "nesterov"])
+def test_a_constant_rate_before_a_decay(name: str) -> None:
+    takes = {"learning_rate", "schedule", "end_factor", "decay_steps_factor"}
+    simple = defaults.space(name, 100, takes=takes)
+    assert list(simple.nuisance) == ["learning_rate"]
+    assert simple.fixed["schedule"] == "constant"
+    decaying = defaults.space(name, 100, takes=takes, lr_decay=True)
+    assert decaying.fixed == {"schedule": "cosine" if name == "adamw" else "linear"}
+    assert list(decaying.nuisance) == ["learning_rate", "end_factor", "decay_steps_factor"]
+
+
+@pytest.mark.parametrize(("off", "on"), [("False", "True"), (False, True), ("none", "cosine")])
+def test_a_schedule_by_its_declared_off_value(off: object, on: object) -> None:
+    means, takes = {"schedule": "decay_lr"}, {"learning_rate", "decay_lr"}
+    known = {"means": means, "takes": takes, "off": {"decay_lr": off}}
+    assert defaults.space("adamw", 9, **known).fixed == {"decay_lr": off}
+    assert defaults.space("adamw", 9, **known, lr_decay=True).fixed == {"decay_lr": on}
+
+
+def test_the_rate_is_not_scaled_to_any_batch_size() -> None:
+    huge = defaults.space("sgd", 5, batch_size=10**6)
+    assert huge.nuisance == defaults.space("sgd", 5, batch_size=8192).nuisance
+    (note,) = huge.notes
+    assert note.code == "preset.batch_size_bounded" and note.facts["batch_size"] == 10**6
+    assert note.text
+    assert defaults.space("sgd", 5, batch_size=8192).notes == ()
+
+
+def test_what_nothing_means_is_left_out() -> None:
+    assert "beta1" not in defaults.space("adam", 5, means={"beta1": None}).roles["fixed"]
+    assert not any("(" in name for name in defaults.space("adam", 5, means={"beta1": None}).fixed)
 
 
 def test_only_what_the_program_takes_under_its_own_names() -> None:
@@ -86,7 +121,10 @@ def test_only_what_the_program_takes_under_its_own_names() -> None:
     )
     assert list(space.nuisance) == ["lr", "weight_decay", "dropout"]
     assert space.fixed == {"max_train_steps": 1000}
-    assert [note.split()[0] for note in space.notes] == ["beta1", "beta2"]
+    assert [(note.code, note.facts["name"]) for note in space.notes] == [
+        ("preset.not_taken", "beta1"),
+        ("preset.not_taken", "beta2"),
+    ]
 
 
 @pytest.mark.parametrize(

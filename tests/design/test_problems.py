@@ -7,6 +7,7 @@ from tunewright.design.conditions import given
 from tunewright.design.ranges import integers, linear, log
 from tunewright.design.round import Round
 from tunewright.errors import DesignError
+from tunewright.messages import Message
 
 LR = {"learning_rate": log(1e-4, 1e-1)}
 
@@ -210,6 +211,15 @@ def test_every_refusal_says_what_and_what_to_do(changes, said) -> None:
     assert states(refusal(**changes), *said)
 
 
+@pytest.mark.parametrize(
+    "change", ["wider", {"code": "change.wider"}, Message("no.such_code"), Message("change.wider")]
+)
+def test_a_change_is_a_message_that_can_be_read(change) -> None:
+    with pytest.raises(DesignError) as refused:
+        Round("r", goal="?", trials_per_study=1, change=change)
+    assert codes(refused.value) == ["round.bad_change"]
+
+
 def test_all_problems_are_said_at_once() -> None:
     found = refusal(
         name="",
@@ -234,3 +244,13 @@ def test_all_problems_are_said_at_once() -> None:
         "declaration.nothing_to_search",
         "declaration.fixed_range",
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "meaning"),
+    [("max_iters", "max_train_steps"), ("bs", "batch_size"), ("width", None)],
+)
+def test_a_fixed_range_is_not_sent_to_where_it_is_refused(name: str, meaning: str | None) -> None:
+    with pytest.raises(DesignError) as refused:
+        Round("r", goal="?", fixed={name: integers(50, 100)}, trials_per_study=1)
+    assert states(refused.value, "declaration.fixed_range", {"column": name, "meaning": meaning})

@@ -119,8 +119,22 @@ def test_batch_sizes_under_an_epoch_budget() -> None:
     shrinking = given({128: {"max_train_steps": 1000}, 256: {"max_train_steps": 500}})
     found = notes(**sizes, fixed={"batch_size": shrinking})
     assert found == [("advice.epoch_budget", {"steps": "max_train_steps"})]
+    # a whole number of steps: 16 x 200 and 48 x 67 are the same examples but for 0.5 %
+    sizes_2 = {"scientific": {"batch_size": [16, 48]}}
+    whole = given({16: {"max_train_steps": 200}, 48: {"max_train_steps": 67}})
+    found = notes(**sizes_2, fixed={"batch_size": whole})
+    assert found == [("advice.epoch_budget", {"steps": "max_train_steps"})]
     free = given({128: {"max_train_steps": 1000}, 256: {"max_train_steps": 900}})
     assert notes(**sizes, fixed={"batch_size": free}) == []
+
+
+def test_settings_of_different_length() -> None:
+    each = given({1: {"max_train_steps": 50}, 2: {"max_train_steps": 200}})
+    ((code, facts),) = notes(fixed={"hidden_layers": each})
+    assert code == "advice.lengths_differ"
+    assert facts["lengths"] == {"hidden_layers=1": 50, "hidden_layers=2": 200}
+    alike = given({1: {"max_train_steps": 50}, 2: {"max_train_steps": 50}})
+    assert notes(fixed={"hidden_layers": alike}) == []
 
 
 def test_batch_sizes_without_retuning() -> None:

@@ -11,6 +11,7 @@ from tests.strategies import rounds
 
 from tunewright.design.conditions import given
 from tunewright.design.names import Meaning
+from tunewright.design.presets import space
 from tunewright.design.ranges import choice, integers, log, log_from_one
 from tunewright.design.round import Round
 from tunewright.design.round_file import (
@@ -20,6 +21,7 @@ from tunewright.design.round_file import (
     template,
     write_round,
 )
+from tunewright.design.spellings import understood
 from tunewright.errors import DesignError, NotFound
 
 DESIGN_PAGE = """
@@ -176,6 +178,35 @@ def test_the_template_needs_a_goal_and_then_runs(tmp_path: Path) -> None:
     assert list(round.nuisance) == ["lr"]
     assert round.fixed == {"batch_size": 128, "norm": None, "beta1": 0.9}
     assert '# "hidden.layers" = [ , ]' in text and "# max_train_steps =" in text
+
+
+def test_what_the_template_does_not_offer(tmp_path: Path) -> None:
+    takes = ["lr", "epochs", "bs", "max_iters"]
+    text = template("first", takes, {}, understood(Meaning(), takes))
+    scientific = text.partition("[nuisance]")[0]
+    assert not any(f"{name} =" in scientific for name in takes)
+    assert all(f"# {name} =  # no default" in text for name in ("epochs", "bs", "max_iters"))
+
+
+def test_a_round_asks_about_what_it_is_called_after(tmp_path: Path) -> None:
+    takes = ["lr", "dropout", "decay_lr", "beta1"]
+    meaning = Meaning({"learning_rate": "lr", "schedule": "decay_lr"}, {"decay_lr": "False"})
+    ready = space("adamw", 20, takes=takes, means=meaning.means, off=meaning.off)
+    path = tmp_path / "dropout.toml"
+    text = template("dropout", takes, {}, meaning, 20, ready)
+    path.write_text(text.replace('goal = ""', 'goal = "Does dropout help?"'))
+    round = read_round(path)
+    assert round.scientific == {"dropout": choice(0.0, 0.1)}
+    assert list(round.nuisance) == ["lr", "beta1"]
+    assert round.fixed == {"decay_lr": "False"}
+
+
+def test_the_most_important_come_first() -> None:
+    takes = ["beta2", "wd", "beta1", "lr"]
+    text = template("first", takes, {}, understood(Meaning(), takes))
+    nuisance = text.partition("[nuisance]")[2]
+    places = [nuisance.index(f"{name} = ") for name in ("lr", "beta1", "wd", "beta2")]
+    assert places == sorted(places) and "20 trials per study pay for 2" in nuisance
 
 
 def test_the_round_it_continues_is_kept(tmp_path: Path) -> None:

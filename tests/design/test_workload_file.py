@@ -40,6 +40,7 @@ def test_a_command(tmp_path: Path) -> None:
     assert found == {
         "command": "python train.py --lr={learning_rate} --seed={run.seed}",
         "function": None,
+        "read": (),
         "objective": minimize("valid_error", at="last", subject_to={"latency_ms": ("<=", 20)}),
         "deterministic": False,
         "store": "postgresql://host/db",
@@ -48,6 +49,52 @@ def test_a_command(tmp_path: Path) -> None:
         "test": "train.py:test",
         "means": {"learning_rate": "optimizer.lr", "steps_per_epoch": 390},
         "off": {"clip": None, "augment": False},
+        "booleans": None,
+        "defaults": {},
+        "search": None,
+        "eval_every": None,
+    }
+
+
+def test_how_a_command_is_run(tmp_path: Path) -> None:
+    found = read(
+        tmp_path,
+        """
+        [workload]
+        command = "python train.py --lr={lr} --amp={amp} --clip={clip}"
+        minimize = "valid_error"
+        search = "bayesian"
+        eval_every = 25
+        [workload.booleans]
+        amp = "flag"
+        [workload.defaults]
+        lr = 0.001
+        clip = { none = true }
+        """,
+    )
+    assert (found["search"], found["eval_every"]) == ("bayesian", 25)
+    assert found["booleans"] == {"amp": "flag"}
+    assert found["defaults"] == {"lr": 0.001, "clip": None}
+
+
+def test_how_a_command_is_run_is_checked_all_at_once(tmp_path: Path) -> None:
+    with pytest.raises(DesignError) as refused:
+        read(
+            tmp_path,
+            """
+            [workload]
+            function = "train.py:train"
+            minimize = "valid_error"
+            search = "grid"
+            eval_every = 0
+            booleans = "True/False"
+            defaults = 3
+            """,
+        )
+    found = [code for code, _ in problems(refused.value)]
+    assert set(found) == {
+        *("file.bad_search", "workload.bad_eval_every"),
+        *("workload.only_of_a_command", "workload.not_a_table"),
     }
 
 
@@ -105,3 +152,37 @@ def test_a_missing_file_says_how_to_write_one(tmp_path: Path) -> None:
     with pytest.raises(NotFound) as missing:
         read_workload(tmp_path / "tunewright.toml")
     assert states(missing.value, "file.missing", {"near": None, "how": {"code": "file.init"}})
+
+
+@pytest.mark.parametrize("written", ["'val (?P<val>x)'", "['val (?P<val>x)']"])
+def test_patterns_of_lines(tmp_path: Path, written: str) -> None:
+    found = read(
+        tmp_path,
+        f"""
+        [workload]
+        command = "python train.py"
+        minimize = "val"
+        [workload.read]
+        line = {written}
+        """,
+    )
+    assert found["read"] == ("val (?P<val>x)",)
+
+
+@pytest.mark.parametrize(
+    ("part", "trains", "code"),
+    [
+        ("read = 'val'", "command", "read.not_table"),
+        ("read.line = 3", "command", "read.not_text"),
+        ("read.line = [3]", "command", "read.not_text"),
+        ("read.lines = 'val'", "command", "file.unknown_key"),
+        ("read.line = 'val (?P<val>x)'", "function", "read.without_command"),
+    ],
+)
+def test_patterns_that_make_no_sense(tmp_path: Path, part: str, trains: str, code: str) -> None:
+    with pytest.raises(DesignError) as refused:
+        read(tmp_path, f'[workload]\n{trains} = "train.py:train"\nminimize = "val"\n{part}')
+    problems = [
+        one.facts.get("problem", {}).get("code", one.code) for one in refused.value.problems
+    ]
+    assert code in problems

@@ -9,8 +9,14 @@ import sys
 import pytest
 from hypothesis import given, strategies as st
 
+from tunewright.design.objective import minimize
+from tunewright.design.ranges import log
+from tunewright.design.round import Round
 from tunewright.errors import WorkloadError
 from tunewright.execution.command import as_config, command, overrides, text
+from tunewright.execution.prepare import ready
+from tunewright.execution.workload import Workload
+from tunewright.search.halton import Halton
 
 values = (
     st.booleans()
@@ -135,3 +141,31 @@ def test_no_shell_is_involved() -> None:
     words = command(f'{sys.executable} -c "{program}" {{x}}').filled({"x": "$(echo no) `no` *"}, {})
     answer = subprocess.run(words, capture_output=True, text=True, check=True)
     assert answer.stdout == "$(echo no) `no` *\n"
+
+
+def test_defaults_stand_in_the_template_or_beside_it() -> None:
+    own = command("p --lr={lr=1e-3} --opt={opt=adam} --amp={amp}", defaults={"amp": True})
+    assert own.default_values == {"lr": 0.001, "opt": "adam", "amp": True}
+    assert own.hyperparameters == ("lr", "opt", "amp")
+    assert own.filled({"lr": 0.1, "opt": "sgd", "amp": False}, FACTS) == [
+        *("p", "--lr=0.1", "--opt=sgd", "--amp=false")
+    ]
+    assert Workload(own, minimize("x")).accepts.required == frozenset()
+    round = Round("r", goal="?", nuisance={"lr": log(0.1, 1)}, trials_per_study=1)
+    done = ready(round, Workload(own, minimize("x")), Halton())
+    assert done.fixed == {"opt": "adam", "amp": True}  # what the round names is not changed
+
+
+@pytest.mark.parametrize(
+    ("template", "defaults", "code"),
+    [
+        ("p {lr=0.1}", {"lr": 0.2}, "command.two_defaults"),
+        ("p {lr}", {"lrr": 0.2}, "command.not_a_field"),
+        ("p {lr}", 3, "command.bad_defaults"),
+        ("p {run.seed=3}", {}, "command.problem"),
+    ],
+)
+def test_defaults_that_cannot_be_meant_are_refused(template, defaults, code) -> None:
+    with pytest.raises(WorkloadError) as refused:
+        command(template, defaults=defaults)
+    assert [one.code for one in refused.value.problems] == [code]

@@ -259,3 +259,21 @@ def test_wrong_use_is_refused_before_anything_runs(workload):
         evaluate([], workload, full)
     with pytest.raises(WorkloadError, match="neither a function nor a command"):
         evaluate(best, workload, "full.py:full")
+
+
+def evaluates_often(run, learning_rate, max_train_steps=200, best_at=57):
+    for step in run.steps(max_train_steps):
+        if run.eval_due(step):
+            run.log(step, valid_error=1 + abs(step - 57) / 100)
+        if run.eval_due(step) or run.save_due(step):
+            run.save({"weight": np.array([learning_rate, step]), "distance": 0.0}, best=3)
+
+
+def test_with_the_best_of_all_evaluations_kept_the_best_step_itself_is_measured(tmp_path):
+    workload = Workload(
+        evaluates_often, minimize("valid_error"), store=tmp_path / "often.db", executor=Inline()
+    )
+    often = replace(ROUND, fixed={"max_train_steps": 200}, trials_per_study=1)
+    results = run(often, workload)
+    (found,) = evaluate(results.top(1), workload, full)
+    assert results.top(1)[0].best_step == 56 and found.metrics["saved_at"] == 56

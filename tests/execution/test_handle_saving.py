@@ -146,7 +146,7 @@ def test_who_does_not_restore_starts_at_the_beginning(
     run.announce()
     assert next(iter(run.steps(5))) == 1
     assert [began.start_step for began in told.began] == [5, 0]  # the last one counts
-    assert "run.restored was not read" in capsys.readouterr().err
+    assert "run.restored" in capsys.readouterr().err
     with pytest.raises(WorkloadError, match="read it before"):
         run.restored  # noqa: B018
 
@@ -161,3 +161,44 @@ def test_checkpoints_of_ones_own(tmp_path: Path) -> None:
         run, _ = handle(tmp_path)
         run.log(1, loss=1.0)
         run.resumed_at(5)
+
+
+@pytest.mark.parametrize("saves_first", [False, True])
+def test_the_best_three_stay_and_what_is_not_among_them_is_not_written(
+    tmp_path: Path, saves_first: bool
+) -> None:
+    errors = [0.9, 0.5, 0.7, 0.6, 0.8, 0.3, 0.55, 0.4, 0.95, 0.99] * 10  # then worse, all of them
+    run, told = handle(tmp_path, {"max_train_steps": 100})
+    for step in run.steps(100):
+        if saves_first:
+            run.save({"step": step}, best=3)
+        run.log(step, valid_error=errors[step - 1] + step // 10)
+        if not saves_first and (run.eval_due(step) or run.save_due(step)):
+            run.save({"step": step}, best=3)
+    kept = kept_steps(tmp_path)
+    assert set(kept[-3:]) == {2, 6, 8} and 100 in kept
+    written = [saved.step for saved in told.saved]
+    if not saves_first:  # 10 that are due, and those that were among the best when they came
+        assert written == [1, 2, 3, 4, 6, 7, 8, *range(10, 101, 10)]
+
+
+def test_a_later_attempt_keeps_the_best_three_of_both(tmp_path: Path) -> None:
+    run, _ = handle(tmp_path)
+    for step in run.steps(10):
+        run.log(step, valid_error=abs(step - 4) / 10)
+        run.save({}, step=step, best=3)
+    assert set(kept_steps(tmp_path)) == {3, 4, 5, 9, 10}
+    again, _ = handle(tmp_path, attempt=2)
+    assert again.restored == {}
+    for step in again.steps(20):
+        again.log(step, valid_error=0.05 if step == 15 else 1.0)
+        again.save({}, step=step, best=3)
+    assert set(kept_steps(tmp_path)) == {3, 4, 15, 18, 20}  # 18 and 20 are due
+
+
+@pytest.mark.parametrize("best", [0, -1, 1.5, True])
+def test_a_bad_number_of_best_is_refused(tmp_path: Path, best: object) -> None:
+    run, _ = handle(tmp_path)
+    with pytest.raises(WorkloadError) as raised:
+        run.save({}, best=best)
+    assert raised.value.code == "run.bad_best"

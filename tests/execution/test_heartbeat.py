@@ -5,12 +5,15 @@ from __future__ import annotations
 import time
 
 import pytest
+from tests.store.hand_clock import World, govern
 
 from tunewright.design.names import Meaning
 from tunewright.design.objective import minimize
 from tunewright.design.round import Round
 from tunewright.errors import Busy, OutOfDate, StoreError
+from tunewright.execution import heartbeat as heartbeat_module
 from tunewright.execution.heartbeat import LEASE_VARIABLE, Heartbeat, lease_s, on_duty
+from tunewright.store import database
 from tunewright.store.leases import LEASE_S
 from tunewright.store.store import Store
 
@@ -93,3 +96,38 @@ def test_the_lease_is_settable(monkeypatch):
         monkeypatch.setenv(LEASE_VARIABLE, wrong)
         with pytest.raises(StoreError, match=f"TUNEWRIGHT_LEASE_S={wrong}"):
             lease_s()
+
+
+def test_a_clock_that_jumps_while_one_registers_anew_retires_nobody_alive(tmp_path, monkeypatch):
+    """The rival seems silent for hours by the wall clock; it beats while it is watched."""
+    monkeypatch.setattr(database, "WAIT_S", 0.1)  # nobody may have to wait for a transaction here
+    monkeypatch.setattr(heartbeat_module, "lease_s", lambda: LEASE_S)
+    world = World()
+    govern(monkeypatch, world)
+    with Store.open(tmp_path / "tuning.db") as store, Store.open(tmp_path / "tuning.db") as other:
+        asked = Round("r", goal="?", nuisance={"x": [1, 2]}, trials_per_study=1)
+        record = store.begin(
+            asked, minimize("valid_error"), Meaning(), search="none", suggestions=None
+        )
+        world.new_process(near=False)
+        slept = Heartbeat(store, store.register(record.id, "supervisor", True), 1.0)
+        old = slept.worker
+        store.retire(old)  # others took it for dead
+        world.new_process(near=False)
+        rival = other.register(record.id, "supervisor", exclusive=True)
+        world.acting = old.process
+        world.while_asleep = lambda: other.beat(rival)
+        with world.reading(7200.0), pytest.raises(Busy):
+            slept.renew()
+        assert slept.worker is old
+        other.beat(rival)  # it still counts as alive
+        other.retire(rival)
+        slept.renew()
+        assert slept.worker.id not in (old.id, rival.id)
+
+
+def test_nobody_registers_alone_inside_a_transaction(opened):
+    store, record = opened
+    with pytest.raises(StoreError) as refused, store.transaction():
+        store.register(record.id, "supervisor", exclusive=True)
+    assert refused.value.code == "lease.register_in_transaction"

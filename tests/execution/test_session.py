@@ -11,6 +11,8 @@ import pytest
 from tests.execution.asking import OBJECTIVE, finish, rounds
 from tests.execution.supervised import Halving
 
+from tunewright.design.ranges import log
+from tunewright.design.round import Round
 from tunewright.errors import DesignError, RoundChanged, TunewrightError, WorkloadError
 from tunewright.execution.run import load
 from tunewright.execution.session import open_round
@@ -18,6 +20,7 @@ from tunewright.messages import Message
 from tunewright.store.store import Store
 
 DEADLINE_S = 120.0
+ONE = {"trials_per_study": 5}
 
 
 @pytest.fixture
@@ -228,12 +231,13 @@ def test_a_changed_round_is_refused(store):
 
 def test_the_trial_folder_is_made_when_it_is_asked_for(store):
     with open_round(rounds(), OBJECTIVE, store) as session:
-        a, b = session.ask(2)
+        a, b, _ = session.ask(3)
         assert (a.folder / "trial.json").exists()
+        assert len(list(Path(f"{store}.trials").glob("r*/t*"))) == 1
         finish(a)
         finish(b)
-    folders = [p for p in Path(f"{store}.trials").glob("r*/t*")]
-    assert len(folders) == 1, "a trial that asks for none leaves none"
+    ended = [p.parent.name for p in Path(f"{store}.trials").glob("r*/t*/result.1.json")]
+    assert len(ended) == 3, "with its end, each leaves what a lost store is made again from"
 
 
 def test_long_trials_are_seen_while_they_run(store, monkeypatch):
@@ -309,3 +313,38 @@ def test_on_a_server_with_a_folder_of_trials(new_postgres_url, tmp_path):
         assert (session.ask().folder / "trial.json").exists()
     with open_round(rounds(), OBJECTIVE, store) as session:
         assert session.ask().folder.is_relative_to(tmp_path / "trials"), "it stays where it began"
+
+
+def test_names_are_read_by_their_spelling_and_guarded(store):
+    asked = Round("r", goal="?", nuisance={"lr": log(1e-3, 1.0)}, fixed={"epochs": 3}, **ONE)
+    with open_round(asked, OBJECTIVE, store) as session:
+        (note,) = session.notes
+        assert note.code == "meaning.guessed"
+        assert note.facts["means"] == {"learning_rate": "lr", "max_train_steps": "epochs"}
+        finish(session.ask())
+        assert session.results().meaning.of("lr") == "learning_rate"
+        assert session.results().notes == (note.text,)
+    with open_round(asked, OBJECTIVE, store) as session:
+        assert len(session.results().notes) == 1  # once
+
+
+def test_undeclared_lengths_and_batch_sizes_are_refused(store):
+    asked = Round("r", goal="?", nuisance={"epochs": [1, 2], "bs": [8, 16]}, **ONE)
+    with pytest.raises(DesignError) as refused:
+        open_round(asked, OBJECTIVE, store)
+    codes = [problem.code for problem in refused.value.problems]
+    assert codes == ["guard.searched_steps", "guard.tuned_batch_size"]
+    free = {"max_train_steps": None, "batch_size": None}
+    with open_round(asked, OBJECTIVE, store, means=free, off={"bs": 8}) as session:
+        assert session.results().meaning.off == {"bs": 8}
+
+
+def test_declared_names_must_be_the_rounds(store):
+    asked = Round("r", goal="?", nuisance={"horizon": [1, 2]}, **ONE)
+    with pytest.raises(DesignError) as refused:
+        open_round(asked, OBJECTIVE, store, means={"max_train_steps": "horizont"})
+    (problem,) = refused.value.problems
+    assert (problem.code, problem.facts["near"]) == ("meaning.not_taken", "horizon")
+    with pytest.raises(DesignError) as refused:
+        open_round(asked, OBJECTIVE, store, means={"max_train_steps": "horizon"})
+    assert [problem.code for problem in refused.value.problems] == ["guard.searched_steps"]

@@ -122,7 +122,7 @@ def test_unmentioned_defaults_are_recorded_as_fixed(workload):
     results = run(rounds(), workload())
     assert results.round.fixed == {"width": 32, "journal": ""}
     assert results.trials[0].configuration["width"] == 32
-    assert "holds for width = 32" in results.round.caveats
+    assert results.round.caveats == ("holds for width = 32, journal = ",)
 
 
 def test_advice_is_kept_as_notes_once(workload):
@@ -141,8 +141,10 @@ def test_every_attempt_has_its_provenance_and_its_command(workload):
             found = store.provenance(trial.identity)
             assert found is not None and found.packages["tunewright"]
     trial = results.trials[2]
-    assert f"learning_rate={trial.configuration['learning_rate']!r}" in trial.command
-    assert trial.command.endswith(f"# seed {trial.seed}")
+    assert f"learning_rate={trial.configuration['learning_rate']!r}" in trial.started
+    assert trial.started.endswith(f"# seed {trial.seed}")
+    assert trial.command == f"tunewright again {results.round.name} 2"
+    assert found.settings == {"eval_every": None, "devices_per_trial": None}
 
 
 def test_a_limit_of_trials(workload):

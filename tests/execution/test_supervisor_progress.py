@@ -11,7 +11,7 @@ from tunewright.execution.account import Ending
 from tunewright.execution.executors.executor import Ended
 from tunewright.execution.outcome import Verdict
 from tunewright.execution.progress import Progress
-from tunewright.execution.watcher import Silent
+from tunewright.progress.watcher import Silent
 
 
 @pytest.fixture

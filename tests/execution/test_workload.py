@@ -91,10 +91,68 @@ def test_an_interval_of_evaluations_is_a_number_of_steps(wrong: Any) -> None:
 
 
 def test_meanings_are_the_workloads() -> None:
-    own = Workload(train, OBJECTIVE, means={"learning_rate": "lr"}, off={"dropout": 0.0})
-    assert own.meaning.name("learning_rate") == "lr"
-    assert own.meaning.off == {"dropout": 0.0}
+    own = Workload(train, OBJECTIVE, means={"optimizer": "layers"}, off={"layers": 0})
+    assert own.meaning.name("optimizer") == "layers"
+    assert own.meaning.off == {"layers": 0}
     assert own.name.endswith("test_workload.train")
+
+
+def spelled(run: Any, lr: float, bs: int = 8, epochs: int = 3) -> None: ...
+
+
+def test_undeclared_names_are_read_by_their_spelling() -> None:
+    own = Workload(spelled, OBJECTIVE).meaning
+    guessed = {"batch_size": "bs", "learning_rate": "lr", "max_train_steps": "epochs"}
+    assert own.guessed == guessed and own.means == guessed
+    overruled = Workload(spelled, OBJECTIVE, means={"max_train_steps": None}).meaning
+    assert overruled.of("epochs") is None and overruled.of("lr") == "learning_rate"
+    fields = Workload(command("p --lr={lr} --n={max_iters}"), OBJECTIVE).meaning
+    assert fields.of("max_iters") == "max_train_steps"
+
+
+def test_a_program_that_takes_anything_is_read_with_the_rounds_names() -> None:
+    for program in (anything, command("p {overrides}"), command("p {config}")):
+        own = Workload(program, OBJECTIVE)
+        assert own.meaning.guessed == {}
+        assert own.given(["optimizer.lr"]).meaning.of("optimizer.lr") == "learning_rate"
+    known = Workload(spelled, OBJECTIVE)
+    assert known.given(["x"]) is known
+
+
+@pytest.mark.parametrize(
+    ("means", "off", "code", "near"),
+    [
+        ({"max_train_steps": "max_steps"}, {}, "meaning.not_taken", "epochs"),
+        ({"learning_rate": "lrr"}, {}, "meaning.not_taken", "lr"),
+        ({"regularisers": ["drop"]}, {}, "meaning.not_taken", None),
+        ({}, {"epoch": 0}, "meaning.off_not_taken", "epochs"),
+    ],
+)
+def test_a_declared_name_that_the_program_does_not_take_is_refused(
+    means: dict[str, Any], off: dict[str, Any], code: str, near: str | None
+) -> None:
+    for program in (spelled, command("p {lr} {bs} {epochs}")):
+        with pytest.raises(WorkloadError) as refused:
+            Workload(program, OBJECTIVE, means=means, off=off)
+        (problem,) = refused.value.problems
+        assert (problem.code, problem.facts["near"]) == (code, near)
+        assert problem.facts["known"] == ["bs", "epochs", "lr"]
+
+
+@pytest.mark.parametrize("program", [spelled, anything, command("p {lr} {bs} {epochs}")])
+def test_guards_hold_for_undeclared_names(program: Any) -> None:
+    asked = Round(
+        "r",
+        goal="?",
+        nuisance={"lr": log(0.1, 1), "epochs": [1, 2], "bs": [8, 16]},
+        trials_per_study=2,
+    )
+    with pytest.raises(DesignError) as refused:
+        ready(asked, Workload(program, OBJECTIVE), Halton())
+    codes = {problem.code: problem.facts["name"] for problem in refused.value.problems}
+    assert codes == {"guard.searched_steps": "epochs", "guard.tuned_batch_size": "bs"}
+    free = {"max_train_steps": None, "batch_size": None}
+    assert ready(asked, Workload(program, OBJECTIVE, means=free), Halton()).names == asked.names
 
 
 def test_a_template_and_a_round_are_compared_both_ways() -> None:

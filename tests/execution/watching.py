@@ -8,9 +8,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from tunewright.execution.executors.executor import Assignment, Ended, Event, Logged
-from tunewright.execution.watcher import Concluded, Started, Summary
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
+from tunewright.progress.watcher import (
+    CampaignStep,
+    Concluded,
+    Reached,
+    RoundStarted,
+    Started,
+    Summary,
+)
 from tunewright.store.curves import pack
 
 
@@ -20,11 +27,17 @@ class Kept:
 
     told: list[tuple] = field(default_factory=list)
 
-    def began(self, record, total: int, done: int) -> None:
-        self.told.append(("began", record.name, total, done))
+    def step(self, step: CampaignStep) -> None:
+        self.told.append(("step", step))
+
+    def began(self, round: RoundStarted) -> None:
+        self.told.append(("began", round.name, round.total, round.done))
 
     def claimed(self, started: Started) -> None:
         self.told.append(("claimed", started))
+
+    def reached(self, reached: Reached) -> None:
+        self.told.append(("reached", reached))
 
     def ended(self, concluded: Concluded) -> None:
         self.told.append(("ended", concluded))

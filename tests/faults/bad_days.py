@@ -21,8 +21,8 @@ from tunewright.design.round import Round
 from tunewright.execution.executors.executor import Executor
 from tunewright.execution.executors.local import Local
 from tunewright.execution.handle import Run
-from tunewright.execution.watcher import Summary
 from tunewright.execution.workload import Workload
+from tunewright.progress.watcher import Summary
 
 if TYPE_CHECKING:
     from tunewright.store.results import Results

@@ -29,3 +29,12 @@ def test_case_27_torch(tmp_path, monkeypatch):
     day = bad_days.bad_day(tmp_path, ["tensor"], executor=Inline())  # workers do not know it
     assert day.of("tensor").curves["valid_error"].values.tolist() == [0.25, 3.0]
     assert day.of("tensor").value == 0.25
+
+
+def test_case_27_a_step_beyond_all_bounds_is_named(tmp_path, monkeypatch):
+    def enormous(run):
+        run.log(10**30, valid_error=0.5)
+
+    monkeypatch.setitem(bad_days.KINDS, "enormous", enormous)
+    trial = bad_days.bad_day(tmp_path, ["enormous"], executor=Inline()).of("enormous")
+    assert (trial.status, trial.reason.code) == ("failed", "step.out_of_bounds")

@@ -99,7 +99,7 @@ def check_alike(found: Results) -> None:
     best = found.best()
     assert dict(best.configuration) == {"lr": 0.01, "optimizer": "sgd", "layers": 2}
     assert (best.value, best.best_step, best.seconds) == (0.4, 20, 5.0)
-    assert found.notes[0] == "1 runs had not ended and were left out."
+    assert found.notes[0] == Message("imported.unfinished", {"count": 1})
 
 
 def test_metrics_logged_without_a_step_keep_every_point(tmp_path: Path) -> None:

@@ -128,9 +128,8 @@ def test_states_are_taken_over_honestly(tmp_path: Path) -> None:
     assert diverged.reason == not_finite("value", math.nan, 25)
     assert (broken.status, broken.value) == ("failed", None)
     assert broken.reason is not None and broken.reason.code == "foreign.no_reason"
-    said = " ".join(found.notes)
-    assert "1 pruned trials" in said
-    assert "does not record its sampler" in said
+    assert Message("imported.pruned", {"count": 1}) in found.notes
+    assert Message("imported.sampler_unknown") in found.notes
     assert found.search == "optuna"
     assert importers.optuna(str(tmp_path / "optuna.db"), search="random").search == "random"
 
@@ -192,7 +191,7 @@ def test_an_unfinished_trial_is_left_out_and_a_grid_is_known(tmp_path: Path) -> 
     study.ask()
     found = importers.optuna(url)
     assert len(found.trials) == 2 and found.search == "grid"
-    assert found.notes == ("1 trials had not ended and were left out.",)
+    assert found.notes == (Message("imported.unfinished", {"count": 1}),)
 
 
 def test_the_value_is_found_among_the_reported_ones(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from tunewright.design.objective import maximize, minimize
 from tunewright.design.ranges import Choice, Log
 from tunewright.errors import Damaged, DesignError, NotFound
 from tunewright.importers.files import csv_columns, files_below
+from tunewright.messages import Message
 
 WIDE = """run_name,lr,optimizer,batch_size,seed,val_loss,val_acc
 calm-lake-1,0.001,adam,64,1,0.9,0.5
@@ -39,7 +40,7 @@ def test_a_wide_table_of_final_values(tmp_path: Path) -> None:
     assert "seed" not in found.best().configuration
     assert found.trial(3).status == "infeasible"
     assert found.with_objective(maximize("val_acc")).best().number == 2
-    assert any("lr was guessed from the values tried" in note for note in found.notes)
+    assert Message("imported.range_guessed", {"names": ["lr"]}) in found.notes
 
 
 def test_roles_and_ranges_can_be_said(tmp_path: Path) -> None:
@@ -56,11 +57,12 @@ def test_roles_and_ranges_can_be_said(tmp_path: Path) -> None:
     assert found.round.nuisance == {"lr": Log(1e-5, 10)}
     assert found.best(optimizer="adam").number == 1
     assert found.trial(0).search == "random"
+    means = {"learning_rate": "lr", "valid_loss": "val_loss"}
     assert found.notes == (
-        "seed: left out as a seed or a label, since it is no hyperparameter; say roles= to take it "
-        "in.",
-        "by their spelling: lr as learning_rate, val_loss as valid_loss; say means= if not.",
+        Message("imported.labels", {"names": ["seed"]}),
+        Message("meaning.guessed", {"means": means}),
     )
+    assert all(note.text_for("shell") != "" for note in found.notes)
 
 
 def test_what_cannot_be_meant_is_refused(tmp_path: Path) -> None:
@@ -87,7 +89,7 @@ def test_one_empty_cell_drops_no_hyperparameter(tmp_path: Path) -> None:
     found = importers.tables(path, objective=minimize("val_loss"), ranges={"lr": Log(1e-5, 10)})
     assert found.round.nuisance["lr"] == Log(1e-5, 10)
     assert [trial.number for trial in found.trials] == [0, 2, 3]
-    assert any("trial '1'" in note for note in found.notes)
+    assert any("1" in note.facts.get("trials", ()) for note in found.notes)
 
 
 @pytest.mark.parametrize("name", ["", "Unnamed: 0", "__index_level_0__", "index"])

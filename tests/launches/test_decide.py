@@ -352,3 +352,18 @@ def test_an_estimate_lies_in_its_own_interval():
         said = facts(found.reasons, "launch.difference")
         assert said["interval"] == [low, high] and said["shrunk_gain"] == found.shrunk_gain
     assert found.shrunk_gain > 0.99 * found.gain, "40 standard errors are hardly shrunk"
+
+
+@pytest.mark.parametrize("wrong", [float("nan"), float("inf"), -float("inf")])
+def test_a_value_that_is_no_number_is_refused(wrong):
+    with pytest.raises(DesignError) as refused:
+        decide(arm([0.7, wrong, 0.8]), arm(LOW))
+    assert refused.value.code == "launch.value_not_finite"
+    assert refused.value.facts["label"]
+
+
+@pytest.mark.parametrize("wrong", [(3, 5), [3, 5], "5", 2.5, True, 0])
+def test_a_plan_that_is_none_is_refused_with_its_value(wrong):
+    with pytest.raises(DesignError) as refused:
+        LaunchTerms(plan=wrong)
+    assert (refused.value.code, refused.value.facts["plan"]) == ("launch.bad_plan", wrong)

@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from tests.launches.arms import arm, repeats_of, round_results
+from tests.launches.rounds_of_worlds import asked, ran
 
-from tunewright.actions import Repeat
+from tunewright.actions import MeasureVariance, Repeat
 from tunewright.design.ranges import linear
 from tunewright.design.round import Round
 from tunewright.errors import DesignError
@@ -194,7 +195,12 @@ def test_what_trials_kept_per_example_is_read_from_their_folders(tmp_path):
     np.save(tmp_path / "r1/6" / FILE, random.random(100))
     assert len(examples_of(made, made.repeats(7))) == 100
     found = variance(made)
-    assert found.data.how == Message("variance.examples", {"examples": 100})
+    assert found.data.how == Message("variance.examples_of_runs", {"examples": 100, "runs": 3})
+    # the errors of one run, which are independent of those of the others, are not averaged away
+    runs = [np.load(tmp_path / f"r1/7.repeat{k}" / FILE) for k in (1, 2, 3)]
+    one = np.sqrt(np.mean([np.var(run, ddof=1) for run in runs]) / 100)
+    assert found.data.sd == pytest.approx(one)
+    assert of_value(np.mean(runs, axis=0)).sd < 0.7 * one
     assert found.data_of_gain.how == Message("variance.shared_examples", {"examples": 100})
     (tmp_path / "r1/7.repeat3" / FILE).write_bytes(b"not an array")
     with pytest.raises(DesignError, match="not an array"):
@@ -210,3 +216,11 @@ def test_repeats_of_several_splits_make_one_arm():
     both = Arm.of([first, second])
     assert both.splits == (0, 1)
     assert both.values == (0.2, 0.21)
+
+
+def test_a_variance_that_is_shown_is_not_called_unknown():
+    few = variance(round_results({}))
+    assert not few.study and few.missing["study"] == MeasureVariance("depth", studies=3)
+    halves = variance(ran(asked(), World(Bowl({"learning_rate": 0.5}), evaluations=2)))
+    assert set(halves.study) == {"all"} and "study" not in halves.missing
+    assert halves.rough == {"study": MeasureVariance("first", studies=3)}  # only about known

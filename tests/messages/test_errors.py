@@ -21,7 +21,7 @@ KINDS = {
     for name, kind in vars(errors).items()
     if isinstance(kind, type) and issubclass(kind, TunewrightError)
 } | {"CannotStep"}
-NOT_FACTS = {"remedy", "where", "cause"}
+NOT_FACTS = {"remedy"}
 PLAIN_TEXTS = 0  # raises that give a sentence instead of a code
 
 
@@ -58,7 +58,8 @@ def fields(template: Template) -> set[str]:
     if not isinstance(template, str):
         return set()
     names = (name for _, name, _, _ in Formatter().parse(template) if name is not None)
-    return {name.partition(".")[0].partition("[")[0] for name in names}
+    # what is declared is named in the sentence itself
+    return {name.partition(".")[0].partition("[")[0] for name in names} - {"declare"}
 
 
 def lacks(code: str, given: set[str]) -> list[str]:
@@ -108,6 +109,18 @@ def test_no_error_is_raised_with_a_sentence() -> None:
     ]
     print(f"{len(plain)} errors are raised with a sentence")
     assert len(plain) <= PLAIN_TEXTS, "\n".join(plain)
+
+
+def test_no_error_carries_a_sentence_beside_its_code() -> None:
+    """A cause is a message and a remedy an action: neither is text."""
+    texts = [
+        place
+        for place, node, name in calls()
+        if name in KINDS
+        for word in node.keywords
+        if word.arg in ("cause", "remedy") and is_text(word.value)
+    ]
+    assert not texts, "\n".join(texts)
 
 
 def test_a_code_has_one_sentence() -> None:

@@ -91,6 +91,12 @@ def curves() -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
     yield {"valid_error": quiet}, {"steps": np.cumsum(np.arange(100) ** 3 + 1)}
     yield {"train/loss": losses, "valid_error": quiet}, {"means": {"steps_per_epoch": 50}}
     yield {"valid_error": linear + wave}, {"means": {"steps_per_epoch": 50}}
+    below = quiet.copy()
+    below[7:] = rise(100, 0.5, 0.4) + levels[7:]
+    yield {"valid_error": below, "train_loss": losses}, {}
+    yield {"valid_error": linear, "train_loss": 2.3 - 0.5 * t + jitter, "learning_rate": steady}, {}
+    jumping = shape("fast", 100) + 60 * jitter
+    yield {"valid_error": shape("fast", 100) + 0.1 * jitter + levels, "train_loss": jumping}, {}
 
 
 LAST = minimize("valid_error", at="last")

@@ -6,7 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
+from tests.checks.curve_worlds import results_of, rise
 
 from tunewright.checks.baseline import baseline
 from tunewright.checks.boundary import boundary
@@ -64,6 +66,16 @@ def unequal(own: Results) -> Results:
 def at_ends(inside: Results, outside: Results) -> Results:
     pairs = zip(inside.recorded, outside.recorded, strict=True)
     return replace(inside, recorded=tuple(i if i.study == 0 else o for i, o in pairs))
+
+
+def two_lengths() -> Results:
+    """One setting is best at the end of training, the other early in it."""
+    levels = 0.01 * np.arange(12)[:, None]
+    curves = np.tile(np.linspace(1.0, 0.2, 50), (12, 1)) + levels
+    curves[1::2] = rise(50, 0.3, 0.2) + levels[1::2]
+    rates = [{"layers": 1 + n % 2, "learning_rate": 0.001 if n % 2 else 0.1} for n in range(12)]
+    settings = {"scientific": {"layers": [1, 2]}, "configurations": rates}
+    return results_of({"valid_error": curves}, **settings)
 
 
 def wall(above: float) -> Walled:
@@ -124,6 +136,7 @@ def worlds() -> dict[str, Results]:
         "two codes": with_origins(made(scientific=ARMS), lambda n: "feed" * 4 if n > 9 else "0123"),
         "code by arm": with_origins(made(scientific=ARMS), lambda n: f"{n % 2}" * 12),
         "no git": with_origins(made(), lambda n: ""),
+        "two lengths": two_lengths(),
         "few repeats": made(World(BOWL, noise_sd=0.02), {0: 2}),
     }
 

@@ -11,7 +11,6 @@ from torch import Tensor
 from tunewright.errors import PipelineError
 from tunewright.pipeline.eval_sample import (
     EvalSample,
-    Reuse,
     resolution,
     skew,
     stratified,
@@ -233,14 +232,3 @@ def test_resolution_says_what_is_enough_and_what_would_be():
 def test_unequal_samples_are_refused():
     with pytest.raises(PipelineError, match=r"shapes \(3,\) and \(4,\)"):
         resolution(torch.zeros(3), torch.zeros(4))
-
-
-# ---- reuse
-
-
-def test_reuse_is_noted_after_a_tenth_of_the_examples():
-    used = Reuse(size=1000)
-    for _ in range(100):
-        used = used.again()
-    assert used.selections == 100 and used.note is None
-    assert "101 selections were made on 1000 examples" in used.again().note

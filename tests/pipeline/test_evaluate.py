@@ -263,6 +263,27 @@ def test_predictions_of_fixed_examples_are_kept():
         assert torch.allclose(found.predictions.values, model(inputs()[ids]).softmax(1))
 
 
+@pytest.mark.parametrize("ids", [[102, 0, 7], torch.tensor([5]), range(3)])
+def test_predictions_of_chosen_examples_are_kept(ids):
+    model, data = network(0), (inputs(), labels())
+    predict = {"predict": lambda m, b: m(b[0]), "predict_ids": ids}
+    found = evaluate(model, data, metrics, batch_size=64, **predict)
+    assert found.predictions.ids.tolist() == list(ids)
+    with torch.no_grad():
+        assert torch.equal(found.predictions.values, model(inputs()[torch.as_tensor(list(ids))]))
+
+
+@pytest.mark.parametrize("ids", [[], [103], [-1], [1, 1], [0.5], [[1]]])
+def test_examples_that_cannot_be_chosen_are_refused(ids):
+    for predict, code in (
+        (lambda m, b: m(b[0]), "evaluation.bad_predict_ids"),
+        (None, "evaluation.predict_ids_alone"),
+    ):
+        with pytest.raises(PipelineError) as raised:
+            evaluate(network(0), (inputs(), labels()), metrics, predict=predict, predict_ids=ids)
+        assert raised.value.code == code
+
+
 # ---- when
 
 

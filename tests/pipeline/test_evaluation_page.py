@@ -22,3 +22,13 @@ def test_the_program_for_several_hosts_prints_the_same_on_two(tmp_path: Path) ->
     assert re.fullmatch(r"(step \d+: [\d.]+ of 1001 examples\n){2}", alone)
     launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
     assert printed([*launcher, "train.py"], tmp_path) == alone
+
+
+def test_the_program_of_shards_prints_the_same_on_two(tmp_path: Path) -> None:
+    (program,) = re.findall(
+        r"```python title=\"shards.py\"\n(.*?)```", text_of("evaluation.md"), re.DOTALL
+    )
+    (tmp_path / "shards.py").write_text(program, encoding="utf-8")
+    launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
+    for before in ([], launcher):
+        assert printed([*before, "shards.py"], tmp_path) == "108.0 3.888889\n"

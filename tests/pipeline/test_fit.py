@@ -128,7 +128,7 @@ def test_accumulation_gives_the_same_updates_and_is_flagged(weighted: bool) -> N
         torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-6)
     for (_, a), (_, b) in zip(one.curves["train_loss"], four.curves["train_loss"], strict=True):
         assert a == pytest.approx(b, rel=1e-4)
-    assert not one.notes and "without any gain in throughput" in four.notes[0]
+    assert not one.notes and [n.code for n in four.notes] == ["fit.note.accumulation"]
 
 
 @pytest.mark.parametrize("precision", ["tf32", "bf16", "fp16"])
@@ -220,7 +220,8 @@ def test_capture_on_a_cpu_falls_back_with_the_reason() -> None:
     fit(plain, loss, (X, Y), config())
     fitted = fit(asked, loss, (X, Y), config(capture=True))
     assert not fitted.captured and same(plain, asked)
-    assert fitted.notes == ("not captured: CUDA graphs need a CUDA device, and this one is cpu.",)
+    (note,) = fitted.notes
+    assert note.code == "fit.note.not_captured" and "CUDA device" in note.facts["reason"]
 
 
 @pytest.mark.slow

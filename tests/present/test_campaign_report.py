@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -13,8 +14,11 @@ from tunewright.campaigns.request import as_space
 from tunewright.design.ranges import linear, log
 from tunewright.errors import NotFound
 from tunewright.launches.lineage import Launched, Place
-from tunewright.messages import Message
+from tunewright.messages import Message, words
+from tunewright.present import command_facts
 from tunewright.present.campaign_report import chosen, found, whole
+from tunewright.present.figures.progress import progress
+from tunewright.present.html import heading
 from tunewright.present.report import report
 from tunewright.present.trial_rows import trial_rows
 from tunewright.store.evaluations import Evaluation
@@ -51,9 +55,22 @@ def campaign() -> Campaign:
 def test_the_choice_rests_on_repeats() -> None:
     own = campaign()
     assert own.winner is not None
-    says = chosen(own)
+    says = next(found(own))
     assert "on average of 3 fresh seeds (sd " in says
     assert "learning_rate=" in says and "dropout=" in says
+
+
+def test_a_candidate_that_loses_is_not_the_headline() -> None:
+    """The verdict is to keep the baseline: the page and the text begin with that, on their own."""
+    own = campaign()
+    assert own.launched is not None and own.launched.verdict == "keep"
+    assert own.verdict.code == "campaign.verdict.keep" and chosen(own) == own.headline
+    assert own.winner is not None
+    value = words.number(statistics.fmean(own.winner.repeats.values))
+    name, headline, *_ = report(own).text.splitlines()
+    assert (name, headline) == ("tune", own.headline) and value not in headline
+    assert own.headline in report(own).html and own.headline in own._repr_html_()
+    assert command_facts.of_campaign(own)["verdict"]["code"] == "campaign.verdict.keep"
 
 
 def test_what_was_decided_tested_and_spent_is_said() -> None:
@@ -67,11 +84,14 @@ def test_what_was_decided_tested_and_spent_is_said() -> None:
 def test_page_and_text_lead_with_it_and_nothing_of_the_record_is_markup() -> None:
     made = report(campaign())
     page = made.html
-    assert page.index("fresh seeds") < page.index("How it came about") < page.index("Every step")
-    assert page.index("Every step") < page.index("All its trials together")
+    drawn = page.index(progress(campaign().rounds).title)
+    assert page.index(chosen(campaign())[:20]) < drawn < page.index(heading("steps"))
+    assert page.index(heading("steps")) < page.index(heading("together"))
+    assert page.count("<h1>") == 1
+    assert "progress" not in [chapter.kind for chapter in made.chapters]
     assert "&lt;where&gt;" in page and "<where>" not in page
     assert "<b>not sure" not in page
-    assert made.text.startswith("tune\nvalid_error ")
+    assert made.text.startswith(f"tune\n{campaign().headline}\n")
 
 
 def test_all_trials_stand_in_the_widest_space() -> None:
@@ -127,9 +147,9 @@ def test_the_chosen_value_is_that_of_runs_which_did_not_choose() -> None:
     twice = {first: 2, second: 2}
     explored = replace(results(asked, noisy, repeats=twice), search="halton")
     before = Campaign(Definition("tune", SPACE, 40, None), (explored,), ("explore",))
-    assert "that chose it" in chosen(before)
+    assert "that chose it" in next(found(before))
     number = before.winner.trial.number
     more = replace(results(asked, noisy, repeats={**twice, number: 5}), search="halton")
     after = Campaign(Definition("tune", SPACE, 40, None), (more,), ("explore",))
     assert after.winner.trial.number == number
-    assert "on average of 3 fresh seeds" in chosen(after)
+    assert "on average of 3 fresh seeds" in next(found(after))

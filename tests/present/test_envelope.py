@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from tunewright.actions import Repeat
+from tunewright.actions import Advise, Repeat
 from tunewright.errors import DesignError, Misuse, NotFound
 from tunewright.messages import Message
 from tunewright.present import envelope
@@ -50,8 +50,10 @@ def test_every_problem_of_several_is_in_the_envelope() -> None:
 
 
 def test_advice_that_is_no_command_has_no_words_of_one() -> None:
-    found = envelope.remedy_of(Misuse("error.text", text="which metric?", remedy="say one of them"))
-    assert found == {"argv": [], "text": "say one of them"}
+    found = envelope.remedy_of(
+        Misuse("error.text", text="which metric?", remedy=Advise("give_one"))
+    )
+    assert found == {"kind": "advise", "code": "give_one", "facts": {}, "argv": []}
     assert envelope.remedy_of(KeyError("nothing")) is None
 
 

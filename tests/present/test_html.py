@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import re
 import sys
 from dataclasses import replace
+from datetime import date
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -12,10 +15,15 @@ import pytest
 
 import tunewright as tw
 from tunewright.actions import RunTrials
-from tunewright.messages import Message
+from tunewright.checks.checklist import check
+from tunewright.messages import Message, words
+from tunewright.present.figures.axis import axis
+from tunewright.present.figures.figure import DOUBLE, SINGLE
+from tunewright.present.html import heading
 from tunewright.present.report import Report, report
 from tunewright.present.trial_rows import trial_rows
 from tunewright.store.curves import Curves
+from tunewright.store.provenance import Provenance
 from tunewright.store.results import Results
 from tunewright.testing.surfaces import Bowl, Walled
 from tunewright.testing.worlds import World, results
@@ -55,7 +63,7 @@ class Reader(HTMLParser):
     def __init__(self, page: str) -> None:
         super().__init__()
         self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.text = ""
+        self.text = self.script = ""
         self.open: list[str] = []
         self.feed(page)
 
@@ -72,7 +80,9 @@ class Reader(HTMLParser):
         self.open.pop()
 
     def handle_data(self, data: str) -> None:
-        if not self.open or self.open[-1] != "style":
+        if self.open and self.open[-1] == "script":
+            self.script += data
+        elif not self.open or self.open[-1] != "style":
             self.text += data
 
 
@@ -84,8 +94,13 @@ def test_the_page_needs_nothing_else(tmp_path: Path) -> None:
     read = Reader(page)
     assert not read.open
     names = {tag for tag, _ in read.tags}
-    assert not names & {"script", "link", "iframe", "object", "img"}
-    assert "default-src 'none'" in page
+    assert not names & {"link", "iframe", "object", "img"}
+    (policy,) = [a["content"] or "" for tag, a in read.tags if tag == "meta" and "http-equiv" in a]
+    assert policy.startswith("default-src 'none'")
+    # the one script sorts the table, and no other may run
+    assert [tag for tag, _ in read.tags].count("script") == 1
+    allowed = base64.b64encode(hashlib.sha256(read.script.encode()).digest()).decode()
+    assert f"script-src 'sha256-{allowed}'" in policy
     for _, attributes in read.tags:
         assert not [name for name in attributes if name.startswith("on")]
         for name in ("href", "xlink:href", "src"):
@@ -93,27 +108,62 @@ def test_the_page_needs_nothing_else(tmp_path: Path) -> None:
 
 
 def test_the_verdict_comes_first_and_every_part_follows(usual: Report) -> None:
-    made = usual
-    text = Reader(made.html).text
+    read = Reader(usual.html)
+    best = usual.results.best()
     wanted = [
         "Does it help?",
-        made.answer.trust.text,
-        "What it found",
-        "Best valid_error: 0.2",
-        "holds for max_train_steps = 1000",
-        "Next",
-        "Every trial along every hyperparameter",
-        "What the scientific hyperparameters do",
-        "Training curves of the best trials",
-        "When the best value was reached",
-        "Have we sampled enough?",
-        "Which hyperparameters matter",
-        "The rest of the checklist",
-        "Trials",
+        usual.answer.headline.text,
+        words.number(best.value),
+        heading("doubts"),
+        usual.answer.trust.text,
+        "max_train_steps = 1000",
+        heading("next"),
+        *(figure.title for chapter in usual.chapters for figure in chapter.figures),
+        heading("checklist"),
+        heading("trials"),
+        "none of the best trials logged 'gradient_norm'",
+        f"Tunewright {tw.__version__}",
     ]
-    places = [text.index(part) for part in wanted]
-    assert places == sorted(places)
-    assert "none of the best trials logged 'gradient_norm'" in text
+    place = 0
+    for part in wanted:
+        place = read.text.index(part, place)
+    assert [tag for tag, _ in read.tags].count("h1") == 1
+
+
+def test_figures_stand_in_one_grid_and_what_is_not_drawn_in_one_line(usual: Report) -> None:
+    page = usual.html
+    cards = page.count('<figure class="card')
+    assert cards == page.count("<svg") == page.count("<figcaption>")
+    assert [c.kind for c in usual.chapters if c.missing] == ["pair", "gradient_norm"]
+    assert page.count('class="undrawn"') == 1
+    for chapter in usual.chapters:
+        for figure in chapter.figures:
+            assert figure.size[0] in (SINGLE, DOUBLE)
+
+
+def test_the_origin_of_the_results_is_shown() -> None:
+    made = decay()
+    origin = Provenance("python", "/w", commit="0123456789abcdef", host="gpu-3", diff="x")
+    trials = tuple(replace(t, seconds=1800.0, identity=n + 1) for n, t in enumerate(made.recorded))
+    made = replace(made, recorded=trials, origins={n + 1: origin for n in range(len(trials))})
+    told = Report(made, tuple(check(made)), written=date(2026, 5, 1))
+    text = Reader(told.html).text
+    for part in ("0123456789", "gpu-3", "2026-05-01", words.duration(1800.0 * len(trials))):
+        assert part in text
+
+
+def test_a_dark_page_sets_every_colour_that_a_figure_uses(page: str) -> None:
+    used = set(re.findall(r"var\(--tw-([\w-]+)", page))
+    dark = page[page.index("prefers-color-scheme:dark") :]
+    assert used <= set(re.findall(r"--tw-([\w-]+):", dark[: dark.index("}}")]))
+
+
+def test_no_box_is_green(page: str) -> None:
+    style = page[page.index("<style>") : page.index("</style>")]
+    borders = re.findall(r"border-left(?:-color)?:[^;}]*(#[0-9A-Fa-f]{6})", style)
+    for colour in borders:
+        red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+        assert not (green > red and green > blue), colour
 
 
 def test_it_can_be_read_without_seeing_it(page: str) -> None:
@@ -122,9 +172,9 @@ def test_it_can_be_read_without_seeing_it(page: str) -> None:
     assert len(figures) >= 6
     assert all(a.get("role") == "img" and a.get("aria-label") for a in figures)
     heads = [attributes for tag, attributes in read.tags if tag == "th"]
-    assert len(heads) == 8
+    assert len(heads) == 7  # trial, value, step, two hyperparameters, time, status
     assert all(a.get("scope") == "col" for a in heads)
-    assert ("html", {"lang": "en"}) in read.tags
+    assert ("html", {"lang": "en", "class": "tunewright-page"}) in read.tags
 
 
 def test_names_used_twice_in_markup_mean_the_same(page: str) -> None:
@@ -156,7 +206,8 @@ def test_hostile_names_and_notes_are_text() -> None:
     page = report(made).html
     read = Reader(page)
     assert not read.open
-    assert not {"script", "img", "b"} & {tag for tag, _ in read.tags}
+    assert not {"img", "b"} & {tag for tag, _ in read.tags}
+    assert [tag for tag, _ in read.tags].count("script") == 1 and "alert" not in read.script
     assert "alert(1)" in read.text and "\x1b" not in page and "\x07" not in page
     assert not [a for _, a in read.tags if set(a) & {"onclick", "onerror"}]
 
@@ -174,6 +225,9 @@ def test_every_trial_says_why_and_how_to_do_it_again() -> None:
 def test_rows_are_best_first_and_say_what_is_left_out() -> None:
     made = decay(trials=40)
     rows = trial_rows(made, most=50)
+    assert [column.name for column in rows.columns] == [
+        *("", "valid_error", "", "weight_decay", "learning_rate", ""),
+    ]
     assert rows.left_out == 30
     assert [row.number for row in rows.rows] == [t.number for t in made.top(50)]
     everything = trial_rows(made)
@@ -206,8 +260,9 @@ def test_without_matplotlib_the_words_are_left(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     page = report(decay()).html
     assert "<svg" not in page
-    assert "pip install &#x27;tunewright[plots]&#x27;" in page
-    assert "Red crosses on the rail" in page
+    text = Reader(page).text
+    assert "pip install 'tunewright[plots]'" in text
+    assert axis(decay()).says in text
 
 
 def test_a_page_of_the_shell_shows_commands_and_one_of_python_calls(usual: Report) -> None:

@@ -115,11 +115,12 @@ def test_nothing_feasible_sets_no_goal(tmp_path):
     "train, means, more, says",
     [
         (worlds.in_epochs, {"max_train_steps": "epochs"}, {}, "counts epochs"),
-        (worlds.in_epochs, {}, {}, 'means={"max_train_steps"'),
+        (worlds.in_epochs, {}, {}, "counts epochs"),
+        (worlds.in_epochs, {"max_train_steps": None}, {}, 'means={"max_train_steps"'),
         (worlds.train, {}, {"max_train_steps": {8: 800, 16: 400}}, "a budget of epochs"),
         (worlds.train, {}, {"batch_sizes": [8]}, "two or more"),
         (worlds.train, {}, {"nuisance": {"momentum": tw.linear(0, 0.9)}}, "is not searched"),
-        (worlds.train, {"batch_size": "bs"}, {}, 'means={"batch_size"'),
+        (worlds.train, {"batch_size": None}, {}, 'means={"batch_size"'),
     ],
 )
 def test_what_is_refused_before_any_compute(tmp_path, train, means, more, says):

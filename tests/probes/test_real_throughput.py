@@ -5,6 +5,9 @@ Only what holds on every machine is asserted: examples that are fetched one by o
 
 from __future__ import annotations
 
+import importlib.util
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -67,3 +70,55 @@ def test_batch_sizes_on_fashion_mnist() -> None:
 def test_the_input_of_fashion_mnist() -> None:
     answer = input_of(real_steps.make_fashion_step, steps=400)
     assert answer.steps == 400 and answer.slow_stage is not None
+
+
+PROGRAM = """
+import torch
+from torch import nn
+
+
+def make_step(batch_size, width=32, optimizer="SGD"):
+    torch.set_num_threads(1)
+    model = nn.Sequential(nn.Linear(16, width), nn.ReLU(), nn.Linear(width, 3))
+    update = getattr(torch.optim, optimizer)(model.parameters(), lr=0.01)
+    x, y = torch.randn(batch_size, 16), torch.zeros(batch_size, dtype=torch.long)
+
+    def step():
+        update.zero_grad()
+        loss = nn.functional.cross_entropy(model(x), y)
+        loss.backward()
+        update.step()
+
+    return step
+"""
+
+
+@pytest.mark.slow
+def test_a_real_program_is_measured_anew_when_it_changes(tmp_path: Path) -> None:
+    """Row 6: the model, the optimizer and the step's own code, each changed in turn."""
+    path = tmp_path / "program_of_row_6.py"
+
+    def asked(text: str = PROGRAM, **fixed: Any) -> tuple[bool, list[str]]:
+        path.write_text(text)
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[path.stem] = module  # as an import would
+        spec.loader.exec_module(module)
+        answer = tw.probes.batch_size(
+            module.make_step, sizes=[8], fixed=fixed, rule=QUICK, store=tmp_path / "tuning.db"
+        )
+        changed = [n.facts["what"] for n in answer.notes if n.code == "probe.changed"]
+        return answer.from_record, changed
+
+    try:
+        assert asked() == (False, [])
+        assert asked() == (True, [])
+        measured, changed = asked(width=64)
+        assert not measured and "model" in changed
+        measured, changed = asked(optimizer="Adam")
+        assert not measured and "optimizer" in changed
+        edited = PROGRAM.replace("loss.backward()", "(2 * loss).backward()")
+        assert asked(edited, optimizer="Adam") == (False, ["code"])
+        assert asked(edited, optimizer="Adam") == (True, [])
+    finally:
+        sys.modules.pop(path.stem, None)

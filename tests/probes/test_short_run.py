@@ -111,7 +111,7 @@ def test_what_a_judgement_lacks_is_said() -> None:
     (said,) = unjudged(other, short_runs(other, EARLY))
     assert said.code == "probe.loss_never_logged"
     assert said.facts == {"metric": "loss/train", "logged": ["train_loss", "valid_loss"]}
-    assert 'means={"train_loss": "..."}' in said.text
+    assert 'means={"train_loss": ...}' in said.text
 
 
 def test_what_has_not_ended_or_failed_is_not_judged() -> None:

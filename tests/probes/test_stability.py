@@ -18,9 +18,11 @@ from tunewright.execution.executors.inline import Inline
 from tunewright.execution.run import run
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
+from tunewright.probes.clip import clip
 from tunewright.probes.probe import Answer, as_document
 from tunewright.probes.short_run import ShortRun
 from tunewright.probes.stability import FACTORS, lowest_unstable, stability
+from tunewright.probes.warmup import warmup
 from tunewright.store.store import Store
 
 HOLD = {"schedule": "constant"}
@@ -65,6 +67,49 @@ def test_a_stable_world_stays_silent(workload: Any) -> None:
     assert found.unstable_base_learning_rate is None
     assert found.message.code == "probe.stability.stable"
     assert found.message.facts == {"steps": 500, "times": pytest.approx(10), "best": 0.01}
+
+
+def never_finite(run: Any, learning_rate: float, schedule: str = "constant", max_train_steps=200):
+    for step in run.steps(max_train_steps):
+        run.log(step, train_loss=float("nan"), valid_loss=1.0)
+
+
+def finite_once(run: Any, learning_rate: float, schedule: str = "constant", max_train_steps=200):
+    for step in run.steps(max_train_steps):
+        run.log(step, train_loss=1.0 if step < 3 else float("nan"), valid_loss=1.0)
+
+
+def test_a_loss_that_is_never_finite_is_a_bug_and_not_early_instability(workload: Any) -> None:
+    found = stability(workload(never_finite), fixed={"learning_rate": 0.01})
+    assert found.message.code == "probe.stability.never_finite"
+    assert found.message.facts == {"low": 0.005, "high": pytest.approx(0.1)}
+    assert [lack.code for lack in found.missing] == ["probe.finite_loss_needed"]
+    assert found.unstable_base_learning_rate is None and len(found.headline.split()) <= 12
+
+    early = stability(workload(finite_once), fixed={"learning_rate": 0.02})
+    assert early.message.code == "probe.stability.unstable_at_best"
+    assert early.message.facts["early"]
+
+
+def never_finite_with_warmup(
+    run: Any,
+    learning_rate: float,
+    warmup_steps: int = 0,
+    clip_norm: float | None = None,
+    schedule: str = "constant",
+    max_train_steps: int = 200,
+) -> None:
+    never_finite(run, learning_rate, schedule, max_train_steps)
+
+
+def test_neither_warmup_nor_clipping_is_tried_on_a_bug(workload: Any) -> None:
+    own = workload(never_finite_with_warmup)
+    for probe in (warmup, clip):
+        found = probe(own, fixed={"learning_rate": 0.01})
+        assert [lack.code for lack in found.missing] == ["probe.finite_loss_needed"]
+        assert not found.settings
+    with Store.open(own.store) as store:
+        assert len(store.rounds()) == 1  # the stability runs alone
 
 
 def test_an_outlier_in_the_middle_is_mid_training_instability(workload: Any) -> None:
@@ -121,12 +166,12 @@ def test_what_is_missing_is_named_with_the_entry(workload: Any) -> None:
     facts = {"name": "learning_rate", "meaning": "learning_rate"}
     assert said == Message("probe.no_value", facts)
 
-    def other(run: Any, lr: float = 0.1, epochs: int = 3) -> None:
+    def other(run: Any, pace: float = 0.1, horizon: int = 3) -> None:
         raise AssertionError("nothing may train")
 
     lacks = stability(workload(other, off=None)).missing
     assert [lack.facts["meaning"] for lack in lacks] == ["learning_rate", "max_train_steps"]
-    assert 'means={"learning_rate": "..."}' in lacks[0].text
+    assert 'means={"learning_rate": ...}' in lacks[0].text
 
 
 def test_a_schedule_that_cannot_be_held_is_a_caveat(workload: Any) -> None:

@@ -151,9 +151,8 @@ def test_the_best_known_trial_is_the_middle_of_the_sweep(tmp_path):
 @pytest.mark.parametrize(
     "train, more, entry",
     [
-        (worlds.fits, {}, 'Workload(off={"schedule": "constant"})'),
-        (worlds.in_epochs, {}, 'means={"learning_rate": "..."}'),
-        (worlds.fits, {"off": {"schedul": "constant"}}, "did you mean 'schedule'?"),
+        (worlds.fits, {}, 'off={"schedule": "constant"}'),
+        (worlds.in_epochs, {"means": {"learning_rate": None}}, 'means={"learning_rate": ...}'),
     ],
 )
 def test_what_is_missing_is_answered_with_the_entry_to_add(tmp_path, train, more, entry):

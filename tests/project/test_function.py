@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from tunewright.actions import Advise
 from tunewright.errors import Misuse
+from tunewright.messages import Message
 from tunewright.project._function import find_function
 
 
@@ -43,13 +45,13 @@ def test_a_module_below_the_project(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("named", "text", "what", "remedy"),
     [
-        ("train_me.py", "", "not a file and a function", "train.py:train"),
-        ("train_me.py:trian", "def train(run): ...\n", "no function 'trian'", "'train'"),
-        ("train_mee.py:train", "", "does not exist", "train_me.py"),
+        ("train_me.py", "", "not a file and a function", "name_function"),
+        ("train_me.py:trian", "def train(run): ...\n", "no function 'trian'", "did_you_mean"),
+        ("train_mee.py:train", "", "does not exist", "did_you_mean"),
         ("train_me.py:train", "train = 3\n", "not a function", ""),
         ("train_me.py:train", "import no_such_thing\n", "No module named 'no_such_thing'", ""),
         ("train_me.py:train", "import sys\nsys.exit('usage')\n", "SystemExit: usage", ""),
-        ("no_such_module:train", "", "cannot be imported", "check the name"),
+        ("no_such_module:train", "", "cannot be imported", "check_name_and_folder"),
     ],
 )
 def test_what_is_wrong_is_said(
@@ -59,7 +61,8 @@ def test_what_is_wrong_is_said(
     with pytest.raises(Misuse) as caught:
         find_function(named, tmp_path)
     assert what in str(caught.value)
-    assert remedy in (caught.value.remedy or "")
+    found = caught.value.remedy
+    assert (found.code if isinstance(found, Advise) else "") == remedy
 
 
 def test_the_line_that_broke_is_named(tmp_path: Path) -> None:
@@ -82,4 +85,4 @@ def test_a_script_that_asks_for_arguments_is_told_where_and_why(tmp_path: Path) 
         find_function("asks_for_arguments.py:train", tmp_path)
     problem = refused.value
     assert problem.where.endswith("asks_for_arguments.py:3")
-    assert 'if __name__ == "__main__"' in problem.cause
+    assert problem.cause == Message("function.ends_on_import")

@@ -20,6 +20,7 @@ from tests.store.record_parts import a_round, begin, points
 from tests.store.store_model import LEASE_S, Held, KnownTrial, Model, Owner, Watch
 
 from tunewright.errors import Busy, OutOfDate, StoreError
+from tunewright.execution.heartbeat import Heartbeat
 from tunewright.store.store import Claim, RoundRecord, Store
 
 CONFIGURATION = {"layers": 1, "learning_rate": 0.01}
@@ -143,6 +144,36 @@ class StoreEvents(RuleBasedStateMachine):
             self.check_stops(store)
         self.world.while_asleep = lambda: None
 
+    @precondition(lambda self: self.present())
+    @step(who=which, ahead=clocks, beating=some)
+    def renew(self, who: int, ahead: int, beating: int) -> None:
+        """A process that was taken for dead, or is not sure what it holds, registers anew."""
+        old = pick(self.present(), who)
+        rivals = [o for o in self.model.rivals() if o is not old] if old.exclusive else []
+        awake = self.awake(beating, rivals)
+        busy = old.exclusive and self.model.busy(self.world.now, ahead, awake, apart=old)
+        waiting = iter(awake)
+        self.world.while_asleep = lambda: self.beat_all(waiting)
+        self.world.acting = old.worker.process
+        heartbeat = Heartbeat(old.store, old.worker, 1.0)
+        with self.world.reading(ahead):
+            if busy:
+                with pytest.raises(Busy):
+                    heartbeat.renew()
+                assert heartbeat.worker is old.worker
+            else:
+                heartbeat.renew()
+        self.world.while_asleep = lambda: None
+        if busy:
+            return
+        watch = Watch(LEASE_S, self.world.monotonic)
+        more = old.exclusive, ahead, self.world.now, watch
+        self.model.owners[heartbeat.worker.id] = Owner(heartbeat.worker, old.store, old.near, *more)
+        for gone in (old, *rivals):
+            gone.retired = True
+        if old.exclusive:
+            self.model.stops.clear()
+
     def on_duty(self) -> list[Owner]:
         return [owner for owner in self.present() if not owner.retired]
 
@@ -158,7 +189,8 @@ class StoreEvents(RuleBasedStateMachine):
             owner.retired = True
 
     def killed(self, owner: Owner) -> None:
-        owner.killed = True
+        for name in self.model.owners.values():  # under all the names that it has had
+            name.killed |= name.worker.process == owner.worker.process
         del self.world.alive[owner.worker.process.pid]
 
     def beat_of(self, owner: Owner) -> None:

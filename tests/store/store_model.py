@@ -184,6 +184,12 @@ class Model:
         trial = self.trials[claim.trial]
         return trial.holder == claim.worker and len(trial.attempts) == claim.attempt
 
+    def has_end(self, claim: Claim, end: End) -> bool:
+        """Whether this very end is committed: written again, it counts once."""
+        own = self.attempt(claim)
+        told = own.worker, own.outcome, own.seconds
+        return told == (claim.worker, end.outcome, end.seconds)
+
     def attempt(self, claim: Claim) -> KnownAttempt:
         return self.trials[claim.trial].attempts[claim.attempt - 1]
 
@@ -266,13 +272,19 @@ class Model:
     def rivals(self) -> list[Owner]:
         return [o for o in self.owners.values() if o.exclusive and not o.retired]
 
-    def busy(self, now: float, ahead: float, beating: Collection[Owner]) -> bool:
+    def busy(
+        self, now: float, ahead: float, beating: Collection[Owner], apart: Owner | None = None
+    ) -> bool:
         """Whether one of them lives: it beat within the lease, or beats while it is watched.
+
+        `apart` is the old name of who asks.
 
         A clock that is ahead of the owner's, or behind it, says so of a beat that is older.
         """
         watched = LEASE_S - SLEEP_S  # the last look at which it can still be found alive
         for rival in self.rivals():
+            if rival is apart:
+                continue
             age = now - rival.beaten + (0 if self.shared_clock else ahead - rival.ahead)
             # a beat in what seems to be the future comes nearer while its owner is watched
             heard = age <= LEASE_S and age + watched >= -LEASE_S

@@ -244,8 +244,9 @@ class StoreWrites(StoreEvents):
             write = functools.partial(store.release, own, end.reason, died=end.died, **more)
         else:
             write = functools.partial(store.finish, own, end.status, end.reason, **more)
-            if (trial.status, len(trial.attempts)) == (end.status, own.attempt):
-                write()  # told again, or found in the folder meanwhile: it counts once
-                return
+        known = (trial.status, len(trial.attempts)) == (end.status, own.attempt)
+        if (known and end.status in ENDED) or self.model.has_end(own, end):
+            write()  # told again, or found in the folder meanwhile: it counts once
+            return
         if self.fenced(held, write):
             trial.end(trial.attempts[-1], end)

@@ -57,3 +57,10 @@ def test_names_and_urls_mean_files_and_servers(tmp_path: Path) -> None:
     for bad in ("", "postgresql://me@host:port/db", "\x00.db"):
         with pytest.raises(StoreError):
             parse(bad)
+
+
+@pytest.mark.parametrize("folder", ["d" * 300, "/".join(["d" * 100] * 60)])
+def test_a_folder_whose_name_is_too_long_is_refused(tmp_path: Path, folder: str) -> None:
+    with pytest.raises(StoreError) as refused:
+        parse(tmp_path / folder / "tuning.db")
+    assert refused.value.code == "store.cannot_be_a_store"

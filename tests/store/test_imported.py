@@ -9,6 +9,7 @@ import pytest
 from tests.store.record_parts import a_round, some_results
 
 from tunewright.errors import NotFound, RoundChanged
+from tunewright.messages import Message
 from tunewright.store.results import Results
 from tunewright.store.store import Store
 
@@ -25,7 +26,9 @@ def told(results: Results) -> list[Any]:
 
 
 def test_what_is_kept_comes_back(store_url: str) -> None:
-    made = replace(some_results(), notes=("guessed", "left out"), search="random")
+    made = replace(
+        some_results(), notes=("guessed", Message("imported.pruned", {"count": 2})), search="random"
+    )
     with Store.open(store_url) as store:
         record = store.keep(made, "imported by a test")
         assert record.counts == {"completed": 6}, "judged on reading, as ever"

@@ -49,11 +49,13 @@ def test_a_wider_round_keeps_every_trial() -> None:
         assert trial.value == old.trial(trial.origin[1]).value
         wide = new.studies[0].configuration(trial.unit)
         assert wide["learning_rate"] == pytest.approx(trial.configuration["learning_rate"])
-    assert both.notes[-1].startswith("16 of 16 trials of first fit this round and count too")
+    note = both.notes[-1]
+    assert (note.code, note.facts["trials"], note.facts["ended"]) == ("note.joined", 16, 16)
     # 16 more in three of four decades, where 21 are spread over four
-    assert "2.0 times as dense" in both.notes[-1]
-    assert "data split" not in both.notes[-1]
-    assert "data split" in joined(replace(new, round=replace(new.round, seed=5)), old).notes[-1]
+    assert note.facts["times_as_dense"] == pytest.approx(2.0, abs=0.05)
+    assert not note.facts["seed_differs"]
+    other = joined(replace(new, round=replace(new.round, seed=5)), old).notes[-1]
+    assert other.facts["seed_differs"]
 
 
 def test_a_narrower_round_keeps_what_lies_inside() -> None:

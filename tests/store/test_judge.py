@@ -52,9 +52,10 @@ def test_what_did_not_complete_keeps_its_status_and_reason() -> None:
         assert found == Judged(status, why)
 
 
-def test_an_objective_never_logged_is_failed() -> None:
+def test_what_completed_without_the_metric_was_not_measured() -> None:
+    """It completed by another objective: asking for a metric that it lacks fails nothing."""
     found = judge(minimize("e"), "completed", None, curves(other=[1.0]))
-    assert found == Judged("failed", Message("objective.never_logged", {"metric": "e"}))
+    assert found == Judged("unmeasured", Message("trial.unmeasured", {"metric": "e"}))
 
 
 def test_a_misspelt_objective_costs_no_training() -> None:

@@ -82,8 +82,8 @@ def test_the_card_tells_the_goal_the_counts_and_the_best_without_any_script() ->
     hostile = a_round(goal="<script>alert(1)</script> & more?", fixed={"<b>": '"'})
     shown = Results.from_parts(hostile, OBJECTIVE, results.recorded)._repr_html_()
     assert "<script" not in shown and "&lt;script&gt;" in shown and "<b>&quot;" not in shown
-    assert "5 completed, 1 infeasible of 6 trials" in shown and "<b>0.2</b>" in shown
-    assert "layers=2" in shown and "0.4 (trial 1)" in shown
+    assert "5 completed, 1 infeasible" in shown and "0.2" in shown
+    assert "layers=2" in shown and ">0.4<" in shown
     empty = Results.from_parts(a_round(), OBJECTIVE, [])._repr_html_()
     assert "no trials yet" in empty and "no completed trial" in empty
 

@@ -38,7 +38,8 @@ def test_a_round_is_begun_claimed_told_and_read_back(store_url: str) -> None:
         best = results.best()
         assert (best.number, best.value, best.best_step) == (0, 0.3, 3)
         assert list(best.curves["valid_error"].steps) == [1, 2, 3, 4]
-        assert (best.seconds, best.attempts, best.command) == (2.5, 1, "python train.py")
+        assert (best.seconds, best.attempts, best.started) == (2.5, 1, "python train.py")
+        assert best.command == "tunewright again depth 0"
         (attempt,) = store.attempts(best.identity)
         assert (attempt.place, attempt.outcome, attempt.seconds) == ("host 1", "completed", 2.5)
         (snapshot,) = store.snapshots(best.identity)

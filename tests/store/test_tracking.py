@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tests.store.record_parts import a_round, begin, begun, complete
 
+from tunewright.messages import Message
 from tunewright.store.store import Store
 from tunewright.store.tracking import tracking_table
 
@@ -15,7 +16,13 @@ def test_a_line_holds_what_is_needed_to_find_and_repeat_a_round(
 ) -> None:
     folder = tmp_path / "trials"
     with Store.open(store_url) as store:
-        begin(store, a_round("empty"), command="tunewright run empty", folder=str(folder))
+        change = Message("change.wider", {"names": ["learning_rate"]})
+        begin(
+            store,
+            a_round("empty", change=change),
+            command="tunewright run empty",
+            folder=str(folder),
+        )
         record = begin(store, folder=str(folder))
         worker = store.register(record.id, "session", exclusive=False)
         a, b = store.claim(record.id, worker, 2)
@@ -30,12 +37,14 @@ def test_a_line_holds_what_is_needed_to_find_and_repeat_a_round(
         store.note("depth", "newest")
         empty, line = tracking_table(store)
     assert (empty.name, empty.best, empty.checkpoint) == ("empty", None, "")
+    assert empty.change == change and change.text in empty.asks
     assert empty.command == "tunewright run empty" and empty.trials == 6
     assert (line.name, line.goal, line.note) == ("depth", a_round().goal, "newest")
+    assert line.change is None and line.asks == line.goal
     assert line.best is not None and (line.best.number, line.best.value) == (1, 0.3)
     assert line.counts == {"completed": 2, "pending": 4}
     assert line.checkpoint == str(folder / b.folder / "snapshots/2")
-    assert line.command == "python train.py --lr 0.1"
+    assert line.command == "tunewright again depth 1"
     assert Path(line.definition).is_file()
 
 

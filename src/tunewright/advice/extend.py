@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from tunewright.advice.compute_bound import SHORT
@@ -20,6 +20,7 @@ from tunewright.advice.lengthened import DECAY_STEPS, WARMUP_SHARE, Lengthened, 
 from tunewright.advice.proposal import next_name
 from tunewright.advice.transfer import Transfer, transfer
 from tunewright.design.budget import trials_for
+from tunewright.design.names import Meaning
 from tunewright.design.ranges import (
     Choice,
     Integers,
@@ -33,6 +34,7 @@ from tunewright.design.ranges import (
     log,
 )
 from tunewright.design.round import Round
+from tunewright.design.spellings import guess_note, understood, usual_meaning
 from tunewright.errors import DesignError, NotFound
 from tunewright.messages import Message
 from tunewright.store.results import Results
@@ -90,6 +92,7 @@ def extension(
     trials_per_study: int | None = None,
 ) -> Extension:
     """What `extend` makes, with what becomes of each hyperparameter and why."""
+    results = _understood(results)
     best, old = _best(results), trained_steps(results)
     if isinstance(max_train_steps, bool) or not isinstance(max_train_steps, int):
         raise DesignError("extend.steps_not_whole", max_train_steps=max_train_steps)
@@ -115,11 +118,11 @@ def extension(
     )
     nuisance = {e.name: e.value for e in found if e.role == "nuisance"}
     fixed = {e.name: e.value for e in found if e.role == "fixed"}
-    goal = results.round.goal.partition(" [")[0]
     change = Message("change.steps", {"steps": max_train_steps, "before": old})
     made = Round(
         next_name(results.round.name),
-        goal=f"{goal} [{change.text}]",
+        goal=results.round.goal,
+        change=change,
         nuisance=nuisance,
         fixed=fixed,
         trials_per_study=trials_per_study or trials_for(len(nuisance)),
@@ -127,17 +130,26 @@ def extension(
         detect=results.round.detect,
         continues=results.round.name,
     )
-    notes = (*schedule.notes, *_notes(found, old, max_train_steps))
+    notes = (
+        *guess_note(results.meaning),
+        *schedule.notes,
+        *_notes(found, results.meaning, old, max_train_steps),
+    )
     return Extension(made, best, old, max_train_steps, found, schedule.rule, notes)
 
 
 def trained_steps(results: Results) -> int:
     """How many steps the round's trials were trained for, by what means max_train_steps."""
-    name = results.meaning.name("max_train_steps")
+    name = _understood(results).meaning.name("max_train_steps")
     value = _best(results).configuration.get(name)
     if isinstance(value, int | float) and is_number(value) and value == int(value):
         return int(value)
     raise DesignError("extend.length_unknown", round=results.round.name, name=name)
+
+
+def _understood(results: Results) -> Results:
+    """The results with names read by their spelling, where nobody declared what they mean."""
+    return replace(results, meaning=understood(results.meaning, _best(results).configuration))
 
 
 def _steps_each(results: Results, best: Trial, old: int) -> int:
@@ -227,8 +239,11 @@ def _half_to_double(value: Value, searched: Range) -> Range | None:
     return type(searched)(low, high) if high > low > 0 else None
 
 
-def _notes(found: Collection[Extended], old: int, new: int) -> list[Message]:
+def _notes(found: Collection[Extended], meaning: Meaning, old: int, new: int) -> list[Message]:
     notes = []
+    if not any(e.role == "nuisance" and meaning.of(e.name) == "learning_rate" for e in found):
+        rates = [e.name for e in found if usual_meaning(e.name) == "learning_rate"]
+        notes.append(Message("extend.no_rate", {"rates": rates}))
     if old < SHORT * new * 0.999:
         facts = {"old": old, "new": new, "share": old / new, "between": SHORT}
         notes.append(Message("extend.far_apart", facts))

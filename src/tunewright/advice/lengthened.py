@@ -79,7 +79,7 @@ def _lengthened(
         rule = Message("schedule.kept", {"name": name, "value": declared})
         return Lengthened({}, rule, (Message("schedule.unknown", {"extra": new - old}),))
     made = stretched(known, old, new)
-    rule = Message("schedule.stretched", {"rule": made.rule})
+    rule = made.rule
     told = _told(configuration, _inside(made.schedule), new)
     if told is not None:
         if not made.changed_family:
@@ -96,7 +96,7 @@ def _lengthened(
             declared=declared,
             wasted=wasted,
             extra=new - old,
-            rule=made.rule,
+            rule=made.rule.to_data(),
             decay_steps=DECAY_STEPS[0],
         )
     note = Message("schedule.no_decay_steps", {"decay_steps": DECAY_STEPS[0], "old": old})

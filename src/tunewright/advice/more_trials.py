@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from tunewright.advice.finite import untried
 from tunewright.advice.narrow import narrow
 from tunewright.advice.proposal import Proposal, continued, enough_for, reason
 from tunewright.checks.density import DensityEvidence
@@ -30,7 +31,7 @@ def more_trials(results: Results, findings: Sequence[Finding]) -> list[Proposal]
     doubled = _doubled(results, own)
     crowded = any(f.check == "boundary" and f.verdict == "warn" for f in findings)
     around = [] if crowded else narrow(results, own)  # not around an end that may be passed
-    return [*around, doubled] if around and doubled_enough(results) else [doubled, *around]
+    return [*around, *doubled] if around and doubled_enough(results) else [*doubled, *around]
 
 
 def too_few(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
@@ -38,22 +39,25 @@ def too_few(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
     own = [f for f in findings if f.check in NEEDED and f.verdict == "cannot_judge"]
     if not own or _adaptive(results):
         return []
-    return [_doubled(results, own)]
+    return _doubled(results, own)
 
 
 def undecided(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
     """More trials where the settings cannot be told apart; repeats of the best come cheaper."""
     own = [f for f in findings if f.check == "comparison" and f.verdict in ("note", "cannot_judge")]
     own = [f for f in own if f.scope == "round"]
-    return [_doubled(results, own)] if own else []
+    return _doubled(results, own) if own else []
 
 
 def pressing(results: Results, findings: Sequence[Finding]) -> list[Finding]:
     """The findings without densities that no number of trials would satisfy.
 
     Where nothing else is declared, density is judged by the gap between the two best settings. If
-    they are equal that gap shrinks with every doubling; after two of them it has been said.
+    they are equal that gap shrinks with every doubling; after two of them it has been said. Where
+    every configuration has been trained there is nothing left to sample.
     """
+    if untried(results) == 0:
+        return [f for f in findings if f.check != "density"]
     if not doubled_enough(results):
         return list(findings)
     return [f for f in findings if not _by_gap(f)]
@@ -73,12 +77,17 @@ def doubled_enough(results: Results) -> bool:
     return all(trials >= 2**DOUBLINGS * budget(study).suggested for study in results.studies)
 
 
-def _doubled(results: Results, own: Sequence[Finding]) -> Proposal:
-    before = results.round.trials_per_study
+def _doubled(results: Results, own: Sequence[Finding]) -> list[Proposal]:
+    """Twice as many trials, but none beyond the configurations that are left to train."""
+    before, left = results.round.trials_per_study, untried(results)
     after = max(2 * before, FEWEST, enough_for(results.round))
+    if left is not None:
+        after = min(after, before + left)
+    if after <= before:
+        return []
     made = replace(results.round, trials_per_study=after)
     why = reason("proposal.more_trials", own, trials=after, trials_before=before)
-    return continued("more_trials", why, own, made)
+    return [continued("more_trials", why, own, made)]
 
 
 def _adaptive(results: Results) -> bool:

@@ -11,12 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from tunewright.advice.compare import compare_again
+from tunewright.advice.consistent import consistent
 from tunewright.advice.exploit import exploit, explored, repeat, stop
 from tunewright.advice.fix import fix
-from tunewright.advice.length import longer, shorter
+from tunewright.advice.imported import for_import
+from tunewright.advice.length import in_doubt, longer, shorter
 from tunewright.advice.more_trials import more_trials, pressing, too_few, undecided
 from tunewright.advice.narrow import leave_out, narrow
-from tunewright.advice.proposal import Proposal
+from tunewright.advice.proposal import Proposal, Proposals
 from tunewright.advice.regularise import regularise
 from tunewright.advice.repair import calm, finish, mend, stabilise
 from tunewright.advice.widen import widen
@@ -41,10 +43,10 @@ PROPOSERS: tuple[Proposer, ...] = (
     too_few,
 )
 # what is worth doing when nothing warns
-IMPROVERS: tuple[Proposer, ...] = (stop, shorter, exploit, repeat, fix, narrow, undecided)
+IMPROVERS: tuple[Proposer, ...] = (stop, shorter, exploit, repeat, in_doubt, fix, narrow, undecided)
 
 
-def next_round(results: Results, findings: Sequence[Finding] | None = None) -> tuple[Proposal, ...]:
+def next_round(results: Results, findings: Sequence[Finding] | None = None) -> Proposals:
     """Ranked proposals for what to do after a round, each with its reason.
 
     `findings` are those of `check(results)`, which is asked when they are not given. Pass results
@@ -56,7 +58,10 @@ def next_round(results: Results, findings: Sequence[Finding] | None = None) -> t
     done = explored(found) and not too_few(results, found)
     improvers = IMPROVERS if done else (shorter,)
     made += [one for propose in improvers for one in propose(results, found)]
-    return tuple(_distinct(made))
+    if not made:  # nothing can be done about what warns, such as a range that has no wider one
+        made = [one for propose in IMPROVERS for one in propose(results, found)]
+    kept = consistent(_distinct(made), results.round)
+    return Proposals(for_import(kept, results) if results.imported else kept)
 
 
 def _distinct(proposals: Sequence[Proposal]) -> list[Proposal]:

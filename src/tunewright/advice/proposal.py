@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from tunewright.actions import Action, RunRound, RunTrials
+from tunewright.advice.finite import most_trials
 from tunewright.design.budget import budget
 from tunewright.design.round import Round
 from tunewright.design.round_data import as_data
 from tunewright.errors import DesignError
 from tunewright.facts import plain
 from tunewright.finding import Finding
-from tunewright.messages import Message
+from tunewright.messages import Message, markup, words
 
 Kind = Literal[
     "finish",  # run what is left
@@ -71,6 +72,31 @@ class Proposal:
     def __str__(self) -> str:
         """The kind and the reason on one line."""
         return f"{self.kind:13}  {self.reason}"
+
+    def __repr__(self) -> str:
+        """The kind, the reason, and the round if there is one."""
+        round = "" if self.round is None else f", round {self.round.name!r}"
+        return f"<{self.kind}: {words.one_line(str(self.reason))[:300]}{round}>"
+
+    def _repr_html_(self) -> str:
+        """A card for a notebook: why, and the calls that carry it out."""
+        calls = [(action.call, action.text) for action in self.actions]
+        return markup.card(self.kind, [self.reason], actions=calls)
+
+
+class Proposals(tuple[Proposal, ...]):
+    """Ranked proposals: a tuple that a notebook shows as a list of cards."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        """One line for each."""
+        return "\n".join(["<Proposals>", *(f"  {one!r}" for one in self)])
+
+    def _repr_html_(self) -> str:
+        """The most useful first."""
+        title = Message("card.proposals").text
+        return markup.cards(title, [one._repr_html_() for one in self])
 
 
 def proposal(
@@ -144,14 +170,13 @@ def next_name(name: str, taken: Collection[str] = ()) -> str:
 
 
 def successor(round: Round, change: Message, **changes: Any) -> Round:
-    """The round that follows: a new name, the same goal with the change, old trials counting.
+    """The round that follows: a new name, the same goal, what changes, old trials counting.
 
     The seed stays, because the data split goes by it: trials on other splits do not compare.
     """
-    goal = round.goal.partition(" [")[0]
     settings = {
         "name": next_name(round.name),
-        "goal": f"{goal} [{change.text}]",
+        "change": change,
         "continues": round.name,
         **changes,
     }
@@ -162,9 +187,10 @@ def renamed(made: Proposal, name: str) -> Proposal:
     """The proposal with its round, and what runs it, under another name."""
     if made.round is None:
         raise DesignError("proposal.has_no_round", kind=made.kind, name=name)
-    run, *others = made.actions
-    assert isinstance(run, RunRound | RunTrials)  # what has a round begins by running it
-    actions = (replace(run, round=name), *others)
+    actions = tuple(
+        replace(action, round=name) if isinstance(action, RunRound | RunTrials) else action
+        for action in made.actions
+    )
     return replace(made, round=replace(made.round, name=name), actions=actions)
 
 
@@ -178,5 +204,10 @@ def grown(trials: int, times: float) -> int:
 
 
 def enough_for(round: Round) -> int:
-    """As many trials per study as it has, or as what it searches needs by the playbook's ladder."""
-    return max(round.trials_per_study, *(budget(study).suggested for study in round.studies))
+    """As many trials per study as it has, or as what it searches needs by the playbook's ladder.
+
+    Never more than there are configurations to train.
+    """
+    wanted = max(round.trials_per_study, *(budget(study).suggested for study in round.studies))
+    most = most_trials(round)
+    return wanted if most is None else max(1, min(wanted, most))

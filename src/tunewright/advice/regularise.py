@@ -11,6 +11,8 @@ from dataclasses import replace
 from typing import Any
 
 from tunewright.advice.proposal import Proposal, enough_for, proposal, reason, successor
+from tunewright.checks._better_half import TOP
+from tunewright.checks._training_fit import TrainingFit, training_fit
 from tunewright.checks.overfitting import OverfittingEvidence
 from tunewright.checks.wider import wider
 from tunewright.design._preset_ranges import SPACES
@@ -53,10 +55,20 @@ def regularise(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
     made = [_with(round, {first: added[first]})]  # one at a time is cheaper, and tells which helps
     if len(added) > 1:
         made.append(_with(round, added))
+    fit = {"not_fit": not_fit(results)}
     return [
-        proposal("regularise", reason("proposal.regularise", own, ranges=ranges), own, next_)
+        proposal("regularise", reason("proposal.regularise", own, ranges=ranges, **fit), own, next_)
         for ranges, next_ in zip(({first: added[first]}, added), made, strict=False)
     ]
+
+
+def not_fit(results: Results) -> TrainingFit | None:
+    """How far the best trials are from fitting the training set, where they do not.
+
+    Regularisation is then unlikely to help (playbook, "Deciding how long to train").
+    """
+    found = training_fit(results, results.top(TOP))
+    return None if found is None or found.fits else found
 
 
 def _overfits(finding: Finding) -> bool:
@@ -119,7 +131,7 @@ def _stronger(
         )
     except DesignError:
         return []
-    why = reason("proposal.stronger", own, ranges=found)
+    why = reason("proposal.stronger", own, ranges=found, not_fit=not_fit(results))
     return [proposal("regularise", why, own, made_round)]
 
 

@@ -36,11 +36,14 @@ def mend(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
     """What looks like a bug: nothing learned, a training loss that rises, everything diverges."""
     own = [f for f in findings if f.check in BROKEN and f.verdict == "warn"]
     own += [f for f in findings if _all_diverge(f)]
+    name = results.round.name
+    if not own and results.trials and not results.top(1) and all(t.ended for t in results.trials):
+        why = reason("proposal.none_completed", trials_in_all=len(results.trials))
+        return [proposal("repair", why, actions=(ShowRound(name),))]
     if not own:
         return []
-    name = results.round.name
     actions = [action for f in own for action in f.actions if action.argv] or [ShowRound(name)]
-    why = reason("proposal.repair", own)
+    why = reason("proposal.suspect", own)
     return [proposal("repair", why, own, actions=tuple(dict.fromkeys(actions)))]
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tunewright.advice.finite import untried
 from tunewright.checks.density import FEWEST, Reference, reference, sampling
 from tunewright.checks.positions import losses_of, settled
 from tunewright.stats.noise import Floats
@@ -26,6 +27,7 @@ class Saturation:
     gain: float  # expected of spending as much again; positive is better
     matters: Reference | None  # None: neither detect= nor repeats tell
     saturated: bool | None  # None: cannot be told
+    exhausted: bool = False  # every configuration has been trained
 
 
 def saturation(results: Results) -> Saturation | None:
@@ -35,6 +37,8 @@ def saturation(results: Results) -> Saturation | None:
         return None
     own = next(s for s in settled(results) if s.study.number == best[0].study)
     matters = reference(results, own, None)
+    if untried(results) == 0:
+        return Saturation(0.0, matters, True, exhausted=True)
     gained = _adaptive_gain(results, best[0].study)
     if gained is not None:
         done = None if matters is None else gained <= matters.size

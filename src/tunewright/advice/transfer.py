@@ -8,16 +8,14 @@ part of the model, and says so.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Literal
 
+from tunewright.design.areas import Area, area_of
 from tunewright.design.names import Meaning
 
 Likelihood = Literal["very likely", "likely", "might", "unlikely"]
 RUNGS: tuple[Likelihood, ...] = ("very likely", "likely", "might", "unlikely")
-Part = Literal["warm-up", "initialization", "model", "optimizer", "augmentation", "regulariser"]
-Area = Part | Literal["schedule", "length", "batch size"]
 
 LIKELIHOOD: dict[Area, Likelihood] = {
     "warm-up": "very likely",
@@ -26,36 +24,10 @@ LIKELIHOOD: dict[Area, Likelihood] = {
     "optimizer": "might",
     "augmentation": "might",
     "regulariser": "might",
+    "data": "might",
     "batch size": "might",
     "schedule": "unlikely",
     "length": "unlikely",
-}
-_MEANINGS: dict[str, Area] = {
-    "warmup_steps": "warm-up",
-    "learning_rate": "optimizer",
-    "momentum": "optimizer",
-    "beta1": "optimizer",
-    "beta2": "optimizer",
-    "epsilon": "optimizer",
-    "optimizer": "optimizer",
-    "clip_norm": "optimizer",
-    "weight_decay": "regulariser",
-    "schedule": "schedule",
-    "max_train_steps": "length",
-    "batch_size": "batch size",
-}
-# words of a name that say what it is, where no meaning was declared
-_WORDS: dict[Area, frozenset[str]] = {
-    "warm-up": frozenset({"warmup", "warm"}),
-    "initialization": frozenset({"init", "initialization", "initializer", "initial"}),
-    "regulariser": frozenset(
-        {"weight_decay", "dropout", "regulariser", "regularizer", "l1", "l2", "smoothing"}
-    ),
-    "schedule": frozenset({"schedule", "scheduler", "decay", "cooldown", "end_factor"}),
-    "augmentation": frozenset(
-        {"augment", "augmentation", "mixup", "cutmix", "cutout", "crop", "flip", "randaugment"}
-    ),
-    "optimizer": frozenset({"lr", "learning", "adam", "sgd", "nesterov", "clip", "momentum"}),
 }
 
 
@@ -75,21 +47,9 @@ def transfer(name: str, meaning: Meaning) -> Transfer:
     >>> transfer("warmup_steps", Meaning()).likelihood, transfer("dropout", Meaning()).likelihood
     ('very likely', 'might')
     >>> transfer("hidden_layers", Meaning())
-    Transfer(name='hidden_layers', area='model', likelihood='likely', known=False)
+    Transfer(name='hidden_layers', area='model', likelihood='likely', known=True)
     """
-    meant = meaning.of(name)
-    if meant in _MEANINGS:
-        return _labelled(name, _MEANINGS[meant])
-    if name in meaning.regularisers:
-        return _labelled(name, "regulariser")
-    words = set(re.split(r"[^a-z0-9]+", name.lower()))
-    for area, own in _WORDS.items():
-        if area == "initialization" and words & _WORDS["optimizer"]:
-            continue  # `initial_lr` is where a learning rate begins, not how weights are drawn
-        if words & own or any(own_word in name.lower() for own_word in own if "_" in own_word):
-            return _labelled(name, area)
-    return Transfer(name, "model", LIKELIHOOD["model"], known=False)
-
-
-def _labelled(name: str, area: Area) -> Transfer:
+    area = area_of(name, meaning)
+    if area is None:
+        return Transfer(name, "model", LIKELIHOOD["model"], known=False)
     return Transfer(name, area, LIKELIHOOD[area])

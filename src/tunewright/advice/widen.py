@@ -7,13 +7,17 @@ best lie and gives up the far side, is proposed beside it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 
+from tunewright.advice.finite import most_trials
 from tunewright.advice.narrow import around_the_best
 from tunewright.advice.proposal import Proposal, grown, proposal, reason, successor
 from tunewright.advice.range_overlap import hull, reaching, share
-from tunewright.advice.rewrite import longer_list, searched_ranges, with_ranges
+from tunewright.advice.rewrite import longer_list, names_of, searched_ranges, with_ranges
 from tunewright.checks.boundary import BoundaryEvidence, Edge
+from tunewright.checks.overfitting import OverfittingEvidence
 from tunewright.design.ranges import Choice, Range
 from tunewright.design.round import Round
 from tunewright.errors import DesignError
@@ -22,6 +26,14 @@ from tunewright.messages import Message
 from tunewright.store.results import Results
 
 FEWEST = 8  # trials: with fewer feasible ones the ends cannot be judged again
+# words in the names of what makes a model larger or smaller
+ARCHITECTURE = frozenset(
+    {
+        *("layer", "layers", "depth", "width", "hidden", "head", "heads", "unit", "units"),
+        *("channel", "channels", "filter", "filters", "block", "blocks", "dim", "dims"),
+        *("embd", "embed", "embedding", "mlp", "ffn", "expansion", "experts"),
+    }
+)
 
 
 def widen(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
@@ -29,6 +41,10 @@ def widen(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
     own = [f for f in findings if f.check == "boundary" and f.verdict == "warn"]
     wider = proposed_ranges(results.round, own)
     lists = _longer_lists(results.round, own)
+    # overfitting is regularised: neither a larger nor a smaller model is its remedy (playbook)
+    left = _architecture(results, [*wider, *lists]) if overfits(findings) else ()
+    wider = {column: range for column, range in wider.items() if column not in left}
+    lists = {column: declared for column, declared in lists.items() if column not in left}
     if not wider and not lists:
         return []
     made = widened(results.round, wider, lists)
@@ -40,9 +56,26 @@ def widen(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
         ranges={**wider, **lists},
         trials=made.trials_per_study,
         trials_before=results.round.trials_per_study,
+        left_out=left,
     )
     beyond = _beyond(results, own, wider)
     return [proposal("widen", why, own, made), *([beyond] if beyond and not lists else [])]
+
+
+def overfits(findings: Sequence[Finding]) -> bool:
+    """Whether a finding warns of overfitting, rather than of training that got worse too."""
+    seen = [f.evidence for f in findings if f.verdict == "warn"]
+    return any(isinstance(one, OverfittingEvidence) and one.kind != "training too" for one in seen)
+
+
+def _architecture(results: Results, columns: Sequence[str]) -> tuple[str, ...]:
+    """Those of the columns that are parts of the model, by the words of their names."""
+    names = names_of(results.round)
+    return tuple(
+        column
+        for column in columns
+        if ARCHITECTURE & set(re.split(r"[^a-z]+", names.get(column, column).lower()))
+    )
 
 
 def proposed_ranges(round: Round, findings: Sequence[Finding]) -> dict[str, Range]:
@@ -67,13 +100,15 @@ def widened(round: Round, wider: dict[str, Range], lists: dict[str, Choice]) -> 
         times *= 1 / max(share(known[column], range), 1e-3)
     change = Message("change.wider", {"names": [*wider, *lists]})
     try:
-        return successor(
+        made = successor(
             round,
             change,
             scientific=with_ranges(round.scientific, {**wider, **lists}),
             nuisance=with_ranges(round.nuisance, {**wider, **lists}),
-            trials_per_study=grown(round.trials_per_study, times),
         )
+        most = most_trials(made)
+        trials = grown(round.trials_per_study, times)
+        return replace(made, trials_per_study=trials if most is None else min(trials, most))
     except DesignError:  # such as a given() that says nothing of the new value
         return None
 

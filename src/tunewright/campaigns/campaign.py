@@ -16,12 +16,13 @@ from typing import Any
 from tunewright.campaigns.definition import Definition
 from tunewright.campaigns.finite import stranded
 from tunewright.campaigns.probe_answers import settled
+from tunewright.campaigns.verdict import verdict
 from tunewright.checks.trial_sd import seedless_trials
 from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value, same_value
 from tunewright.design.round import Round
 from tunewright.launches.lineage import Launched, Place, baseline, launches
-from tunewright.messages import Message
+from tunewright.messages import Message, Text, markup, words
 from tunewright.store.campaigns import PROBE
 from tunewright.store.evaluations import Evaluation
 from tunewright.store.probes import ProbeRecord
@@ -94,6 +95,25 @@ class Campaign:
     def name(self) -> str:
         """What it is called."""
         return self.definition.name
+
+    def __repr__(self) -> str:
+        """The name and what it has spent, on one line."""
+        return words.one_line(f"<Campaign {self._used}: {self.headline}>")
+
+    def _repr_html_(self) -> str:
+        """A card for a notebook: what came of it, what it chose, its steps with their reasons."""
+        best = dict(self.best or {})
+        names = ("step", "what", "why", "round")
+        columns = tuple(Message(f"card.label.{name}").text for name in names)
+        rows = tuple((one.number, one.kind, str(one.reason), one.round) for one in self.log)
+        table = markup.Table(columns, rows)
+        said = [self.space.goal, self._used]
+        return markup.card(self.headline, said, facts=best, table=table)
+
+    @property
+    def _used(self) -> str:
+        facts = {"name": self.name, "spent": self.spent, "total": self.total}
+        return Message("card.campaign", {**facts, "rounds": len(self.rounds)}).text
 
     @property
     def space(self) -> Round:
@@ -247,6 +267,20 @@ class Campaign:
             for results in known
             for number in seedless_trials(results)
         )
+
+    @property
+    def verdict(self) -> Message:
+        """What came of it, as a code with facts: launch, keep, undecided, or not yet decided."""
+        return verdict(self)
+
+    @property
+    def headline(self) -> Text:
+        """What came of it, in at most twelve words."""
+        return self.verdict.text
+
+    def __str__(self) -> str:
+        """Its name and what came of it, on one line."""
+        return f"{self.name}: {self.headline}"
 
     @property
     def best(self) -> Mapping[str, Value] | None:

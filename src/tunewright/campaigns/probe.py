@@ -17,7 +17,6 @@ from tunewright.errors import TunewrightError, WorkloadError
 from tunewright.execution.executors.inline import Inline
 from tunewright.execution.executors.local import Local
 from tunewright.execution.run import executor_of
-from tunewright.execution.watcher import Watcher
 from tunewright.execution.workload import Workload
 from tunewright.facts import plain
 from tunewright.messages import Message
@@ -28,6 +27,7 @@ from tunewright.probes.throughput.batch_size import batch_size
 from tunewright.probes.throughput.subject import subject_of
 from tunewright.probes.throughput.timing import TimingRule
 from tunewright.probes.train_steps import train_steps
+from tunewright.progress.watcher import Watcher
 from tunewright.store.store import Store
 
 WORTH_IT = 100  # trials of a campaign from which a probe of a few dozen short ones pays
@@ -95,28 +95,27 @@ def next_probe(campaign: Campaign) -> Step | None:
     return None
 
 
-def settle(workload: Workload, space: Round, what: str, watch: Watcher | None) -> None:
+def settle(workload: Workload, space: Round, what: str, watch: Watcher) -> None:
     """Ask a probe; its answer is kept in the store, and so is why it has none."""
     if what == TRAIN_STEPS:
         train_steps(
             workload,
             learning_rate=_centre(workload, space),
             fixed=_fixed(workload, space),
-            watch=watch,
+            progress=watch,
         )
         return
-    say = (lambda line: None) if watch is None else watch.message
     try:
         own = batch_size(
             workload,
             fixed=_beside_batch_size(workload, space),
             largest=LARGEST,
             rule=QUICK,
-            say=say,
+            progress=watch,
         )
         told = as_document(own)
     except WorkloadError as error:  # it cannot be stepped, or fits nowhere: leave it as it is
-        failed = Message("probe.failed", {"error": str(error)})
+        failed = Message("probe.failed", {"problems": plain(error.problems)})
         told = {"settings": {}, "message": failed.to_data()}
     with Store.open(workload.store) as store:  # the campaign's own answer, old or new
         add_answer(store, workload, BATCH_SIZE, told)
@@ -129,7 +128,7 @@ def _no_batch_size(workload: Workload, space: Round) -> Message | None:
     try:
         subject_of(workload, _beside_batch_size(workload, space))
     except TunewrightError as error:
-        return Message("campaign.probe_refused", {"text": str(error)})
+        return Message("campaign.probe_refused", {"problems": plain(error.problems)})
     return None
 
 

@@ -23,7 +23,6 @@ from tunewright.campaigns.step import Step, reason_of
 from tunewright.design.ranges import Log, is_number
 from tunewright.design.round import Round
 from tunewright.errors import WorkloadError
-from tunewright.execution.watcher import Watcher
 from tunewright.execution.workload import Workload
 from tunewright.facts import plain
 from tunewright.messages import Message
@@ -32,6 +31,7 @@ from tunewright.probes.probe import Answer, add_answer
 from tunewright.probes.stability import FACTORS, STEPS, stability
 from tunewright.probes.warmup import TIMES, Warmup, warmup
 from tunewright.probes.warmup_ladder import lengths
+from tunewright.progress.watcher import Watcher
 from tunewright.store.store import Store
 
 ASKS = {*UNSTABLE, "overfitting"}  # checks whose findings ask for a remedy; the last: training too
@@ -75,28 +75,28 @@ def repaired_step(campaign: Campaign, trials: int) -> Step | None:
     return Step("repair", reason, trials, named(campaign, made, "repair", trials, reason))
 
 
-def repair(workload: Workload, campaign: Campaign, watch: Watcher | None) -> None:
+def repair(workload: Workload, campaign: Campaign, watch: Watcher) -> None:
     """Look for a remedy at the best trial, and keep what was found in the store."""
     try:
         document = _document(workload, _remedy(workload, campaign, watch))
     except WorkloadError as error:  # a short run failed: the campaign continues without a remedy
-        failed = Message("probe.failed", {"error": str(error)})
+        failed = Message("probe.failed", {"problems": plain(error.problems)})
         document = {"probe": REPAIR, "settings": {}, "message": plain(failed), "missing": []}
     with Store.open(workload.store) as store:
         add_answer(store, workload, REPAIR, document)
 
 
-def _remedy(workload: Workload, campaign: Campaign, watch: Watcher | None) -> Answer:
+def _remedy(workload: Workload, campaign: Campaign, watch: Watcher) -> Answer:
     """What stability, then warm-up or clipping, answers about the best trial."""
     best = together(campaign).top(1)[0]
     steps = min(STEPS, _steps(campaign))
-    seen = stability(workload, trial=best, steps=steps, watch=watch)
+    seen = stability(workload, trial=best, steps=steps, progress=watch)
     found: Answer = seen
     if not seen.missing and seen.first_unstable is not None:
         if can(campaign.definition.able, WARMUP):
-            found = warmup(workload, trial=best, steps=steps, repeats=0, watch=watch)
+            found = warmup(workload, trial=best, steps=steps, repeats=0, progress=watch)
         else:
-            found = clip(workload, trial=best, steps=steps, watch=watch)
+            found = clip(workload, trial=best, steps=steps, progress=watch)
     return found
 
 

@@ -126,8 +126,8 @@ def _check_lengths(
     if wanted is None:
         wanted = round(float(extend or 0) * now) if is_number(now) else 0  # type: ignore[operator]
     problem = check_lengths(space, workload.meaning, wanted)
-    if problem:
-        raise DesignError("tune.bad_length", problem=problem)
+    if problem is not None:
+        raise DesignError.several([problem])
 
 
 def _given(space: Mapping[str, Any] | Round) -> list[str]:

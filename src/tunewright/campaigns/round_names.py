@@ -24,7 +24,8 @@ def named(campaign: Campaign, round: Round, kind: Kind, trials: int, reason: Mes
     number = len(campaign.rounds) + 1
     return replace(
         round,
-        goal=f"{campaign.space.goal} [{reason}]",
+        goal=campaign.space.goal,
+        change=reason,
         name=f"{campaign.name}_{number}_{kind}",
         seed=campaign.space.seed,
         detect=campaign.space.detect,

@@ -155,15 +155,12 @@ def _meaning(campaign: Campaign) -> Meaning | None:
     return campaign.rounds[0].meaning if campaign.rounds else None
 
 
-def check_lengths(space: Round, meaning: Meaning, extend_to: int) -> str:
-    """Why a space cannot be extended to so many steps; empty if it can."""
+def check_lengths(space: Round, meaning: Meaning, extend_to: int) -> Message | None:
+    """Why a space cannot be extended to so many steps; None if it can."""
     name = meaning.name("max_train_steps")
     value = space.fixed.get(name)
     if not is_number(value):
-        return (
-            f"{name} has no value, so there is no length to extend. Fix one, or name what means "
-            'it: means={"max_train_steps": "..."}.'
-        )
+        return Message("tune.no_length", {"name": name})
     if extend_to <= value:  # type: ignore[operator]
-        return f"the search trains for {value} steps already, and {extend_to} are no more."
-    return ""
+        return Message("tune.as_long_already", {"steps": value, "extend_to": extend_to})
+    return None

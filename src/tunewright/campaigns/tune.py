@@ -27,11 +27,12 @@ from tunewright.errors import DesignError
 from tunewright.execution.evaluate import Measure, evaluate
 from tunewright.execution.interrupts import Wish
 from tunewright.execution.repeat import repeated
-from tunewright.execution.run import SECONDS_PER_HOUR, heed, supervised
-from tunewright.execution.watcher import Summary, Watcher
+from tunewright.execution.run import SECONDS_PER_HOUR, heed, supervised, watcher_of
 from tunewright.execution.workload import Purpose, Workload
 from tunewright.launches.lineage import first_baseline, keep_launch
 from tunewright.messages import Message
+from tunewright.progress.choose import Wanted
+from tunewright.progress.watcher import CampaignStep, Silent, Summary, Watcher
 from tunewright.search.bayesian.bayesian import Bayesian
 from tunewright.search.halton import Halton
 from tunewright.search.listed import Listed
@@ -66,6 +67,7 @@ def tune(
     seed: int = 0,
     extend: float | None = None,
     extend_to: int | None = None,
+    progress: Wanted = "auto",
 ) -> Campaign:
     """Find the best configuration of a space within a budget, by the playbook's whole loop.
 
@@ -77,6 +79,7 @@ def tune(
     that matters. With `extend`, the best are trained so many times as long in the end, with
     `extend_to` for so many steps; the search itself then takes a tenth of that, unless the space
     says how long. The same call again goes on where it stopped; a larger budget continues it.
+    `progress` is as for `run`; every step is shown with its reason.
     """
     asked = defined(
         workload,
@@ -91,7 +94,8 @@ def tune(
         extend=extend,
         extend_to=extend_to,
     )
-    ending = tuned(asked, workload, test, confirm=_confirmed if ask else None)
+    watch = watcher_of(progress, workload)
+    ending = tuned(asked, workload, test, confirm=_confirmed if ask else None, watch=watch)
     if ending.summary is not None:
         heed(ending.step.about, ending.summary, ending.wish)
     return ending.campaign
@@ -103,10 +107,14 @@ def tuned(
     test: Measure | None = None,
     *,
     confirm: Confirm | None = None,
-    tell: Callable[[Step, Campaign], None] = lambda step, campaign: None,
-    watch: Callable[[], Watcher] | None = None,
+    tell: Callable[[Step, Campaign], None] | None = None,
+    watch: Watcher | None = None,
 ) -> Ending:
-    """What `tune` does, for those who want to watch it; signals never raise here."""
+    """What `tune` does, for those who want to watch it; signals never raise here.
+
+    `tell` receives every step instead of the watcher.
+    """
+    seen = watch or Silent()
     asked = begun(asked, workload)
     done = -1
     while True:
@@ -121,9 +129,12 @@ def tuned(
         done = ended
         if confirm is not None and not confirm(step, campaign):
             return Ending(campaign, step, Message("campaign.not_confirmed"))
-        tell(step, campaign)
+        if tell is None:
+            seen.step(_shown(step, campaign))
+        else:
+            tell(step, campaign)
         _log(workload, campaign, step)
-        summary, wish = _perform(step, campaign, workload, test, watch)
+        summary, wish = _perform(step, campaign, workload, test, seen)
         if summary is not None and summary.why not in ("finished", "no suggestion"):
             with Store.open(workload.store) as store:
                 campaign = read_campaign(store, asked)
@@ -163,9 +174,8 @@ def _perform(
     campaign: Campaign,
     workload: Workload,
     test: Measure | None,
-    watch: Callable[[], Watcher] | None,
+    seen: Watcher,
 ) -> tuple[Summary | None, Wish]:
-    seen = None if watch is None else watch()
     workload = replace(workload, purpose=Purpose(campaign.name, step.kind))
     if step.round is not None:
         hours = _hours_left(campaign)
@@ -191,10 +201,23 @@ def _perform(
         _keep_launch(step, campaign, workload)
     elif step.kind == "test":
         assert test is not None
-        (found,) = evaluate(trial, workload, test, test=True)
+        (found,) = evaluate(trial, workload, test, test=True, progress=seen)
         if not found.metrics:
             raise DesignError("tune.test_set_failed", reason=found.reason)
     return None, Wish.GO_ON
+
+
+def _shown(step: Step, campaign: Campaign) -> CampaignStep:
+    """The step as a watcher learns of it."""
+    return CampaignStep(
+        campaign.name,
+        len(campaign.log) + 1,
+        step.kind,
+        step.about,
+        step.reason,
+        step.trials,
+        campaign.left,
+    )
 
 
 def _search(step: Step, campaign: Campaign) -> Search:

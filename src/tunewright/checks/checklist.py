@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from tunewright.actions import Advise, for_imported
 from tunewright.checks._study_rule import expected_flags
 from tunewright.checks.baseline import baseline
@@ -29,7 +31,7 @@ from tunewright.checks.step_variance import step_variance
 from tunewright.checks.still_improving import StillImprovingEvidence, still_improving
 from tunewright.checks.training_bug import training_bug
 from tunewright.checks.variance import variance
-from tunewright.finding import Finding
+from tunewright.finding import Finding, Findings
 from tunewright.store.results import Results
 
 QUESTIONS: tuple[Callable[[Results], list[Finding]], ...] = (
@@ -59,14 +61,19 @@ QUESTIONS: tuple[Callable[[Results], list[Finding]], ...] = (
 MANY = 10  # studies: with fewer, a warning of one is worth looking at
 
 
-def check(results: Results) -> list[Finding]:
-    """Ask every question of the checklist about a round, in the playbook's order."""
+def check(results: Results) -> Findings:
+    """Ask every question of the checklist about a round, in the playbook's order.
+
+    The answer is a list; a notebook shows it as one page, warnings first.
+    """
     best = results.top(1)
     label = results.studies[best[0].study].label if best else ""
-    found = one_length([f for ask in QUESTIONS for f in by_chance(ask(results), label)])
+    # squares of values near the largest float are infinite, which no comparison minds
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = one_length([f for ask in QUESTIONS for f in by_chance(ask(results), label)])
     if not results.imported:
-        return found
-    return [replace(f, actions=for_imported(f.actions)) for f in found]
+        return Findings(found)
+    return Findings(replace(f, actions=for_imported(f.actions)) for f in found)
 
 
 def one_length(findings: Sequence[Finding]) -> list[Finding]:

@@ -12,6 +12,8 @@ from typing import Literal
 import numpy as np
 
 from tunewright.actions import Action, Advise, Repeat, RunTrials
+from tunewright.checks._better_half import TOP
+from tunewright.checks._small_rates import SmallRates, small_rates
 from tunewright.checks.fairness import lengths_of
 from tunewright.checks.positions import Settled, axes, losses_of, settled
 from tunewright.design.ranges import Choice
@@ -78,6 +80,7 @@ class ComparisonEvidence(Evidence):
     trials: int  # of each setting
     weak: bool  # so few trials that equal settings are often called different
     pairs: tuple[PairEvidence, ...]
+    small_rates: SmallRates | None = None  # its best trials have smaller ones than the others'
 
 
 @dataclass(frozen=True)
@@ -166,11 +169,30 @@ def _of_lists(results: Results) -> Finding:
         trials=halves.trials,
         weak=halves.trials < WEAK,
         pairs=compared,
+        small_rates=_small_rates(results),
     )
     told = all(pair.verdict == "worse" for pair in compared)
     verdict: Verdict = "ok" if told else "note"
     actions: tuple[Action, ...] = (Repeat(name),) if told else (Repeat(name), more)
     return Finding("comparison", "round", name, verdict, evidence, actions)
+
+
+def _small_rates(results: Results) -> SmallRates | None:
+    """Whether the best trials of the best setting have smaller learning rates than the others'.
+
+    Learning rates of different optimizers do not compare.
+    """
+    if results.meaning.name("optimizer") in results.round.scientific:
+        return None
+    ranked = results.top(len(results.trials))
+    first = [trial for trial in ranked if trial.study == ranked[0].study][:TOP]
+    others = [
+        trial
+        for study in results.studies
+        if study.number != ranked[0].study
+        for trial in [t for t in ranked if t.study == study.number][:TOP]
+    ]
+    return small_rates(results, first, others)
 
 
 def side_of(pair: Pair, others: int) -> float:

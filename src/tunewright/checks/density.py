@@ -14,13 +14,17 @@ from typing import Literal
 import numpy as np
 
 from tunewright.actions import Action, Advise, Repeat, RunTrials
+from tunewright.checks._better_half import TOP
 from tunewright.checks.positions import Settled, losses_of, settled
+from tunewright.checks.spacing import tables
+from tunewright.checks.step_variance import selection_gain
 from tunewright.checks.trial_sd import trial_sd
 from tunewright.finding import Evidence, Finding, NotJudged, Verdict, said_once
 from tunewright.messages import Message
 from tunewright.stats.best_of_k import BestOf, best_of, best_of_each
-from tunewright.stats.noise import Floats
+from tunewright.stats.noise import Floats, noisy_curves
 from tunewright.store.results import Results
+from tunewright.store.trial import Trial
 
 FEWEST = 6  # feasible trials
 
@@ -65,12 +69,26 @@ def sampling(losses: Sequence[float] | Floats) -> Sampling:
     return Sampling(count, float(np.min(losses)), half, quarter)
 
 
+Source = Literal["detect", "between_settings", "trial_sd", "late_evaluations", "tenth_of_spread"]
+
+
 @dataclass(frozen=True)
 class Reference:
     """The difference that matters, and where it comes from."""
 
     size: float
     source: Literal["detect", "between_settings", "trial_sd"]
+
+
+@dataclass(frozen=True)
+class GoodRegion:
+    """How many trials are about as good as the best, and what "about" means."""
+
+    trials: int
+    within: float  # of the best value, in units of the objective
+    # twice the difference that matters; else twice the noise of a late evaluation of the best
+    # trials; else a tenth of the way from the best trial to the median one
+    by: Source
 
 
 @dataclass(frozen=True)
@@ -83,8 +101,8 @@ class DensityEvidence(Evidence):
     expected_gain: float  # of doubling the study
     repeat_sd: float  # by about so much a repeat of the study would differ
     best_of_k: tuple[BestOf, ...]  # in units of the objective
+    good_region: GoodRegion
     reference: Reference | None = None
-    good_region: int | None = None  # trials as good as the best, within the reference
 
 
 def gap_of_settings(results: Results, studies: Sequence[Settled]) -> float | None:
@@ -128,8 +146,8 @@ def _ask(results: Results, study: Settled, gap: float | None) -> Finding:
         expected_gain=seen.expected_gain,
         repeat_sd=max(seen.half.sd, seen.expected_gain),
         best_of_k=tuple(_in_units(one, -results.objective.sign) for one in best_of_each(losses)),
+        good_region=good_region(results, study, losses, matters),
         reference=matters,
-        good_region=None if matters is None else _near(losses, seen, matters),
     )
     actions: tuple[Action, ...] = ()
     if matters is None:
@@ -149,6 +167,35 @@ def _in_units(own: BestOf, sign: float) -> BestOf:
     return replace(own, mean=sign * own.mean, quantiles=quantiles)
 
 
-def _near(losses: Floats, seen: Sampling, matters: Reference) -> int:
-    """How many trials are as good as the best, within the difference that matters."""
-    return int((losses <= seen.best + 2 * matters.size).sum())
+def good_region(
+    results: Results, study: Settled, losses: Floats, matters: Reference | None
+) -> GoodRegion:
+    """How many trials lie in the good region: by what matters, else by noise, else by the spread.
+
+    Without a declared difference and without repeats nothing tells how far a new seed moves a
+    value. How much the late evaluations of the best trials jump is then the least that it does.
+    """
+    if matters is not None:
+        return _within(losses, 2 * matters.size, matters.source)
+    late = _late_sd(results, study.trials)
+    if late:
+        return _within(losses, 2 * late, "late_evaluations")
+    share = 0.1 * float(np.median(losses) - losses.min())
+    return _within(losses, share, "tenth_of_spread")
+
+
+def _within(losses: Floats, size: float, by: Source) -> GoodRegion:
+    return GoodRegion(int((losses <= losses.min() + size).sum()), size, by)
+
+
+def _late_sd(results: Results, trials: Sequence[Trial]) -> float | None:
+    """The median noise of a late evaluation in the five best trials; None without their curves."""
+    losses = losses_of(results, trials)
+    best = [trials[row] for row in np.argsort(losses, kind="stable")[:TOP]]
+    metric = results.objective.metric
+    found = [
+        sd
+        for table in tables([t for t in best if t.value is not None], metric)
+        for sd in selection_gain(noisy_curves(table.values)).late_sd.tolist()
+    ]
+    return float(np.median(found)) if found else None

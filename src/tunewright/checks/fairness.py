@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tunewright.actions import Advise, NextRound, RunTrials
+from tunewright.checks._better_half import TOP
+from tunewright.checks.best_step import BestSteps, best_steps
 from tunewright.checks.boundary import Edge, edges_of
 from tunewright.checks.positions import Settled, losses_of, settled
 from tunewright.design.ranges import is_number
@@ -60,6 +62,20 @@ class Lengths:
 
 
 @dataclass(frozen=True)
+class UnlikeNeeds:
+    """One length of training that is short for one setting and long for another.
+
+    max_train_steps changes with the architecture, the data and their augmentation (playbook).
+    """
+
+    longer: str  # the setting whose best trials were all best in the last quarter
+    shorter: str  # the setting half of whose best trials were best in the first half
+    late_steps: tuple[int, ...]  # of the first, best trial first
+    early_steps: tuple[int, ...]  # of the second
+    max_train_steps: int  # in steps as logged
+
+
+@dataclass(frozen=True)
 class FairnessEvidence(Evidence):
     """How each setting was tuned, and in what they are not alike."""
 
@@ -70,6 +86,7 @@ class FairnessEvidence(Evidence):
     ends: tuple[AtEnd, ...] = ()
     spaces: Uneven | None = None  # many more hyperparameters with as many trials
     lengths: Lengths | None = None  # some train longer than others
+    needs: UnlikeNeeds | None = None  # one length, which suits one setting and not another
 
     @property
     def warns(self) -> bool:
@@ -79,7 +96,7 @@ class FairnessEvidence(Evidence):
     @property
     def notes(self) -> bool:
         """Whether it may be one: an end that is crowded is warned about by `boundary` already."""
-        return bool(self.ends) or self.spaces is not None
+        return bool(self.ends) or self.spaces is not None or self.needs is not None
 
 
 def fairness(results: Results) -> list[Finding]:
@@ -102,13 +119,15 @@ def fairness(results: Results) -> list[Finding]:
         ends=_ends(results, best),
         spaces=_spaces(studies, tuned),
         lengths=lengths_of(results),
+        needs=_needs(results),
     )
     if not evidence.warns and not evidence.notes:
         return [Finding("fairness", "round", name, "ok", evidence)]
     finish = RunTrials(name) if _unfinished(results) else NextRound(name)
     verdict: Verdict = "warn" if evidence.warns else "note"
     advice = "train_as_long" if evidence.lengths is not None else "tune_equally"
-    actions = (Advise(advice), finish)
+    stale = () if evidence.needs is None else (Advise("length_again"),)
+    actions = (Advise(advice), *stale, finish)
     return [Finding("fairness", "round", name, verdict, evidence, actions)]
 
 
@@ -128,6 +147,25 @@ def lengths_of(results: Results) -> Lengths | None:
         return None
     longest, shortest = max(known, key=lambda s: known[s]), min(known, key=lambda s: known[s])
     return Lengths(name, longest, known[longest], shortest, known[shortest])
+
+
+def _needs(results: Results) -> UnlikeNeeds | None:
+    """Two settings of one length whose best trials were best at opposite ends of training."""
+    ranked = results.top(len(results.trials))
+    late: tuple[str, BestSteps] | None = None
+    early: tuple[str, BestSteps] | None = None
+    for study in results.studies:
+        own = best_steps(results, [trial for trial in ranked if trial.study == study.number])
+        if len(own.steps) < TOP:
+            continue
+        if late is None and own.late == len(own.steps):
+            late = study.label, own
+        elif early is None and own.proposed is not None:
+            early = study.label, own
+    if late is None or early is None or late[1].max_train_steps != early[1].max_train_steps:
+        return None
+    steps = late[1].max_train_steps
+    return UnlikeNeeds(late[0], early[0], late[1].steps, early[1].steps, steps)
 
 
 def _tuned(own: Settled, feasible: Mapping[int, int]) -> SettingTuned:

@@ -8,7 +8,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from tunewright.actions import Action, Advise, CheckRound, Declare, NextRound
+from tunewright.actions import Action, Advise, CheckRound, Declare, NextRound, ShowTrial
+from tunewright.checks._better_half import TOP, Judged
 from tunewright.checks._curve_question import (
     Answer,
     CurveEvidence,
@@ -16,15 +17,26 @@ from tunewright.checks._curve_question import (
     Metric,
     ask,
     objective_metric,
+    training_metric,
 )
-from tunewright.checks._study_rule import IMMATERIAL, Reading, Statement, TrialFacts
-from tunewright.checks.spacing import SpacedCurves, spaced
+from tunewright.checks._small_rates import SmallRates, small_rates
+from tunewright.checks._study_rule import (
+    IMMATERIAL,
+    Reading,
+    Statement,
+    TrialFacts,
+    expected_flags,
+    in_rank_order,
+)
+from tunewright.checks.spacing import SpacedCurves, spaced, tables
+from tunewright.checks.training_bug import rise_readings
 from tunewright.finding import Finding
 from tunewright.stats.noise import Floats, NoisyCurves, mean_variance, noisy_curves
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 
 MEDIAN_LIMIT = 2.2
+SURELY = 7.0  # standard errors: one such curve is no chance, however many were read
 Kind = Literal["overfitting", "training too", "unknown"]
 
 
@@ -72,6 +84,16 @@ class Worsened(TrialFacts):
     kind: Kind | None = None  # where the rise is large enough to tell
 
 
+@dataclass(frozen=True)
+class Elsewhere:
+    """Which of the trials below the better half overfit: rare ones may tell what is to come."""
+
+    judged: int  # curves that were read
+    trials: tuple[int | None, ...]  # that overfit, best first
+    by_chance: bool  # so few are flagged that noise explains them
+    shown: Worsened | None = None  # the clearest of them
+
+
 @dataclass(frozen=True, kw_only=True)
 class OverfittingEvidence(CurveEvidence):
     """Whether validation got worse, and whether training did too."""
@@ -79,6 +101,8 @@ class OverfittingEvidence(CurveEvidence):
     kind: Kind | None = None
     shown: Worsened | None = None  # of the best trial that carries the verdict
     compared: tuple[str, ...] = ()  # regularisers whose settings the round compares
+    elsewhere: Elsewhere | None = None  # the trials below the better half; None without curves
+    small_rates: SmallRates | None = None  # the best have smaller rates than those that overfit
 
 
 def overfitting(results: Results) -> list[Finding]:
@@ -87,7 +111,7 @@ def overfitting(results: Results) -> list[Finding]:
         "overfitting",
         _validation(results),
         read=lambda _, table: _readings(results, table),
-        answer=lambda _, said, seen: _answer(results, said, seen),
+        answer=lambda judged, said, seen: _answer(results, judged, said, seen),
         median_limit=MEDIAN_LIMIT,
     )
     return ask(results, question)
@@ -169,23 +193,93 @@ def _kind(trial: Trial, metric: str, stretches: tuple[Stretch, Stretch], share: 
     return "training too"
 
 
-def _answer(results: Results, said: Statement[Worsened], seen: CurveEvidence) -> Answer:
+def _answer(
+    results: Results, judged: Judged, said: Statement[Worsened], seen: CurveEvidence
+) -> Answer:
+    rest = _below(results, judged)
+    overfit = [r for r in (*said.flagged, *rest) if r.flagged and _overfits(r)]
+    common = {
+        **seen.fields,
+        "elsewhere": _elsewhere(rest) if rest else None,
+        "small_rates": _escaped(results, judged, [reading.trial for reading in overfit]),
+    }
     if not said.because:
-        return Answer("ok", OverfittingEvidence(**seen.fields))
+        evidence = OverfittingEvidence(**common)
+        found = evidence.elsewhere is not None and not evidence.elsewhere.by_chance
+        return Answer("note", evidence, _looks(results, rest)) if found else Answer("ok", evidence)
     telling = [reading.facts for reading in said.speakers if reading.facts.kind is not None]
     kinds = [facts.kind for facts in telling]
     kind = max(dict.fromkeys(kinds), key=kinds.count)  # of equals, that of the better trial
     compared = tuple(n for n in results.round.scientific if n in results.meaning.regularisers)
-    evidence = OverfittingEvidence(**seen.fields, kind=kind, shown=telling[0], compared=compared)
+    evidence = OverfittingEvidence(**common, kind=kind, shown=telling[0], compared=compared)
     if kind == "training too":
-        see = (CheckRound(results.round.name), Advise("see_instability"))
-        return Answer(said.verdict, evidence, see)
+        see = Advise("see_finding", {"check": _pointer(results, said)})
+        return Answer(said.verdict, evidence, (CheckRound(results.round.name), see))
     if kind == "unknown":
         name = (Advise("log_training_loss"), Declare("train_loss"))
         return Answer(said.verdict, evidence, (*name, *_remedies(results)))
     if compared:
         return Answer("note", evidence)
     return Answer(said.verdict, evidence, _remedies(results))
+
+
+def _pointer(results: Results, said: Statement[Worsened]) -> str:
+    """Which check explains a training loss that rose: one for rises that last, or instability."""
+    metric = training_metric(results)
+    rises = [
+        reading
+        for table in tables([r.trial for r in said.speakers], metric.name, metric.sign)
+        for reading in rise_readings(results, table)
+    ]
+    return "training_bug" if any(reading.flagged for reading in rises) else "instability"
+
+
+def _below(results: Results, judged: Judged) -> list[Reading[Worsened]]:
+    """What the curves of all other trials of the study say, best trial first."""
+    better = {id(trial) for trial in judged.trials}
+    others = [trial for trial in judged.ranked if id(trial) not in better]
+    metric = _validation(results)
+    readings = [
+        reading
+        for table in tables(others, metric.name, metric.sign)
+        for reading in _readings(results, table)
+    ]
+    return in_rank_order(readings, others)
+
+
+def _overfits(reading: Reading[Worsened]) -> bool:
+    """Whether validation got worse for another reason than training that got worse too."""
+    return reading.facts.kind != "training too"
+
+
+def _elsewhere(readings: list[Reading[Worsened]]) -> Elsewhere:
+    """The trials below the better half that overfit, and whether noise explains them.
+
+    One curve in fifty is flagged by chance, so that a few of many say nothing, unless one is far
+    beyond what the rule asks for.
+    """
+    flagged = [reading for reading in readings if reading.flagged and _overfits(reading)]
+    surely = [r for r in flagged if r.z > SURELY + 40 / r.points]
+    chance = not surely and len(flagged) <= expected_flags(len(readings))
+    return Elsewhere(
+        judged=len(readings),
+        trials=tuple(reading.trial.number for reading in flagged),
+        by_chance=chance,
+        shown=max(flagged, key=lambda r: r.z).facts if flagged else None,
+    )
+
+
+def _escaped(results: Results, judged: Judged, overfit: list[Trial]) -> SmallRates | None:
+    """Whether the best trials escape overfitting by smaller learning rates."""
+    marked = {id(trial) for trial in overfit}
+    return small_rates(results, [t for t in judged.ranked[:TOP] if id(t) not in marked], overfit)
+
+
+def _looks(results: Results, rest: list[Reading[Worsened]]) -> tuple[Action, ...]:
+    clearest = max((r for r in rest if r.flagged and _overfits(r)), key=lambda r: r.z)
+    number = clearest.trial.number
+    look = () if number is None else (ShowTrial(results.round.name, number),)
+    return (*look, Advise("look_at_any_overfitting"))
 
 
 def _remedies(results: Results) -> tuple[Action, ...]:

@@ -9,17 +9,18 @@ import numpy as np
 import numpy.typing as npt
 
 from tunewright.actions import Action, Advise, NextRound
-from tunewright.checks._better_half import Judged
+from tunewright.checks._better_half import TOP, Judged
 from tunewright.checks._curve_question import (
     Answer,
     CurveEvidence,
     CurveQuestion,
     ask,
     objective_metric,
+    training_metric,
 )
 from tunewright.checks._study_rule import IMMATERIAL, Reading, Statement, TrialFacts
 from tunewright.checks.best_step import best_steps, shorter
-from tunewright.checks.spacing import SpacedCurves
+from tunewright.checks.spacing import SpacedCurves, tables
 from tunewright.checks.trial_sd import trial_sd
 from tunewright.finding import Finding
 from tunewright.stats.noise import Floats, NoisyCurves, noisy_curves
@@ -75,6 +76,15 @@ class Settled(TrialFacts):
     last_step: int
 
 
+@dataclass(frozen=True)
+class TrainingSettled:
+    """Whether the training loss of the five best trials had settled by half of training too."""
+
+    metric: str
+    settled: int  # trials, by the rule for one curve
+    of: int
+
+
 @dataclass(frozen=True, kw_only=True)
 class SaturatedEvidence(CurveEvidence):
     """Where the best trials reached their best value, and how long training should be."""
@@ -87,6 +97,7 @@ class SaturatedEvidence(CurveEvidence):
     margin_declared: bool = False  # by the round's detect= or by repeats, not the default
     second_half_matters: bool = False  # it changed every one of the best by more than the margin
     still_improving: bool = False  # though by no more than the margin, over the last quarter
+    training: TrainingSettled | None = None  # None: no training loss that can be read
 
 
 def saturated(results: Results) -> list[Finding]:
@@ -101,6 +112,21 @@ def saturated(results: Results) -> list[Finding]:
         fewest=FEWEST,
     )
     return ask(results, question)
+
+
+def _training(results: Results, judged: Judged) -> TrainingSettled | None:
+    """The same question to the training loss of the five best trials, by the usual margin."""
+    metric = training_metric(results)
+    if metric.name == results.objective.metric:
+        return None
+    best = judged.trials[:TOP]
+    found = [
+        bool(flagged)
+        for table in tables(best, metric.name, metric.sign)
+        if table.values.shape[1] >= FEWEST
+        for flagged in saturation(noisy_curves(table.values)).flagged
+    ]
+    return TrainingSettled(metric.name, sum(found), len(found)) if found else None
 
 
 def _margin(results: Results, judged: Judged) -> float | None:
@@ -135,6 +161,7 @@ def _answer(
         "best_steps": steps.steps,
         "max_train_steps": steps.max_train_steps,
         "margin_declared": _margin(results, judged) is not None,
+        "training": _training(results, judged),
     }
     if said.because:
         settled = [float(reading.facts.settled_step) for reading in said.speakers]

@@ -20,10 +20,11 @@ from tunewright.checks._curve_question import (
     CurveQuestion,
     ask,
     objective_metric,
+    training_metric,
 )
 from tunewright.checks._study_rule import Reading, Statement, TrialFacts
 from tunewright.checks.logged_rate import decayed, learning_rates
-from tunewright.checks.spacing import SpacedCurves
+from tunewright.checks.spacing import SpacedCurves, tables
 from tunewright.checks.trial_sd import trial_sd
 from tunewright.finding import Finding
 from tunewright.stats.noise import Floats, NoisyCurves, noisy_curves
@@ -31,6 +32,7 @@ from tunewright.store.results import Results
 
 ENOUGH = 40  # evaluations: below it false alarms are too many to warn
 SURE = 0.98  # of the lower limit
+JUMPS = 0.1  # of what training improved: a training loss that jumps by more has not converged
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +81,22 @@ class Jumping(TrialFacts):
     gain_at_least: float
 
 
+@dataclass(frozen=True)
+class TrainingJumps:
+    """How much the training loss of the five best trials jumps late in training."""
+
+    metric: str
+    late_sd: float  # of one late point as logged; the median of the trials
+    share: float  # of the improvement over training; the median of the trials
+    jumping: int  # trials in which it is surely more than a tenth of the improvement
+    of: int
+
+    @property
+    def jumps(self) -> bool:
+        """Whether most of them jump."""
+        return 2 * self.jumping > self.of
+
+
 @dataclass(frozen=True, kw_only=True)
 class StepVarianceEvidence(CurveEvidence):
     """What late jumps add to the best value, against what separates trials."""
@@ -88,6 +106,7 @@ class StepVarianceEvidence(CurveEvidence):
     chosen: bool  # whether the best evaluation counts, rather than the last
     shown: Jumping | None = None  # of the best trial that carries the verdict
     rate_at_end: Literal["high", "low", "unknown"] = "unknown"  # where most of them had it
+    training: TrainingJumps | None = None  # None: no training loss that can be read
 
 
 def step_variance(results: Results) -> list[Finding]:
@@ -96,7 +115,7 @@ def step_variance(results: Results) -> list[Finding]:
         "step_variance",
         objective_metric(results),
         read=lambda judged, table: _readings(results, table, _yardstick(results, judged)),
-        answer=lambda judged, said, seen: _answer(results, said, seen, _yardstick(results, judged)),
+        answer=lambda judged, said, seen: _answer(results, judged, said, seen),
         many="note",  # the noise of weaker trials does not decide which is best
     )
     return ask(results, question)
@@ -131,12 +150,33 @@ def _readings(
     return readings
 
 
+def _training(results: Results, judged: Judged) -> TrainingJumps | None:
+    """How much the training loss of the five best trials jumps, against what it improved."""
+    metric = training_metric(results)
+    if metric.name == results.objective.metric:
+        return None
+    sds, shares, sure = [], [], 0
+    for table in tables(judged.trials[:TOP], metric.name, metric.sign):
+        curves = noisy_curves(table.values)
+        found = selection_gain(curves, chosen=False)
+        total = np.maximum(curves.total, 1e-300)
+        sds += found.late_sd.tolist()
+        shares += (found.late_sd / total).tolist()
+        sure += int((found.at_least > JUMPS * total).sum())
+    if not sds:
+        return None
+    return TrainingJumps(
+        metric.name, float(np.median(sds)), float(np.median(shares)), sure, len(sds)
+    )
+
+
 def _answer(
     results: Results,
+    judged: Judged,
     said: Statement[Jumping],
     seen: CurveEvidence,
-    yardstick: Yardstick | None,
 ) -> Answer:
+    yardstick = _yardstick(results, judged)
     spoke = bool(said.because) and yardstick is not None
     rate_at_end = _rate_at_end(results, said)
     evidence = StepVarianceEvidence(
@@ -146,9 +186,13 @@ def _answer(
         chosen=results.objective.at == "best",
         shown=said.speakers[0].facts if spoke else None,
         rate_at_end=rate_at_end,
+        training=_training(results, judged),
     )
+    trains = evidence.training is not None and evidence.training.jumps
     if yardstick is None:
         return Answer("cannot_judge", evidence, (Repeat(results.round.name),))
+    if not spoke and trains:
+        return Answer("note", evidence, _calmer(rate_at_end))
     if not spoke:
         return Answer("ok", evidence)
     few = said.speakers[0].points < ENOUGH
@@ -169,6 +213,11 @@ def _remedies(
     results: Results, rate_at_end: Literal["high", "low", "unknown"]
 ) -> tuple[Action, ...]:
     """The playbook's remedies, the likeliest cause first: a learning rate still high at the end."""
+    validation = Advise("larger_validation_set")
+    return (*_calmer(rate_at_end), validation, Repeat(results.round.name))
+
+
+def _calmer(rate_at_end: Literal["high", "low", "unknown"]) -> tuple[Action, ...]:
+    """What calms training itself."""
     decay = () if rate_at_end == "low" else (Advise("decay_to_zero", {"rate_at_end": rate_at_end}),)
-    others = (Advise("larger_batch"), Advise("average_weights"), Advise("larger_validation_set"))
-    return (*decay, *others, Repeat(results.round.name))
+    return (*decay, Advise("larger_batch"), Advise("average_weights"))

@@ -8,8 +8,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from tunewright.actions import Action, Advise, Extend, NextRound
-from tunewright.checks._better_half import Judged
+from tunewright.actions import Action, Advise, Extend, NextRound, ProbeLonger
+from tunewright.checks._better_half import TOP, Judged
 from tunewright.checks._curve_question import (
     Answer,
     CurveEvidence,
@@ -18,6 +18,7 @@ from tunewright.checks._curve_question import (
     objective_metric,
 )
 from tunewright.checks._study_rule import IMMATERIAL, Reading, Statement, TrialFacts
+from tunewright.checks._training_fit import TrainingFit, training_fit
 from tunewright.checks.best_step import best_steps
 from tunewright.checks.logged_rate import decayed, learning_rates, stepped
 from tunewright.checks.spacing import SpacedCurves
@@ -28,6 +29,7 @@ from tunewright.store.results import Results
 MEDIAN_LIMIT = 2.2
 DECAYING = ("cosine", "linear")  # schedules that end near zero
 CONSTANT = "constant"
+GENEROUS = Advise("generous_length")
 # over the last quarter of training; "declared": it is on, and nothing says what it does
 Schedule = Literal["decaying", "steady", "declared", "unknown"]
 
@@ -78,6 +80,12 @@ class StillImprovingEvidence(CurveEvidence):
     # of the trials that carry it; of flat curves those of the best trials, if they leave it open
     schedules: tuple[Schedule, ...] = ()
     immaterial: bool = False  # the second half gains less than what was declared to matter
+    not_fit: TrainingFit | None = None  # training ends before the training set is fit
+
+    @property
+    def consistently_late(self) -> bool:
+        """Whether every one of the best trials was best in the last quarter of training."""
+        return TOP <= len(self.best_steps) == self.in_last_quarter and not self.immaterial
 
 
 def still_improving(results: Results) -> list[Finding]:
@@ -121,14 +129,23 @@ def _answer(
         in_last_quarter=steps.late,
         shown=said.speakers[0].facts if said.because else None,
         schedules=schedules if said.because else (),
+        not_fit=_not_fit(results, judged),
     )
     if not said.because:
         return _flat(results, said, evidence)
     if schedules.count("decaying") * 2 >= len(schedules):
-        return Answer("cannot_judge", evidence)
+        actions: tuple[Action, ...] = (*_branches(results, said.speakers[0]), GENEROUS)
+        return Answer("cannot_judge", evidence, actions)
     log = (Advise("log_learning_rate"),) if {"unknown", "declared"} & set(schedules) else ()
-    actions = (*log, _longer(results, said.speakers[0]), Advise("decay_earlier"))
+    fit = () if evidence.not_fit is None else (Advise("fit_before_regularising"),)
+    actions = (*log, _longer(results, said.speakers[0]), Advise("decay_earlier"), *fit)
     return Answer(said.verdict, evidence, actions)
+
+
+def _not_fit(results: Results, judged: Judged) -> TrainingFit | None:
+    """How far the best trials are from fitting the training set, where they do not."""
+    found = training_fit(results, judged.ranked)
+    return None if found is None or found.fits else found
 
 
 def _flat(results: Results, said: Statement[Gained], evidence: StillImprovingEvidence) -> Answer:
@@ -141,8 +158,14 @@ def _flat(results: Results, said: Statement[Gained], evidence: StillImprovingEvi
     if not lowered or lowered * 2 < len(schedules):
         return Answer("ok", evidence)
     log = (Advise("log_learning_rate"),) if "declared" in schedules else ()
-    actions = (*log, _longer(results, said.top[0]))
+    actions = (*log, *_branches(results, said.top[0]), _longer(results, said.top[0]), GENEROUS)
     return Answer("cannot_judge", replace(evidence, schedules=schedules), actions)
+
+
+def _branches(results: Results, reading: Reading[Gained]) -> tuple[Action, ...]:
+    """A short probe that answers it, where the length of training is known."""
+    extended = isinstance(_longer(results, reading), Extend)
+    return (ProbeLonger(results.round.name),) if extended else ()
 
 
 def _longer(results: Results, reading: Reading[Gained]) -> Action:

@@ -8,6 +8,7 @@ from tunewright.design.study import Study
 from tunewright.store.repeats import Repeats, same_curves
 from tunewright.store.results import Results
 
+PIPELINE = ("optimizer", "batch_size", "max_train_steps")  # meanings a spread depends on
 FEWEST_REPEATS = 3  # of one trial: a spread of two says nothing to warn on
 
 
@@ -15,8 +16,9 @@ def trial_sd(results: Results, study: Study) -> float | None:
     """The standard deviation of the objective over repeats, pooled; None when too few were run.
 
     Repeats that are all the same under different seeds measure nothing: see `seedless_trials`.
-    Those of the study's own trials if there are any, else those of the round. The trial that was
-    repeated is left out: it was picked for its luck.
+    Those of the study's own trials if there are any, else those of the round, else those of an
+    earlier round of the same pipeline. The trial that was repeated is left out: it was picked for
+    its luck.
     """
     if seedless_trials(results):
         return None
@@ -27,7 +29,7 @@ def trial_sd(results: Results, study: Study) -> float | None:
                 values.setdefault((own.study, parent), []).append(own.value)
     enough = {key: found for key, found in values.items() if len(found) >= FEWEST_REPEATS}
     here = [found for (number, _), found in enough.items() if number == study.number]
-    groups = here or list(enough.values())
+    groups = here or list(enough.values()) or earlier_repeats(results)[1]
     if not groups:
         return None
     squares = sum(float(np.var(found)) * len(found) for found in groups)
@@ -48,3 +50,28 @@ def seedless_trials(results: Results) -> tuple[int, ...]:
     if not sure and len(same) < len(groups):
         return ()
     return tuple(own.of.number for own in same if own.of.number is not None)
+
+
+def earlier_repeats(results: Results) -> tuple[str, list[list[float]]]:
+    """The newest earlier round of the same pipeline with repeats, and their values by trial.
+
+    The spread is measured again only after a major change of the pipeline (playbook): another
+    objective, optimizer, batch size or number of steps.
+    """
+    for other in results.earlier:
+        alike = str(other.objective) == str(results.objective)
+        if not alike or _pipeline(other) != _pipeline(results) or seedless_trials(other):
+            continue
+        parents = dict.fromkeys(r.parent for r in other.recorded_repeats if r.parent is not None)
+        groups = [[r.value for r in other.repeats(p) if r.value is not None] for p in parents]
+        groups = [group for group in groups if len(group) >= FEWEST_REPEATS]
+        if groups:
+            return other.round.name, groups
+    return "", []
+
+
+def _pipeline(results: Results) -> dict[str, frozenset[str]]:
+    """What the trials of a round were trained with, of the settings a spread depends on."""
+    names = [results.meaning.name(meaning) for meaning in PIPELINE]
+    tried = [trial.configuration for trial in results.trials]
+    return {name: frozenset(repr(own[name]) for own in tried if name in own) for name in names}

@@ -9,7 +9,7 @@ import numpy as np
 
 from tunewright.actions import Advise, Repeat
 from tunewright.checks.positions import losses_of, settled
-from tunewright.checks.trial_sd import FEWEST_REPEATS, seedless_trials
+from tunewright.checks.trial_sd import FEWEST_REPEATS, earlier_repeats, seedless_trials
 from tunewright.finding import Evidence, Finding
 from tunewright.stats.best_of_k import best_of
 from tunewright.stats.noise import Floats
@@ -50,6 +50,7 @@ class VarianceEvidence(Evidence):
     optimism: float | None = None  # by so much, at least, the best looks better than it is
     seedless: tuple[int, ...] = ()  # trials whose repeats all gave the same value
     deterministic: bool = False  # declared: the same value under every seed
+    known_from: str = ""  # the earlier round of the same pipeline whose repeats tell the spread
 
 
 def spread(groups: list[list[float]]) -> Spread | None:
@@ -105,6 +106,10 @@ def variance(results: Results) -> list[Finding]:
         return [Finding("variance", "round", name, "warn", evidence, (Advise("use_the_seed"),))]
     if evidence.deterministic and (found is None or not found.sd > 0):
         return [Finding("variance", "round", name, "ok", evidence)]
+    if found is None:
+        earlier, known = earlier_repeats(results)
+        found = spread(known)
+        evidence = replace(evidence, spread=found, known_from=earlier)
     if found is None:
         return [Finding("variance", "round", name, "cannot_judge", evidence, (Repeat(name),))]
     best = results.top(1)

@@ -17,7 +17,6 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from tunewright.actions import Action
 from tunewright.errors import (
     DesignError,
     MissingExtra,
@@ -27,11 +26,11 @@ from tunewright.errors import (
     TunewrightError,
     WorkloadError,
 )
-from tunewright.messages import declarations, words
+from tunewright.messages import words
 from tunewright.store.secrets import masked_words
 
 FINE = 0  # infeasible and failed trials included
-WARNED = 1  # from `check` alone: something of the checklist warns
+WARNED = 1  # the checklist warns, or `again` gave another value
 WRONG_USE = 2  # a misspelt option, round file, name or workload
 UNFINISHED = 3  # the round could not be finished, or every trial failed
 INTERRUPTED = 130  # Ctrl-C, SIGTERM, or `tunewright stop`
@@ -61,8 +60,11 @@ def explain(error: BaseException) -> Problem:
         return _usage(error)
     if isinstance(error, TunewrightError):
         code = WRONG_USE if isinstance(error, WRONG) else UNFINISHED
-        where, cause = (error.where, error.cause) if isinstance(error, Misuse) else ("", "")
-        return Problem(str(error), where, cause, _remedy(error), code)
+        what = error.text_for("shell")
+        if not isinstance(error, Misuse):
+            return Problem(what, remedy=_remedy(error), exit_code=code)
+        cause = "" if error.cause is None else error.cause.text_for("shell")
+        return Problem(what, error.where, cause, _remedy(error), code)
     last = traceback.extract_tb(error.__traceback__)[-1:]
     return Problem(
         f"{type(error).__name__}: {error}",
@@ -76,8 +78,7 @@ def explain(error: BaseException) -> Problem:
 def tell(error: BaseException, console: Console) -> int:
     """Print the problem behind an exception, and return the exit code."""
     problem = explain(error)
-    what = declarations.in_project_file(problem.what)
-    first, *more = [line for line in what.splitlines() if line.strip()] or ["no reason"]
+    first, *more = [line for line in problem.what.splitlines() if line.strip()] or ["no reason"]
     lines = [Text.assemble(("error: ", "bold red"), words.printable(first))]
     lines += [Text(f"       {words.printable(line.strip())}") for line in more]
     kept = "" if _foreseen(error) else str(_keep(error))
@@ -101,8 +102,8 @@ def _foreseen(error: BaseException) -> bool:
 def _remedy(error: TunewrightError) -> str:
     """What helps, as a shell takes it, and what that does."""
     remedy = error.remedy
-    if not isinstance(remedy, Action):
-        return remedy or ""
+    if remedy is None:
+        return ""
     said = remedy.shell_text
     return f"{remedy.command}  ({said})" if remedy.command else said
 

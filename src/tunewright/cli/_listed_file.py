@@ -12,20 +12,20 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from tunewright import messages
+from tunewright.actions import Advise
 from tunewright.design.ranges import Value
 from tunewright.design.round import Round
 from tunewright.design.toml_file import read_toml, unknown_key
 from tunewright.errors import Damaged, DesignError, Misuse, TunewrightError
+from tunewright.execution.join import LISTED, recorded_list
 from tunewright.importers.files import csv_columns, text_in
 from tunewright.messages import Message
 from tunewright.present.terminal.plan_page import recorded
 from tunewright.present.terminal.screen import sidelines
+from tunewright.remedies import use
 from tunewright.search.listed import Listed
 from tunewright.store import plain_json
-from tunewright.store.results import Results
 
-NAME = "listed"  # as the record calls this search
 TABLE = "configuration"  # [[configuration]] in a TOML file
 LARGEST = 16 * 2**20  # bytes: far more than anybody trains
 ENDINGS = (".json", ".csv", ".toml")
@@ -52,10 +52,10 @@ def list_for(
     it. Refuses what does not fit before anything is trained.
     """
     if file is not None and search is not None:
-        raise Misuse("listed.file_and_search", file=file, search=search, remedy="say one of them")
+        raise Misuse("listed.file_and_search", file=file, search=search, remedy=Advise("give_one"))
     if file is not None:
         found, where = read_list(file), str(file)
-    elif search is None and (before := recorded(store, round.name)) and before.search == NAME:
+    elif search is None and (before := recorded(store, round.name)) and before.search == LISTED:
         found, where = recorded_list(before, round), "the list this round began with"
     else:
         return None
@@ -65,27 +65,13 @@ def list_for(
     try:
         found.check(asked.studies)
     except DesignError as error:
-        more = f"list more, or --trials {min(own)}" if 0 < min(own) < trials else ""
-        raise Misuse.several(_found_in(where, error), messages.Text(more)) from None
+        fewer = Advise("list_more", {"words": ["--trials", str(min(own))]})
+        remedy = fewer if 0 < min(own) < trials else None
+        raise Misuse.several(_found_in(where, error), remedy) from None
     if trials != round.trials_per_study:
         note = f"{trials} per study, as listed, in place of {round.trials_per_study}"
         sidelines().print(Text(f"trials: {note}"), soft_wrap=True)
     return asked, found
-
-
-def recorded_list(results: Results, round: Round | None = None) -> Listed:
-    """The configurations that a recorded round lists, as far as the round names them.
-
-    The record also has what the training function's signature fixes, which a round leaves unsaid.
-    """
-    names = (round or results.round).names
-    return Listed(
-        [
-            {name: value for name, value in trial.configuration.items() if name in names}
-            for trial in results.trials
-            if trial.index is not None  # not added by hand later
-        ]
-    )
 
 
 def read_list(path: Path) -> Listed:
@@ -96,7 +82,7 @@ def read_list(path: Path) -> Listed:
         raise Misuse(
             "listed.no_such_file",
             path=path,
-            remedy=f"--listed {path.with_name(near[0])}" if near else "",
+            remedy=use("--listed", str(path.with_name(near[0]))) if near else None,
         )
     try:
         rows = _rows(path)

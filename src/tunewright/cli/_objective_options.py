@@ -9,11 +9,13 @@ from typing import Annotated, Literal
 import typer
 from rich.text import Text
 
+from tunewright.actions import RunTrials
 from tunewright.cli._options import chosen
 from tunewright.design.objective import Objective
 from tunewright.errors import Misuse
-from tunewright.messages import words
+from tunewright.messages import Message, words
 from tunewright.present.terminal.screen import sidelines
+from tunewright.remedies import use
 from tunewright.store.results import Results
 
 PLACES: dict[str, Literal["best", "last"]] = {"best": "best", "last": "last"}
@@ -61,9 +63,10 @@ def judged_by(
     objective = objective_asked(results, minimize, maximize, at)
     if objective == results.objective:
         return results
-    note = f"judged by {objective} in place of {results.objective}, which the round was tuned for"
+    facts = {"now": str(objective), "before": str(results.objective)}
+    note = Message("note.judged_by", facts)
     if aloud:
-        sidelines().print(Text(f"note: {words.printable(note)}"), soft_wrap=True)
+        sidelines().print(Text(f"note: {words.printable(note.text)}"), soft_wrap=True)
     return replace(results.with_objective(objective), notes=(*results.notes, note))
 
 
@@ -76,7 +79,7 @@ def objective_asked(
             "objective.two_directions",
             minimize=minimize,
             maximize=maximize,
-            remedy=f"--minimize {words.shell_word(minimize)}",
+            remedy=use("--minimize", minimize),
         )
     asked = results.objective
     if at is not None:
@@ -111,7 +114,7 @@ def _never_logged(results: Results, option: str, metric: str) -> Misuse:
             option=option,
             metric=metric,
             round=round,
-            remedy=f"tunewright run {words.shell_word(round)}",
+            remedy=RunTrials(round),
         )
     nearest = nearest_first(metric, results.metrics)
     return Misuse(
@@ -119,6 +122,6 @@ def _never_logged(results: Results, option: str, metric: str) -> Misuse:
         option=option,
         metric=metric,
         round=round,
-        cause=f"logged were {', '.join(nearest)}",
-        remedy=f"{option} {words.shell_word(nearest[0])}",
+        cause=Message("objective.logged_were", {"metrics": list(nearest)}),
+        remedy=use(option, nearest[0]),
     )

@@ -4,15 +4,34 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
+from pathlib import PurePath
 from typing import Annotated, TypeVar
 
 import typer
 
 from tunewright.errors import Misuse
+from tunewright.remedies import use
 
 Chosen = TypeVar("Chosen")
+SUFFIX = ".toml"  # of a round's file
 
-RoundName = Annotated[str, typer.Argument(metavar="ROUND", help="The round's name.")]
+
+def round_named(given: str | None) -> str | None:
+    """The round that an argument means: its name, or its file as a shell completes it.
+
+    >>> round_named("rounds/depth.toml"), round_named("depth.toml"), round_named("depth")
+    ('depth', 'depth', 'depth')
+    """
+    is_file = given is not None and given.endswith(SUFFIX) and given != SUFFIX
+    return PurePath(given).stem if given is not None and is_file else given
+
+
+RoundName = Annotated[
+    str,
+    typer.Argument(
+        metavar="ROUND", callback=round_named, help="The round's name, or its file in rounds/."
+    ),
+]
 StoreOption = Annotated[
     str | None,
     typer.Option(
@@ -58,5 +77,5 @@ def chosen(name: str, known: Mapping[str, Chosen], option: str) -> Chosen:
         option=option,
         name=name,
         known=list(known),
-        remedy=f"{option} {near[0]}" if near else "",
+        remedy=use(option, near[0]) if near else None,
     )

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import typer
 
 from tunewright.cli._errors import INTERRUPTED, Misuse
 from tunewright.cli._project import anchored, need_project
 from tunewright.design.ranges import Value
+from tunewright.design.toml_file import read_value
 from tunewright.execution.executors.executor import Executor
-from tunewright.execution.watcher import Concluded, Started, Summary, Watcher
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
-from tunewright.present.terminal.progress import Lines, LiveRegion, watcher
 from tunewright.present.terminal.screen import sidelines
+from tunewright.progress.choose import on_screen
+from tunewright.progress.watcher import Watcher
+from tunewright.remedies import use
 from tunewright.store.store import Store
 from tunewright.store.trial import Trial
-
-if TYPE_CHECKING:
-    from tunewright.store.store import RoundRecord
 
 Found = TypeVar("Found")
 
@@ -41,7 +39,7 @@ def carried_out(
     with project.entered():
         workload = project.workload(store, executor)
         try:
-            return ask(workload, known, RoundAfterRound())
+            return ask(workload, known, on_screen())
         except KeyboardInterrupt:
             sidelines().print(Message("probe.interrupted").text)
             raise typer.Exit(INTERRUPTED) from None
@@ -54,7 +52,7 @@ def begin_from(store: str, round: str | None, number: int | None) -> Trial | Non
             raise Misuse(
                 "option.trial_without_round",
                 trial=number,
-                remedy=f"name it: ROUND --trial {number}",
+                remedy=use("ROUND", "--trial", str(number)),
             )
         return None
     with Store.open(store, create=False) as opened:
@@ -72,47 +70,8 @@ def values(written: list[str] | None) -> dict[str, Value]:
     for text in written or ():
         name, divider, value = text.partition("=")
         if not divider or not name.strip():
-            raise Misuse("option.not_name_value", text=text, remedy="--fixed learning_rate=0.01")
-        found[name.strip()] = _value(value.strip())
+            raise Misuse(
+                "option.not_name_value", text=text, remedy=use("--fixed", "learning_rate=0.01")
+            )
+        found[name.strip()] = read_value(value.strip())
     return found
-
-
-def _value(text: str) -> Value:
-    try:
-        read = json.loads(text)
-    except ValueError:
-        return text
-    return read if isinstance(read, bool | int | float | str | None) else text
-
-
-class RoundAfterRound:
-    """A watcher for several rounds in a row: each is shown afresh."""
-
-    def __init__(self) -> None:
-        """Nothing has begun."""
-        self._shown: LiveRegion | Lines = watcher(sidelines())
-
-    def began(self, record: RoundRecord, total: int, done: int) -> None:
-        """Begin a new page, unless the round has been run already."""
-        self._shown = watcher(sidelines())
-        self._shown.began(record, total, done)
-
-    def claimed(self, started: Started) -> None:
-        """Pass it on."""
-        self._shown.claimed(started)
-
-    def ended(self, concluded: Concluded) -> None:
-        """Pass it on."""
-        self._shown.ended(concluded)
-
-    def best(self, concluded: Concluded) -> None:
-        """Pass it on."""
-        self._shown.best(concluded)
-
-    def message(self, text: str) -> None:
-        """Pass it on."""
-        self._shown.message(text)
-
-    def closed(self, summary: Summary) -> None:
-        """Pass it on."""
-        self._shown.closed(summary)

@@ -9,6 +9,7 @@ import typer
 
 from tunewright.cli._options import chosen
 from tunewright.design.round import Round
+from tunewright.execution.join import search_of
 from tunewright.present.terminal.plan_page import recorded
 from tunewright.present.terminal.screen import sidelines
 from tunewright.search.auto import pick
@@ -30,22 +31,22 @@ SearchOption = Annotated[
 ]
 
 
-def search_for(asked: str | None, round: Round, workers: int, store: str) -> Search:
-    """The search asked for; a round that has begun goes on with its own, `auto` or not asked."""
+def search_for(
+    named: tuple[str | None, str | None], round: Round, workers: int, store: str
+) -> Search:
+    """The search named by the option, or by a file; a round that has begun continues with its own.
+
+    Only the option changes the search of a round that has begun, and is then refused.
+    """
+    asked, of_file = named
     if asked in (None, AUTO):
         before = recorded(store, round.name)
         if before is not None and before.search in SEARCHES:
-            return joining(before.search)
+            return search_of(before)
+    asked = asked or of_file
     if asked == AUTO:
         picked = pick(round, workers)
         sidelines().print(picked.reason, soft_wrap=True)
         return picked.search
     names = {**SEARCHES, AUTO: Halton}
     return chosen(asked or "halton", names, "--search")()
-
-
-def joining(recorded_search: str) -> Search:
-    """The search of a round that has begun: whether it may be used was settled then."""
-    if recorded_search == "bayesian":
-        return Bayesian(scientific=True)
-    return chosen(recorded_search, SEARCHES, "the round's search")()

@@ -7,6 +7,7 @@ them with the docstrings of the commands.
 from __future__ import annotations
 
 import importlib
+import inspect
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -61,6 +62,12 @@ FAMILIES: dict[str, tuple[Verb, ...]] = {
             "repeat",
             "run.repeat",
             "Train a trial's configuration again under new seeds: how much of its value is luck?",
+        ),
+        Verb(
+            "again",
+            "again.again",
+            "Train a trial anew under its own seed and settings, and compare it with the recorded "
+            "one.",
         ),
         Verb(
             "evaluate",
@@ -171,6 +178,16 @@ FAMILIES: dict[str, tuple[Verb, ...]] = {
             "Take over a round that another tool recorded; check, plot and report then work on it.",
         ),
         Verb(
+            "rm",
+            "rounds.rm",
+            "Remove a round from the store; --undo brings it back.",
+        ),
+        Verb(
+            "rename",
+            "rounds.rename",
+            "Give a round another name, in the store and in rounds/.",
+        ),
+        Verb(
             "backup",
             "backup.backup",
             "Write a backup of the store, checked, while it is in use; the newest three are kept.",
@@ -220,5 +237,15 @@ def loaded(verb: Verb) -> Any:
     if isinstance(found, typer.Typer):  # a family of commands: probe
         return typer.main.get_command(found)
     alone = typer.Typer(add_completion=False)
-    alone.command(verb.name)(found)
+    alone.command(verb.name, help=flowing(found.__doc__ or ""))(found)
     return typer.main.get_command(alone)
+
+
+def flowing(text: str) -> str:
+    """A docstring whose paragraphs are one line each, for the terminal to wrap.
+
+    >>> flowing("Do it.\\n\\n    Slowly, then\\n    quickly.")
+    'Do it.\\n\\nSlowly, then quickly.'
+    """
+    paragraphs = inspect.cleandoc(text).split("\n\n")
+    return "\n\n".join(" ".join(one.split()) for one in paragraphs)

@@ -13,6 +13,7 @@ from tunewright.execution.executors.executor import Executor
 from tunewright.execution.executors.inline import Inline
 from tunewright.execution.executors.local import Local
 from tunewright.execution.executors.ray.ray import Ray
+from tunewright.remedies import use
 
 OnOption = Annotated[
     str,
@@ -48,7 +49,9 @@ def executor(
     """Who trains, as the options say."""
     for option, given in (("--ray-address", address), ("--resources", resources)):
         if given is not None and on != "ray":
-            raise Misuse("option.only_for_ray", option=option, remedy=f"{option} {given} --on ray")
+            raise Misuse(
+                "option.only_for_ray", option=option, remedy=use(option, str(given), "--on", "ray")
+            )
     kinds: dict[str, Callable[[], Executor]] = {
         "local": lambda: Local(workers=workers),
         "ray": lambda: Ray(address, amounts(resources), workers=workers),
@@ -77,6 +80,6 @@ def amounts(text: str | None) -> dict[str, float] | None:
                 "option.bad_resource",
                 text=text,
                 part=part.strip(),
-                remedy="--resources CPU=4,GPU=0.5",
+                remedy=use("--resources", "CPU=4,GPU=0.5"),
             )
     return found

@@ -18,6 +18,7 @@ from tunewright.errors import MissingExtra, Misuse
 from tunewright.execution.executors.local import Local
 from tunewright.present.terminal.plain_table import cell, table
 from tunewright.present.terminal.screen import say, screen
+from tunewright.remedies import use
 
 CAMPAIGN, ROUND, REPORT = "tune", "depth", "report.html"
 TRIALS = 100
@@ -131,7 +132,9 @@ def print_next(folder: Path, ending: Ending) -> None:
 def write_project(folder: Path) -> None:
     """Write the demo's files where they are missing; what somebody changed stays as it is."""
     if folder.is_dir() and any(folder.iterdir()) and not (folder / FILE).exists():
-        raise Misuse("demo.folder_taken", folder=folder, remedy="tunewright demo ANOTHER_FOLDER")
+        raise Misuse(
+            "demo.folder_taken", folder=folder, remedy=use("tunewright", "demo", "ANOTHER_FOLDER")
+        )
     texts = {
         Path(FILE): WORKLOAD_TEXT,
         Path("train.py"): files("tunewright.demo").joinpath("train.py").read_text("utf-8"),

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from tunewright.actions import Advise, RunTrials
 from tunewright.cli import _where as where
 from tunewright.cli._errors import FINE, UNFINISHED, Misuse
 from tunewright.cli._options import JsonOption, RoundName, StoreOption, WorkersOption
@@ -17,7 +18,7 @@ from tunewright.execution.command import command
 from tunewright.execution.evaluate import Measure, Measured, evaluate as evaluate_trials
 from tunewright.execution.run import load
 from tunewright.launches.final import final_test, fold
-from tunewright.messages import words
+from tunewright.messages import Message, words
 from tunewright.present.terminal.evaluation_page import print_final, print_measured
 from tunewright.present.terminal.screen import say, show_json, sidelines
 from tunewright.project._function import find_function
@@ -108,10 +109,10 @@ def final(
         asked = fold(results, trial, {folded: True}, no_later_launch=no_later_launch)
         path = project.round_file(asked.name)
         if path.exists():
-            raise Misuse("file.exists", path=path, remedy=f"tunewright run {asked.name}")
+            raise Misuse("file.exists", path=path, remedy=RunTrials(asked.name))
         path.parent.mkdir(exist_ok=True)
         write_round(asked, path)
-        say(f"wrote {Path(ROUNDS) / path.name}: {asked.goal}")
+        say(f"wrote {Path(ROUNDS) / path.name}: {asked.asks}")
         say(f"next: tunewright run {words.shell_word(asked.name)}")
         return
     with project.entered():
@@ -127,6 +128,9 @@ def final(
         print_final(verdict)
 
 
+MEASURES = {"test": "test", "evaluate": "full"}  # a function's name, by the key of the project
+
+
 def _progress(one: Measured) -> None:
     said = words.configuration(one.metrics) if one.reason is None else str(one.reason)
     sidelines().print(f"trial {one.trial.number}: {words.printable(said)}", markup=False)
@@ -136,16 +140,13 @@ def chosen_measure(project: Project, given: str | None, key: str) -> Measure:
     """What measures: the option, else the entry of tunewright.toml."""
     named = given or (project.settings["test"] if key == "test" else project.settings["evaluate"])
     if named is None:
-        example = '"train.py:test"' if key == "test" else '"train.py:full"'
         raise Misuse(
             "evaluate.no_measure",
             key=key,
-            cause=(
-                "a function full(checkpoint) that returns its metrics, or a command with "
-                "{checkpoint}"
-            ),
-            remedy=f"[workload] {key} = {example}, or --with train.py:full",
+            cause=Message("evaluate.measure_is"),
+            remedy=Advise("name_measure", {"key": key, "example": f"train.py:{MEASURES[key]}"}),
         )
     if FUNCTION.fullmatch(named):
         return find_function(named, project.folder)
-    return command(named)
+    spelled = project.settings["booleans"]  # one for all; those by name are of the training command
+    return command(named, booleans=spelled) if isinstance(spelled, str) else command(named)

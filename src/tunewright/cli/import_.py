@@ -26,6 +26,7 @@ from tunewright.messages import words
 from tunewright.present import command_facts as facts
 from tunewright.present.terminal.round_page import roles, verdict
 from tunewright.present.terminal.screen import say
+from tunewright.remedies import use
 from tunewright.store.address import parse
 from tunewright.store.results import Results
 from tunewright.store.secrets import masked_words
@@ -53,9 +54,7 @@ class Asked:
     def named(self) -> Objective:
         """The objective, of a source that does not know its own."""
         if self.objective is None:
-            raise Misuse(
-                "importers.metric_unknown", remedy="tunewright import ... --minimize valid_error"
-            )
+            raise Misuse("importers.metric_unknown", remedy=use("--minimize", "valid_error"))
         return self.objective
 
 
@@ -155,7 +154,7 @@ def _tell(results: Results, store: str) -> None:
     for role, declared in roles(results.round):
         say(f"{role:<11} {declared}")
     for note in results.notes:
-        say(f"note: {words.printable(note)}", style="yellow")
+        say(f"note: {words.printable(str(note))}", style="yellow")
     say(f"next: tunewright check {shlex.quote(name)}")
 
 
@@ -171,7 +170,7 @@ def parsed_range(text: str) -> tuple[str, Range]:
             "importers.bad_range_option",
             text=text,
             kinds=list(KINDS),
-            remedy='--range "learning_rate = log(1e-5, 1e-1)"',
+            remedy=use("--range", "learning_rate = log(1e-5, 1e-1)"),
         )
     name, kind, inside = found.groups()
     values: list[Any] = []
@@ -193,7 +192,9 @@ def parsed_range(text: str) -> tuple[str, Range]:
 def _pair(text: str) -> tuple[str, Any]:
     key, equals, value = (part.strip() for part in text.partition("="))
     if not equals or not key or not value:
-        raise Misuse("importers.bad_means_option", text=text, remedy="--means learning_rate=lr")
+        raise Misuse(
+            "importers.bad_means_option", text=text, remedy=use("--means", "learning_rate=lr")
+        )
     number = parsed(value)
     return key, number if isinstance(number, int | float) else value
 

@@ -13,7 +13,7 @@ from tunewright.cli._errors import FINE, UNFINISHED
 from tunewright.cli._options import JsonOption, StoreOption, chosen
 from tunewright.cli._project import FILE, ROUNDS
 from tunewright.design import presets
-from tunewright.messages import words
+from tunewright.messages import Message, words
 from tunewright.present.plain import plain
 from tunewright.present.terminal.plain_table import cell, table
 from tunewright.present.terminal.screen import say, screen
@@ -42,17 +42,21 @@ def init(
     """Write tunewright.toml for a training command or function."""
     made = projects.init(trains, minimize=minimize, maximize=maximize, store=store)
     names, remarks = made.hyperparameters, made.remarks
+    means = made.settings["means"]
     data = {
         "file": made.folder / FILE,
         "objective": made.settings["objective"],
         "store": made.store(),
         "hyperparameters": names,
+        "means": means,
         "remarks": remarks,
     }
 
     def page() -> None:
         say(f"wrote {FILE}")
         say(f"hyperparameters: {', '.join(names) or 'none named'}")
+        if means:
+            say(f"note: {Message('project.means_guessed', {'means': means})}", style="yellow")
         for remark in remarks:
             say(f"note: {remark}", style="yellow")
         say("next: tunewright new NAME, to ask a first question of it")
@@ -72,12 +76,19 @@ def new(
         ),
     ] = None,
     trials: Annotated[int, typer.Option(min=1, metavar="N", help="Trials per study.")] = TRIALS,
+    lr_decay: Annotated[
+        bool,
+        typer.Option(
+            "--lr-decay",
+            help="A ready space with a warm-up and a decay, rather than a constant learning rate.",
+        ),
+    ] = False,
     json: JsonOption = False,
 ) -> None:
     """Write rounds/NAME.toml to fill in, with the hyperparameters the program takes."""
     if space is not None:
         chosen(space, {known: known for known in presets.OPTIMIZERS}, "--space")
-    made = projects.new(name, space=space, trials=trials)
+    made = projects.new(name, space=space, trials=trials, lr_decay=lr_decay)
     data = {**plain(made), "next": [{"argv": ["tunewright", "run", name, "--dry-run"]}]}
     answer(json, data, lambda: print_new(made))
 
@@ -100,8 +111,8 @@ def print_ready(ready: presets.Space) -> None:
             names = ", ".join(words.printable(n) for n in found)
             say(f"{ready.optimizer} with {trials} per study {verb} {names}")
     for note in ready.notes:
-        say(f"note: {words.printable(note)}", style="yellow")
-    if ready.notes:
+        say(f"note: {words.printable(note.text)}", style="yellow")
+    if any(note.code == "preset.not_taken" for note in ready.notes):
         say(f"  if it has another name there, say so under [workload.means] in {FILE}")
 
 
@@ -123,7 +134,9 @@ def print_checkup(examined: list[projects.Examined]) -> None:
     """Print one line for each thing that was examined."""
     made = table("", "what", "found", "remedy")
     for one in examined:
-        shown = " ".join(one.found.text.split())
+        shown = words.one_line(one.found.text)
         style = STYLES[one.verdict]
-        made.add_row(cell(one.verdict, style), cell(one.what), cell(shown), cell(one.remedy))
+        helps = one.remedy
+        remedy = "" if helps is None else helps.command or helps.shell_text
+        made.add_row(cell(one.verdict, style), cell(one.what), cell(shown), cell(remedy))
     screen().print(made)

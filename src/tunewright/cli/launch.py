@@ -18,8 +18,8 @@ from tunewright.launches.plan import Claim
 from tunewright.launches.terms import LaunchTerms
 from tunewright.launches.workflow import LaunchReport
 from tunewright.present.terminal.launch_page import look_line, print_history, print_report
-from tunewright.present.terminal.progress import watcher
 from tunewright.present.terminal.screen import screen, show_json, sidelines
+from tunewright.progress.choose import on_screen
 
 KINDS: dict[str, Claim] = {"feature": "feature", "hyperparameters": "hyperparameters"}
 
@@ -131,18 +131,18 @@ def launch(
         in_general=in_general,
         fresh=fresh,
     )
-    results = judged_by(load(address, round, earlier=False), minimize, maximize, at)
+    results = judged_by(load(address, round), minimize, maximize, at)
     with project.entered():
         report = workflow.launch(
             results,
-            project.workload(address, where.executor(on, workers, ray_address, resources)),
+            project.workload(address, where.executor(on, workers, ray_address, resources), round),
             against=baseline,
             terms=terms,
             trial=number,
             first=first,
             dry_run=dry_run,
             why=why,
-            watch=watcher(sidelines()),
+            progress=on_screen(),
             on_look=lambda launch: sidelines().print(look_line(launch)),
         )
     if json:

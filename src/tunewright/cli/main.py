@@ -13,6 +13,7 @@ import typer
 import tunewright
 from tunewright.cli._errors import FINE, INTERRUPTED, explain, tell
 from tunewright.cli._verbs import Verbs
+from tunewright.messages import read_by
 from tunewright.present import envelope
 from tunewright.present.terminal.screen import sidelines
 
@@ -23,8 +24,8 @@ app = typer.Typer(
     name="tunewright",
     cls=Verbs,
     help="The Deep Learning Tuning Playbook, executable.",
-    epilog="Exit codes: 0 fine, 1 check warns, 2 wrong use, 3 the round could not be finished or "
-    "every trial failed, 130 interrupted.",
+    epilog="Exit codes: 0 fine, 1 check warns or again differs, 2 wrong use, 3 the round could not "
+    "be finished or every trial failed, 130 interrupted.",
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
 )
@@ -53,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     json = wants_json(given)
     answering = envelope.answering(named(given)) if json else contextlib.nullcontext()
     try:
-        with answering:
+        with answering, read_by("shell"):
             try:
                 code = _run(given)
             except (KeyboardInterrupt, typer.Abort) as stopped:

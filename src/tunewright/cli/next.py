@@ -14,7 +14,7 @@ import typer
 from tunewright.actions import Action, NextRound
 from tunewright.advice.agreement import Agreement, agreement
 from tunewright.advice.extend import extension
-from tunewright.advice.proposal import Proposal, next_name
+from tunewright.advice.proposal import DEFAULT_SEARCH, Proposal, next_name
 from tunewright.cli._answer import answer
 from tunewright.cli._objective_options import AtOption, MaximizeOption, MinimizeOption, judged_by
 from tunewright.cli._options import JsonOption, RoundName, StoreOption
@@ -28,7 +28,6 @@ from tunewright.cli._project import (
 )
 from tunewright.design.round import Round
 from tunewright.errors import Misuse, NotFound
-from tunewright.messages import words
 from tunewright.present.terminal.proposal_page import print_extension, print_proposals
 from tunewright.present.terminal.screen import say, screen
 from tunewright.project._project import named_freely, recorded_names
@@ -66,7 +65,9 @@ def next_(
         print_agreement(results, store)
         if path is not None:
             say(f"wrote {path}: {proposals[take - 1].kind}")
-        say(f"next: {action.command}{' --dry-run' if path is not None else ''}")
+        say(
+            f"next: {action.command or action.shell_text}{' --dry-run' if path is not None else ''}"
+        )
 
     answer(json, data, page)
 
@@ -131,6 +132,8 @@ def _next_action(round: str, proposals: Sequence[Proposal], written: Proposal | 
     chosen = written or proposals[0]
     same_round = chosen.round is not None and chosen.round.name == round
     runnable = [action for action in chosen.actions if action.argv]
+    if not runnable and chosen.actions and find_project() is None:
+        return chosen.actions[0]  # such as connecting a program to an imported round
     if runnable and (written is not None or chosen.round is None or same_round):
         return runnable[0]
     return NextRound(round, write=True)
@@ -150,8 +153,8 @@ def _write(results: Results, proposals: Sequence[Proposal], take: int) -> Path:
         raise Misuse(
             "next.no_such_proposal",
             number=take,
-            count=words.count(len(proposals), "proposal"),
-            remedy=f"tunewright next {words.shell_word(results.round.name)}",
+            count=len(proposals),
+            remedy=NextRound(results.round.name),
         )
     chosen = proposals[take - 1]
     if chosen.round is None:
@@ -159,23 +162,23 @@ def _write(results: Results, proposals: Sequence[Proposal], take: int) -> Path:
         raise Misuse(
             "next.nothing_to_write",
             kind=chosen.kind,
-            cause=words.printable(chosen.reason.text),
-            remedy=chosen.commands[0] if chosen.commands else _take(results, others),
+            cause=chosen.reason,
+            remedy=next((one for one in chosen.actions if one.argv), _take(results, others)),
         )
     path = project.round_file(chosen.round.name)
     if not _is_new(results, chosen) and path.exists():
         return _raise_trials(path, chosen.round)
-    return _new_file(chosen.round, f"{chosen.kind}: {chosen.reason}")
+    search = None if chosen.search == DEFAULT_SEARCH else chosen.search
+    return _new_file(chosen.round, f"{chosen.kind}: {chosen.reason}", search)
 
 
-def _take(results: Results, others: Sequence[int]) -> str:
-    name = words.shell_word(results.round.name)
-    return f"tunewright next {name} --write --take {others[0]}" if others else ""
+def _take(results: Results, others: Sequence[int]) -> NextRound | None:
+    return NextRound(results.round.name, write=True, take=others[0]) if others else None
 
 
-def _new_file(round: Round, reason: str) -> Path:
+def _new_file(round: Round, reason: str, search: str | None = None) -> Path:
     """Write a round's file, its reason first; where it stands in the project."""
-    return Path(ROUNDS) / need_project().write(round, reason).name
+    return Path(ROUNDS) / need_project().write(round, reason, search).name
 
 
 def _raise_trials(path: Path, round: Round) -> Path:

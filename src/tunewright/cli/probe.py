@@ -7,11 +7,13 @@ from typing import Any
 import typer
 
 from tunewright.cli import probe_length, probe_stability, probe_throughput
+from tunewright.cli._verbs import flowing
 
 PROBES: tuple[Any, ...] = (
     probe_throughput.batch_size,
     probe_length.critical_batch,
     probe_length.train_steps,
+    probe_length.longer,
     probe_stability.stability,
     probe_stability.warmup,
     probe_stability.clip,
@@ -34,4 +36,4 @@ def begin(context: typer.Context) -> None:
 
 
 for verb in PROBES:
-    probe.command()(verb)
+    probe.command(help=flowing(verb.__doc__ or ""))(verb)

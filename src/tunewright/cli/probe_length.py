@@ -1,4 +1,4 @@
-"""The commands `probe train-steps` and `probe critical-batch`: how long, and how much at a time."""
+"""The commands `probe train-steps`, `longer`, `critical-batch`: how long, how much at a time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tunewright.cli._options import JsonOption, RoundName, StoreOption, WorkersO
 from tunewright.cli._probe_rounds import carried_out, values
 from tunewright.cli._project import need_project, open_store
 from tunewright.cli.probe_stability import FixedOption, RoundArgument, TrialOption
-from tunewright.execution.watcher import Watcher
+from tunewright.execution.run import load
 from tunewright.execution.workload import Workload
 from tunewright.messages import words
 from tunewright.present.figures.batch_scaling import batch_scaling
@@ -22,8 +22,11 @@ from tunewright.present.terminal.plain_table import cell, table
 from tunewright.present.terminal.probe_page import print_answer
 from tunewright.present.terminal.screen import say, screen, show_json
 from tunewright.probes.critical_batch import CriticalBatch, critical_batch as ask_critical_batch
+from tunewright.probes.longer import SHARE, TIMES, Longer, longer as ask_longer
 from tunewright.probes.noise_scale import logged_noise_scale
 from tunewright.probes.train_steps import TrainSteps, train_steps as ask_train_steps
+from tunewright.progress.watcher import Watcher
+from tunewright.remedies import use
 from tunewright.store.trial import Trial
 
 PlotOption = Annotated[
@@ -96,7 +99,7 @@ def train_steps(
             factor=factor,
             fixed=values(fixed),
             trial=known,
-            watch=watch,
+            progress=watch,
         )
 
     answer = carried_out(ask, round, trial, store, where.executor(on, workers))
@@ -107,6 +110,38 @@ def train_steps(
         print_answer(answer, answer.caveats)
     if plot is not None:
         steps_to_fit(answer).save(plot)
+
+
+def longer(
+    round: RoundName,
+    trial: TrialOption = None,
+    share: Annotated[
+        float, typer.Option(metavar="SHARE", help="How much longer: 0.25 is a quarter.")
+    ] = SHARE,
+    times: Annotated[
+        int, typer.Option(min=2, max=20, metavar="N", help="Seeds of each length.")
+    ] = TIMES,
+    workers: WorkersOption = None,
+    on: where.OnOption = "local",
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Would longer training help? The best trial resumes from its snapshot, the decay moved.
+
+    For rounds whose curves cannot tell, since the learning rate falls to zero. The program must
+    save and restore. The same command again finds what was run, and resumes where it was
+    interrupted.
+    """
+
+    def ask(workload: Workload, known: Trial | None, watch: Watcher) -> Longer:
+        results = load(workload.store, round)
+        return ask_longer(results, workload, trial=trial, share=share, times=times, watch=watch)
+
+    answer = carried_out(ask, round, trial, store, where.executor(on, workers))
+    if json:
+        show_json(answer.to_data())
+    else:
+        print_answer(answer, answer.caveats)
 
 
 def print_sweep(answer: TrainSteps) -> None:
@@ -181,7 +216,7 @@ def critical_batch(
         look_first(round, whole_numbers(noise_scale, "--noise-scale"), small_norm, store, json)
         return
     if not sizes:
-        raise Misuse("probe.no_batch_sizes", remedy="--sizes 16,32,64,128,256")
+        raise Misuse("probe.no_batch_sizes", remedy=use("--sizes", "16,32,64,128,256"))
     asked = need_project().round(round)
 
     def ask(workload: Workload, known: Trial | None, watch: Watcher) -> CriticalBatch:
@@ -194,7 +229,7 @@ def critical_batch(
             trials=asked.trials_per_study if trials is None else trials,
             goal=goal,
             seed=asked.seed,
-            watch=watch,
+            progress=watch,
         )
 
     answer = carried_out(ask, None, None, store, where.executor(on, workers))
@@ -212,7 +247,9 @@ def look_first(
 ) -> None:
     """The gradient noise scale of a recorded round's best trial; nothing is trained."""
     if len(sizes) != 2:
-        raise Misuse("probe.noise_scale_not_two", count=len(sizes), remedy="--noise-scale 32,256")
+        raise Misuse(
+            "probe.noise_scale_not_two", count=len(sizes), remedy=use("--noise-scale", "32,256")
+        )
     small, big = sizes
     with open_store(store) as opened:
         found = logged_noise_scale(opened.results(round), small, big, small_norm)
@@ -232,7 +269,7 @@ def whole_numbers(text: str, option: str) -> list[int]:
     try:
         return [int(part) for part in text.split(",")]
     except ValueError:
-        remedy = f"{option} 16,32,64,128,256"
+        remedy = use(option, "16,32,64,128,256")
         raise Misuse("option.not_numbers", option=option, text=text, remedy=remedy) from None
 
 

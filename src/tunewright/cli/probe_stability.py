@@ -9,10 +9,9 @@ import typer
 
 from tunewright.cli import _where as where
 from tunewright.cli._errors import Misuse
-from tunewright.cli._options import JsonOption, StoreOption, WorkersOption
+from tunewright.cli._options import JsonOption, StoreOption, WorkersOption, round_named
 from tunewright.cli._probe_rounds import carried_out, values
 from tunewright.cli._project import open_store
-from tunewright.execution.watcher import Watcher
 from tunewright.execution.workload import Workload
 from tunewright.messages import words
 from tunewright.present.terminal.plain_table import cell, table
@@ -23,12 +22,15 @@ from tunewright.probes.short_run import ShortRun
 from tunewright.probes.stability import STEPS, Stability, stability as ask_stability
 from tunewright.probes.warmup import REPEATS, Warmup, warmup as ask_warmup
 from tunewright.probes.warmup_ladder import Rung
+from tunewright.progress.watcher import Watcher
+from tunewright.remedies import use
 from tunewright.store.trial import Trial
 
 RoundArgument = Annotated[
     str | None,
     typer.Argument(
         metavar="[ROUND]",
+        callback=round_named,
         help="Begin from this round's best trial; by default from the best of all rounds.",
         show_default=False,
     ),
@@ -67,7 +69,9 @@ def stability(
     """
 
     def ask(workload: Workload, known: Trial | None, watch: Watcher) -> Stability:
-        return ask_stability(workload, fixed=values(fixed), trial=known, steps=steps, watch=watch)
+        return ask_stability(
+            workload, fixed=values(fixed), trial=known, steps=steps, progress=watch
+        )
 
     answer = carried_out(ask, round, trial, store, where.executor(on, workers))
     if json:
@@ -106,7 +110,7 @@ def warmup(
             trial=known,
             steps=steps,
             repeats=repeats,
-            watch=watch,
+            progress=watch,
         )
 
     answer = carried_out(ask, round, trial, store, where.executor(on, workers))
@@ -141,7 +145,7 @@ def clip(
     else:
 
         def ask(workload: Workload, known: Trial | None, watch: Watcher) -> Clip:
-            return ask_clip(workload, fixed=values(fixed), trial=known, steps=steps, watch=watch)
+            return ask_clip(workload, fixed=values(fixed), trial=known, steps=steps, progress=watch)
 
         answer = carried_out(ask, round, trial, store, where.executor(on, workers))
     if json:
@@ -155,7 +159,7 @@ def _from_record(
     round: str | None, trial: int | None, fixed: list[str] | None, store: str | None
 ) -> Clip:
     if round is None:
-        raise Misuse("probe.recorded_without_round", remedy="name it: ROUND --recorded")
+        raise Misuse("probe.recorded_without_round", remedy=use("ROUND", "--recorded"))
     if fixed:
         raise Misuse("probe.recorded_and_fixed")
     with open_store(store) as opened:

@@ -12,19 +12,22 @@ from tunewright.cli._errors import Misuse
 from tunewright.cli._options import JsonOption, StoreOption
 from tunewright.cli._project import DEFAULT_STORE, Project, find_project, need_project
 from tunewright.design.ranges import Value
+from tunewright.design.toml_file import read_value
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message, words
 from tunewright.present.figures.throughput import throughput
 from tunewright.present.terminal.plain_table import cell, table
 from tunewright.present.terminal.probe_page import print_answer
-from tunewright.present.terminal.screen import say, screen, show_json, sidelines
+from tunewright.present.terminal.screen import say, screen, show_json
 from tunewright.probes.throughput.batch_size import batch_size as probe_batch_size
 from tunewright.probes.throughput.cost import Cost
 from tunewright.probes.throughput.input_bound import InputBound, input_bound as probe_input_bound
 from tunewright.probes.throughput.knee import gain
 from tunewright.probes.throughput.size_answer import BatchSizes
 from tunewright.probes.throughput.timing import TimingRule
+from tunewright.progress.choose import on_screen
 from tunewright.project._function import find_function
+from tunewright.remedies import use
 
 QUICK = TimingRule(window_s=0.1, seconds=0.6)
 
@@ -122,7 +125,7 @@ def batch_size(
         rule=QUICK if quick else None,
         store=kept_in,
         again=again,
-        say=_progress,
+        progress=on_screen(),
     )
     if plot is not None:
         throughput(answer).save(plot)
@@ -144,6 +147,14 @@ def input(
     set_: SetOption = None,
     steps: Annotated[int, typer.Option(min=50, metavar="N", help="Steps to watch.")] = 200,
     processes: ProcessesOption = 1,
+    trace: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.json",
+            help="Write a profiler's trace of ten steps, which Perfetto opens.",
+            show_default=False,
+        ),
+    ] = None,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -155,8 +166,9 @@ def input(
         fixed=_settings(set_),
         steps=steps,
         processes=processes,
+        trace=trace,
         store=kept_in,
-        say=_progress,
+        progress=on_screen(),
     )
     if json:
         show_json(answer.to_data())
@@ -190,22 +202,13 @@ def _settings(texts: list[str] | None, option: str = "--set") -> dict[str, Value
         name, divider, written = text.partition("=")
         if not divider or not name.strip():
             raise Misuse(
-                "option.not_name_and_value", option=option, text=text, remedy=f"{option} width=64"
+                "option.not_name_and_value",
+                option=option,
+                text=text,
+                remedy=use(option, "width=64"),
             )
-        found[name.strip()] = _value(written.strip())
+        found[name.strip()] = read_value(written.strip())
     return found
-
-
-def _value(text: str) -> Value:
-    words_of = {"true": True, "false": False, "none": None}
-    if text.lower() in words_of:
-        return words_of[text.lower()]
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
 
 
 def _steps(texts: list[str] | None) -> dict[int, float]:
@@ -216,15 +219,13 @@ def _steps(texts: list[str] | None) -> dict[int, float]:
         try:
             found[int(size)] = float(count)
         except ValueError:
-            raise Misuse("option.bad_steps", text=text, remedy="--steps 128=50000") from None
+            raise Misuse(
+                "option.bad_steps", text=text, remedy=use("--steps", "128=50000")
+            ) from None
     return found
 
 
 # ---- what is shown
-
-
-def _progress(line: str) -> None:
-    sidelines().print(words.printable(line), soft_wrap=True)
 
 
 def _print_sizes(answer: BatchSizes) -> None:
@@ -309,5 +310,13 @@ def _print_input(answer: InputBound) -> None:
             stages.add_row(cell(stage.name), cell(f"{stage.seconds_per_batch * 1e3:.4g}"))
         say()
         screen().print(stages)
-    for note in answer.notes:
+    if answer.depths:
+        depths = table("prefetch_factor", "waiting", right=("prefetch_factor", "waiting"))
+        for depth in answer.depths:
+            depths.add_row(cell(depth.prefetch_factor), cell(f"{depth.waiting_share:.1%}"))
+        say()
+        screen().print(depths)
+    for note in (*answer.notes, *answer.advice):
         say(words.printable(note.text))
+    if answer.trace:
+        say(f"The trace is in {words.printable(answer.trace)}; ui.perfetto.dev opens it.")

@@ -46,7 +46,7 @@ def plot(
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Draw a round: axis and isolation plots, curves, best steps, best of k, sensitivity."""
+    """Draw a round: every trial, the best so far, settings, curves, budgets, importance."""
     kinds = [chosen(kind, KINDS, "--only") for kind in only or KINDS]
     ending = chosen(format, FORMATS, "--format")
     results = judged_by(read_round(round, store), minimize, maximize, at)
@@ -86,6 +86,7 @@ def report(
         made.save(path)
     data = {
         "round": results.round,
+        "answer": made.answer.headline,
         "path": path,
         "counts": results.counts,
         "best": facts.best_of(results),

@@ -13,28 +13,28 @@ from tunewright import stores
 from tunewright.cli import _where as where
 from tunewright.cli._answer import answer
 from tunewright.cli._errors import FINE, INTERRUPTED, UNFINISHED
-from tunewright.cli._listed_file import NAME as LISTED, ListedOption, list_for, recorded_list
+from tunewright.cli._listed_file import ListedOption, list_for
 from tunewright.cli._objective_options import AtOption, MaximizeOption, MinimizeOption, judged_by
 from tunewright.cli._options import HoursOption, JsonOption, RoundName, StoreOption, WorkersOption
 from tunewright.cli._project import Project, from_here, need_project, store_address
-from tunewright.cli._search import SearchOption, joining, search_for
+from tunewright.cli._search import SearchOption, search_for
 from tunewright.design.round import Round
 from tunewright.execution.executors.executor import Executor
 from tunewright.execution.executors.local import Local
+from tunewright.execution.join import as_begun
 from tunewright.execution.repeat import repeated
 from tunewright.execution.run import load, supervise
-from tunewright.execution.watcher import Concluded, Summary, Why
 from tunewright.messages import words
 from tunewright.present import command_facts as facts
 from tunewright.present.next_step import REPEATS, next_steps
 from tunewright.present.terminal.plan_page import plan, print_plan, recorded
-from tunewright.present.terminal.progress import watcher
 from tunewright.present.terminal.round_page import counts_line, studies_table
-from tunewright.present.terminal.screen import say, screen, sidelines
+from tunewright.present.terminal.screen import say, screen
+from tunewright.progress.choose import on_screen
+from tunewright.progress.watcher import Concluded, Summary, Why
 from tunewright.search.search import Search
 from tunewright.store.repeats import Repeats
 from tunewright.store.results import Results
-from tunewright.store.store import Store
 
 SAYS: Mapping[Why, str] = {
     "finished": "finished",
@@ -92,14 +92,15 @@ def run(
     if with_list is not None:
         asked, with_search = with_list
     else:
-        with_search = search_for(search, asked, executor.slots, project.store(store))
+        named = (search, project.search(asked.name))
+        with_search = search_for(named, asked, executor.slots, project.store(store))
     if dry_run:
         with project.entered():
-            workload = project.workload(store, executor)
+            workload = project.workload(store, executor, asked.name)
             planned = plan(asked, workload, with_search, executor.slots)
         answer(
             json,
-            facts.without(planned, "advice"),
+            planned,
             lambda: print_plan(planned, str(workload.objective), screen()),
         )
         return
@@ -143,11 +144,11 @@ def run_round(
         enough = f"{words.printable(asked.name)}: as many trials as asked for have ended already"
         answer(json, facts.of_run(known, "limit", 0.0, 0), lambda: say(enough))
         return
-    watch = watcher(sidelines(), best_before(project.store(store), asked.name))
+    watch = on_screen(best_before(project.store(store), asked.name))
     with project.entered():
         results = supervise(
             asked,
-            project.workload(store, executor),
+            project.workload(store, executor, asked.name),
             search=search,
             max_hours=max_hours,
             retry_failed=retry_failed,
@@ -222,13 +223,10 @@ def worker(
     """
     project = need_project()
     store = from_here(store)
-    with Store.open(project.store(store), create=False) as opened:
-        record = opened.round(round)
-        before = opened.results(round)
-        begun = recorded_list(before) if record.search == LISTED else joining(record.search)
+    asked, begun = as_begun(project.store(store), round)
     run_round(
         project,
-        record.round,
+        asked,
         Local(workers=workers),
         store=store,
         search=begun,
@@ -290,9 +288,9 @@ def repeat(
     results = judged_by(found, minimize, maximize, at)
     trial = results.best() if number is None else results.trial(number)
     executor = where.executor(on, workers, ray_address, resources)
-    watch = watcher(sidelines())
+    watch = on_screen()
     with project.entered():
-        workload = project.workload(store, executor)
+        workload = project.workload(store, executor, found.round.name)
         repeats, summary, _ = repeated(trial, workload, times, watch)
     judged = repeats.judged_by(results.objective)
     data = facts.of_repeats(judged, summary.why)

@@ -14,20 +14,27 @@ from tunewright.cli._options import JsonOption, RoundName, StoreOption, chosen
 from tunewright.cli._project import read_round, store_address
 from tunewright.messages import words
 from tunewright.present import command_facts as facts
-from tunewright.present.plain import plain
 from tunewright.present.terminal.round_page import print_round
 from tunewright.present.terminal.screen import say, screen
 from tunewright.present.terminal.tracking_page import print_tracking
 from tunewright.present.terminal.trial_page import print_trial
+from tunewright.progress.standing import standing
 from tunewright.store.tables import Table
 
 TABLES: dict[str, Table] = {"trials": "trials", "curves": "curves"}
 
 
-def ls(store: StoreOption = None, json: JsonOption = False) -> None:
-    """List the rounds: the tracking table, with trials, the best value and notes."""
+def ls(
+    verbose: Annotated[
+        bool,
+        typer.Option("--verbose", "-v", help="Objective, notes, files and the command of each."),
+    ] = False,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """List the rounds, one line each; `-v` shows how to find the best trial again."""
     rows = stores.rounds(store_address(store))
-    answer(json, {"rounds": rows}, lambda: print_tracking(rows, screen()))
+    answer(json, {"rounds": rows}, lambda: print_tracking(rows, screen(), details=verbose))
 
 
 def show(
@@ -62,9 +69,14 @@ def trial(
     history = stores.history(store_address(store), own)
     data = {
         "round": results.round.name,
-        "trial": plain(own, curves=True),
-        "repeats": results.repeats(own),
+        "root": results.root,
+        "trial": facts.of_trial(results, own, curves=True),
+        "repeats": [
+            facts.of_trial(results, repeat, repeat=k)
+            for k, repeat in enumerate(results.repeats(own), start=1)
+        ],
         "history": history,
+        "standing": standing(results, own, history.attempts),
     }
     answer(json, data, lambda: print_trial(results, own, history, screen()))
 

@@ -17,19 +17,20 @@ from tunewright.campaigns.tune import Ending, tuned
 from tunewright.cli import _where as where
 from tunewright.cli._answer import answer
 from tunewright.cli._errors import FINE, INTERRUPTED, UNFINISHED
-from tunewright.cli._options import JsonOption, StoreOption, WorkersOption
-from tunewright.cli._probe_rounds import RoundAfterRound
+from tunewright.cli._options import JsonOption, StoreOption, WorkersOption, round_named
 from tunewright.cli._project import ROUNDS, Project, from_here, need_project, plain_name
 from tunewright.cli.evaluate import chosen_measure
 from tunewright.design.round import Round
 from tunewright.errors import Misuse
 from tunewright.execution.executors.executor import Executor
-from tunewright.messages import words
+from tunewright.messages import Message, words
 from tunewright.present import command_facts as facts
 from tunewright.present.campaign_report import chosen, found
 from tunewright.present.report import report
 from tunewright.present.terminal.screen import say
 from tunewright.present.terminal.tracking_page import near
+from tunewright.progress.choose import on_screen
+from tunewright.remedies import NewRound, Tune
 from tunewright.store.store import Store
 
 SPACE = "tune"  # the round file that is taken for the space, unless another is named
@@ -40,6 +41,7 @@ def tune(
         str | None,
         typer.Argument(
             metavar="[ROUND]",
+            callback=round_named,
             help="The round file whose ranges are the space; rounds/tune.toml by default.",
             show_default=False,
         ),
@@ -177,7 +179,7 @@ def run_campaign(
             test,
             confirm=confirmed if ask else None,
             tell=lambda step, campaign: None if ask else show_step(step, campaign),
-            watch=RoundAfterRound,
+            watch=on_screen(),
         )
 
 
@@ -222,13 +224,9 @@ def space_file(project: Project, named: str | None) -> Round:
         "tune.no_space_file",
         rounds=ROUNDS,
         space=SPACE,
-        others=f", and there are {len(known)} rounds" if known else "",
-        cause=f"there is: {', '.join(known)}" if known else "",
-        remedy=(
-            f"tunewright new {SPACE}, and give everything a range or a value"
-            if not known
-            else f"tunewright tune {known[0]} --trials 50"
-        ),
+        known=known,
+        cause=Message("project.rounds_are", {"known": known}) if known else None,
+        remedy=Tune(known[0]) if known else NewRound(SPACE),
     )
 
 
@@ -268,6 +266,9 @@ def confirmed(step: Step, campaign: Campaign) -> bool:
     return typer.confirm("  go on?", default=True)
 
 
+STYLES = {"campaign.verdict.launch": "bold green", "campaign.verdict.first": "bold green"}
+
+
 def conclude(ending: Ending, page: Path | None) -> None:
     """What came of it, and where the report is."""
     campaign = ending.campaign
@@ -276,7 +277,7 @@ def conclude(ending: Ending, page: Path | None) -> None:
         say(f"{campaign.name}: {words.printable(ending.why.text)}", style="yellow")
     else:
         say(f"{campaign.name}: {words.printable(ending.step.reason.text)}", style="bold")
-    say(words.printable(chosen(campaign)), style="bold green" if campaign.winner else "")
+    say(words.printable(chosen(campaign)), style=STYLES.get(campaign.verdict.code, ""))
     for sentence in found(campaign):
         say(f"  {words.printable(sentence)}")
     if page is not None:

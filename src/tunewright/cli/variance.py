@@ -14,8 +14,8 @@ from tunewright.cli._project import anchored, need_project, store_address
 from tunewright.execution.run import load
 from tunewright.launches.variance import variance as variance_of
 from tunewright.present.terminal.launch_page import print_variances
-from tunewright.present.terminal.progress import watcher
-from tunewright.present.terminal.screen import screen, show_json, sidelines
+from tunewright.present.terminal.screen import screen, show_json
+from tunewright.progress.choose import on_screen
 
 
 def variance(
@@ -62,11 +62,13 @@ def variance(
         with project.entered():
             found = variance_of(
                 load(address, round, earlier=False),
-                project.workload(address, where.executor(on, workers, ray_address, resources)),
+                project.workload(
+                    address, where.executor(on, workers, ray_address, resources), round
+                ),
                 times=times,
                 studies=studies,
                 splits=splits,
-                watch=watcher(sidelines()),
+                progress=on_screen(),
             )
     else:
         address = store_address(store)

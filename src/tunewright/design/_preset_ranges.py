@@ -25,6 +25,7 @@ class Entry:
     fixed: Value  # until then
     source: str
     optional: bool = False  # only for training programs that are known to take it
+    decays: bool = False  # of a learning rate that decays: of no effect while it is constant
 
 
 _PLAYBOOK = "the playbook's FAQ on Adam"
@@ -88,6 +89,26 @@ _COSINE = Entry(
     "cosine",
     "AlgoPerf's Adam-family baselines; linear or cosine decay by the playbook's FAQ",
     True,
+    decays=True,
+)
+_END_FACTOR = Entry(
+    "end_factor",
+    log(1e-4, 1e-1),
+    25,
+    1e-2,
+    "of a linear decay: Shallue et al. 2018 search 1e-4 to 0.1; tuned settings 1e-3 to 1e-2",
+    True,
+    decays=True,
+)
+_DECAY_STEPS = Entry(
+    "decay_steps_factor",
+    linear(0.5, 1.0),
+    50,
+    0.9,
+    "of a linear decay: Shallue et al. 2018 search 0.5 to 1 of the steps; tuned settings 0.86 "
+    "to 0.98",
+    True,
+    decays=True,
 )
 
 _MOMENTUM_RATE = Entry(
@@ -115,25 +136,12 @@ _L2 = Entry(
     "go up to 5.8e-4",
 )
 _SGD_SCHEDULE = (
-    Entry(
-        "end_factor",
-        log(1e-4, 1e-1),
-        25,
-        1e-2,
-        "of a linear decay: Shallue et al. 2018 search 1e-4 to 0.1; tuned settings 1e-3 to 1e-2",
-        True,
-    ),
-    Entry(
-        "decay_steps_factor",
-        linear(0.5, 1.0),
-        50,
-        0.9,
-        "of a linear decay: Shallue et al. 2018 search 0.5 to 1 of the steps; tuned settings 0.86 "
-        "to 0.98",
-        True,
-    ),
-    Entry("schedule", None, NEVER, "linear", "AlgoPerf's Nesterov baseline", True),
+    _END_FACTOR,
+    _DECAY_STEPS,
+    Entry("schedule", None, NEVER, "linear", "AlgoPerf's Nesterov baseline", True, decays=True),
 )
+# by the playbook's FAQ some schedule that is not constant matters, and is tuned: of Adam's too
+_ADAM_SCHEDULE = (replace(_END_FACTOR, trials=50), replace(_DECAY_STEPS, trials=75), _COSINE)
 _PLAIN_RATE = replace(
     _MOMENTUM_RATE,
     searched=log(1e-2, 10.0),
@@ -141,7 +149,7 @@ _PLAIN_RATE = replace(
     "to 50, moved towards the rates people use",
 )
 
-_ADAM = (_ADAM_RATE, _ADAM_BETA1, _EPSILON, _BETA2, *_REGULARISERS, _COSINE)
+_ADAM = (_ADAM_RATE, _ADAM_BETA1, _EPSILON, _BETA2, *_REGULARISERS, *_ADAM_SCHEDULE)
 _NESTEROV = (_MOMENTUM_RATE, _MOMENTUM, _L2, *_SGD_SCHEDULE, *_REGULARISERS)
 _NADAM_BETA1 = replace(
     _ADAM_BETA1,
@@ -156,7 +164,7 @@ _ADAMW = (
     _BETA2,
     replace(_EPSILON, searched=None, trials=NEVER, source="the default of PyTorch"),
     *_REGULARISERS,
-    _COSINE,
+    *_ADAM_SCHEDULE,
 )
 
 SPACES: dict[str, tuple[Entry, ...]] = {

@@ -25,6 +25,7 @@ from tunewright.design.conditions import (
 from tunewright.design.ranges import Choice, Value, is_number, is_storable
 from tunewright.design.study import Study
 from tunewright.errors import DesignError
+from tunewright.facts import as_fact, plain
 from tunewright.messages import Message
 
 ROLES = ("scientific", "nuisance", "fixed")
@@ -34,7 +35,13 @@ MOST_STUDIES = 10_000
 
 
 def plain_problems(
-    name: Any, goal: Any, trials_per_study: Any, seed: Any, detect: Any, continues: Any = ""
+    name: Any,
+    goal: Any,
+    trials_per_study: Any,
+    seed: Any,
+    detect: Any,
+    continues: Any = "",
+    change: Any = None,
 ) -> Iterator[Message]:
     """Problems of everything but the hyperparameters."""
     if problem := name_problem(name):
@@ -56,6 +63,35 @@ def plain_problems(
         yield Message("round.continues_bad_name", {"problem": problem.to_data()})
     elif continues and continues == name:
         yield Message("round.continues_itself", {"name": name})
+    if change is not None and not (isinstance(change, Message) and _readable(change)):
+        given = change.to_data() if isinstance(change, Message) else as_fact(change)
+        yield Message("round.bad_change", {"change": given})
+
+
+def as_stored(change: Message) -> Message:
+    """A message as a store and a round file give it back: its facts as finite plain data.
+
+    >>> as_stored(Message("change.wider", {"names": ("learning_rate",)})).facts
+    {'names': ['learning_rate']}
+    """
+    return Message(change.code, _finite(plain(change.facts)))
+
+
+def _finite(fact: Any) -> Any:
+    """Plain data with NaN and infinities as text: JSON has no word for them."""
+    if isinstance(fact, dict):
+        return {name: _finite(one) for name, one in fact.items()}
+    if isinstance(fact, list):
+        return [_finite(one) for one in fact]
+    return str(fact) if isinstance(fact, float) and not math.isfinite(fact) else fact
+
+
+def _readable(change: Message) -> bool:
+    """Whether the sentence can be made: a file may hold any code and any facts."""
+    try:
+        return is_storable(change.text)
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError):
+        return False
 
 
 def settle_role(role: str, declared: Any, problems: list[Message]) -> dict[str, Any]:

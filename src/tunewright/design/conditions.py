@@ -20,6 +20,7 @@ from tunewright.design.ranges import (
     check_plain,
     same_value,
 )
+from tunewright.design.spellings import usual_meaning
 from tunewright.errors import DesignError
 from tunewright.messages import Message
 
@@ -206,7 +207,15 @@ def unfold_fixed(
             continue
         searched = as_range(declaration)
         if searched is not None:
-            raise DesignError("declaration.fixed_range", column=column, range=searched)
+            # the number of steps and the batch size are not to be searched: no such advice
+            meant = usual_meaning(name)
+            one_value = meant in ("max_train_steps", "batch_size")
+            raise DesignError(
+                "declaration.fixed_range",
+                column=column,
+                range=searched,
+                meaning=meant if one_value else None,
+            )
         yield Fixed(name, column, declaration, when)
 
 

@@ -1,15 +1,16 @@
 """What is refused before any compute because of what names mean and what is trained.
 
 A number of steps to be searched, a batch size tuned for a validation metric, a seed as a
-hyperparameter, a name the training program does not take. Each refusal says why and what to do;
-all of a round's are reported at once. What is only unwise is a note of `advice`.
+hyperparameter, a name the training program does not take, a declared meaning of no such name. Each
+refusal says why and what to do; all of a round's are reported at once. What is only unwise is a
+note of `advice`.
 """
 
 from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from tunewright.design.conditions import holds
 from tunewright.design.names import Meaning
@@ -17,48 +18,101 @@ from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value
 from tunewright.design.role_advice import advise as advise
 from tunewright.design.round import Round
+from tunewright.design.spellings import lengths, usual_meaning
 from tunewright.errors import DesignError
 from tunewright.messages import Message
 
+MISSPELT = 0.85  # similarity of two names, from which one is taken for a misspelling of the other
 
-def refuse(
+
+def refuse(round: Round, objective: Objective, meaning: Meaning) -> None:
+    """Raise DesignError with every reason why this round cannot be run, by any program."""
+    found = refusals(round, objective, meaning)
+    if found:
+        raise DesignError.several(found)
+
+
+def refusals(
     round: Round,
     objective: Objective,
     meaning: Meaning,
     accepts: frozenset[str] | None = None,
     required: frozenset[str] = frozenset(),
     takes_anything: bool = False,
-) -> None:
-    """Raise DesignError with every reason why this round cannot be run for this workload.
+) -> list[Message]:
+    """Every reason why this round cannot be run for this workload.
 
     `accepts` are the names the training program takes (None: not known), `required` those of them
     without a default; with `takes_anything` other names are passed on too.
     """
-    problems = [
+    return [
         *_searched_steps(round, meaning),
         *_tuned_batch_size(round, objective, meaning),
         *_seeds(round),
         *_unknown_names(round, accepts, takes_anything),
         *_missing_names(round, required),
+        *_meant_elsewhere(round, meaning, accepts, takes_anything),
     ]
-    if problems:
-        raise DesignError.several(problems)
+
+
+def declared_problems(meaning: Meaning, takes: Collection[str]) -> Iterator[Message]:
+    """Names under `means` and `off` that the program does not take: their guards would be off."""
+    for meant, names in meaning.declared.items():
+        for name in names:
+            if name not in takes:
+                said = {"meaning": meant, "spelled": name, "near": _meant(meant, name, takes)}
+                yield Message("meaning.not_taken", {**said, "known": sorted(takes)})
+    for name in meaning.off:  # a name, or a meaning
+        if name not in takes and meaning.name(name) not in takes:
+            near = difflib.get_close_matches(name, sorted(takes), n=1)
+            facts = {"name": name, "near": near[0] if near else None, "known": sorted(takes)}
+            yield Message("meaning.off_not_taken", facts)
+
+
+def _meant(meant: str, name: str, takes: Collection[str]) -> str | None:
+    """The name that was probably meant: one spelled like the meaning, else the nearest."""
+    usual = [own for own in sorted(takes) if meant in (own, usual_meaning(own))]
+    near = difflib.get_close_matches(name, usual or sorted(takes), n=1)
+    return next(iter([*near, *usual]), None)
+
+
+def _meant_elsewhere(
+    round: Round, meaning: Meaning, accepts: frozenset[str] | None, takes_anything: bool
+) -> Iterator[Message]:
+    """Declared names that are not in the round, where the program's names cannot be known.
+
+    Without any program (ask and tell) all of them must be there. A program that takes whatever it
+    is given may have more than a round mentions: only a name beside one that the round has by a
+    similar spelling is refused.
+    """
+    if accepts is None:
+        yield from declared_problems(meaning, round.names)
+        return
+    if not takes_anything:
+        return  # the workload has refused them
+    takes = {*accepts, *round.names}
+    known = {name for names in meaning.declared.values() for name in names}
+    for meant, names in meaning.declared.items():
+        for name in names:
+            others = sorted(takes - known)
+            near = [own for own in others if meant in (own, usual_meaning(own))]
+            near += difflib.get_close_matches(name, others, n=1, cutoff=MISSPELT)
+            if name not in takes and near:
+                facts = {"meaning": meant, "spelled": name, "near": near[0]}
+                yield Message("meaning.not_taken", {**facts, "known": sorted(takes)})
 
 
 def _searched_steps(round: Round, meaning: Meaning) -> Iterator[Message]:
-    name = meaning.name("max_train_steps")
-    searched = {h.name for study in round.studies for h in study.space}
-    if name in round.scientific or name in searched:
-        yield Message("guard.searched_steps", {"name": name})
-        return
-    for study in round.studies:
-        values = list(dict.fromkeys(f.value for f in study.fixed if f.name == name))
-        if len(values) > 1:
-            yield Message(
-                "guard.steps_differ",
-                {"name": name, "values": values},
-            )
-            return
+    for name in lengths(meaning, round.names):
+        searched = {h.name for study in round.studies for h in study.space}
+        if name in round.scientific or name in searched:
+            yield Message("guard.searched_steps", {"name": name})
+            continue
+        for study in round.studies:
+            values = list(dict.fromkeys(f.value for f in study.fixed if f.name == name))
+            if len(values) > 1:
+                yield Message("guard.steps_differ", {"name": name, "values": values})
+                break
 
 
 def _tuned_batch_size(round: Round, objective: Objective, meaning: Meaning) -> Iterator[Message]:

@@ -22,6 +22,7 @@ from tunewright.design.schedule import (
     WarmupStableDecay,
 )
 from tunewright.errors import DesignError
+from tunewright.messages import Message
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Stretched:
     """A schedule for the longer training, and the rule that made it."""
 
     schedule: Schedule
-    rule: str  # one sentence
+    rule: Message
     changed_family: bool = False  # True: not the schedule that was tuned, so tune it again
 
 
@@ -73,39 +74,35 @@ def _longer(schedule: Schedule, old: int, new: int) -> Stretched:
     if isinstance(schedule, Warmup):
         taken = schedule.warmup_steps if schedule.mode == "within" else 0
         inner = _longer(schedule.schedule, old - taken, new - taken)
-        rule = f"warm-up stays {schedule.warmup_steps} steps; {inner.rule}"
+        facts = {"warmup_steps": schedule.warmup_steps, "rule": inner.rule.to_data()}
+        rule = Message("stretch.warmup", facts)
         return Stretched(replace(schedule, schedule=inner.schedule), rule, inner.changed_family)
     if isinstance(schedule, Linear):
         length = old if schedule.decay_steps is None else schedule.decay_steps
-        rule = f"the decay stays {length} steps, {new - old} more come before it at the base rate"
+        rule = Message("stretch.linear", {"decay_steps": length, "extra": new - old})
         return Stretched(replace(schedule, decay_steps=length), rule)
     if isinstance(schedule, WarmupStableDecay):
-        return Stretched(schedule, f"the stable phase is {new - old} steps longer")
+        return Stretched(schedule, Message("stretch.stable", {"extra": new - old}))
     if isinstance(schedule, Piecewise):
         moved = tuple(boundary + new - old for boundary in schedule.boundaries)
-        return Stretched(
-            replace(schedule, boundaries=moved),
-            f"the first piece is {new - old} steps longer, the others keep their lengths",
-        )
+        rule = Message("stretch.piecewise", {"extra": new - old})
+        return Stretched(replace(schedule, boundaries=moved), rule)
     if isinstance(schedule, Rsqrt):
         return _without_rsqrt(schedule, old)
     if isinstance(schedule, Cosine):
-        return Stretched(schedule, f"the same base rate, the cosine stretched to {new} steps")
+        return Stretched(schedule, Message("stretch.cosine", {"steps": new}))
     if isinstance(schedule, Constant):
-        return Stretched(schedule, "the rate stays constant")
+        return Stretched(schedule, Message("stretch.constant"))
     raise DesignError("schedule.no_stretching_rule", schedule=type(schedule).__name__)
 
 
 def _without_rsqrt(schedule: Rsqrt, old: int) -> Stretched:
     """Constant, then linear to the rate that rsqrt had at the old end: longer rsqrt only fades."""
     if schedule.timescale >= old:
-        return Stretched(schedule, "the rate had not begun to decay; rsqrt is kept")
+        return Stretched(schedule, Message("stretch.rsqrt_kept"))
     end = math.sqrt(schedule.timescale / old)
     length = old - schedule.timescale
-    rule = (
-        f"rsqrt would spend the extra steps below {end:.3g} of the base rate: constant, then "
-        f"linear over {length} steps to the same end rate instead"
-    )
+    rule = Message("stretch.rsqrt_replaced", {"end_factor": end, "decay_steps": length})
     return Stretched(Linear(decay_steps=length, end_factor=end), rule, changed_family=True)
 
 

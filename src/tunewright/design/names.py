@@ -1,7 +1,8 @@
 """What names mean: guards, checks and probes go by meanings, never by spellings.
 
 `Workload(means={"learning_rate": "optimizer.lr", ...}, off={"dropout": 0.0, ...})` declares once
-how a training program calls the playbook's ideas. The playbook's own names are the defaults.
+how a training program calls the playbook's ideas. The playbook's own names are the defaults, and
+`design.spellings` guesses the rest; None declares that nothing has a meaning.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ NAMES = (
     "valid_loss",
     "gradient_norm",
 )
+METRICS = ("train_loss", "valid_loss", "gradient_norm")  # of the names, those that are logged
 LISTS = ("regularisers",)  # names of the hyperparameters that regularise
 NUMBERS = ("steps_per_epoch", "chance")  # plain facts about the workload
 DEFAULT_REGULARISERS = ("weight_decay", "dropout", "label_smoothing")
@@ -49,6 +51,8 @@ class Meaning:
     means: Mapping[str, Any] = field(default_factory=dict)
     off: Mapping[str, Value] = field(default_factory=dict)
     deterministic: bool = False  # the same configuration gives the same value under every seed
+    # of `means`, what nobody declared: guessed from how names are spelled
+    guessed: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
         for part in ("means", "off"):
@@ -69,8 +73,17 @@ class Meaning:
             raise DesignError.several(problems)
 
     def name(self, meaning: str) -> str:
-        """How this workload spells a meaning: `learning_rate` may be `optimizer.lr`."""
-        return str(self.means.get(meaning, meaning))
+        """How this workload spells a meaning: `learning_rate` may be `optimizer.lr`.
+
+        Where None is declared no hyperparameter has the meaning, and this is no hyperparameter's
+        name.
+        """
+        spelled = self.means.get(meaning, meaning)
+        return f"({meaning})" if spelled is None else str(spelled)
+
+    def absent(self, meaning: str) -> bool:
+        """Whether it is declared that nothing has this meaning."""
+        return meaning in self.means and self.means[meaning] is None
 
     def of(self, name: str) -> str | None:
         """What a name means here, or None if nothing is known of it."""
@@ -91,9 +104,22 @@ class Meaning:
         return bool(words & _OF_VALIDATION) or not words & _OF_TRAINING
 
     @property
+    def declared(self) -> dict[str, tuple[str, ...]]:
+        """The hyperparameters that the user named for each meaning, without what was guessed."""
+        found: dict[str, tuple[str, ...]] = {}
+        for meaning, spelled in self.means.items():
+            if meaning in self.guessed or meaning in (*METRICS, *NUMBERS) or spelled is None:
+                continue
+            found[meaning] = (spelled,) if isinstance(spelled, str) else tuple(spelled)
+        return found
+
+    @property
     def regularisers(self) -> tuple[str, ...]:
         """The names of the hyperparameters that regularise."""
-        return tuple(self.means.get("regularisers", DEFAULT_REGULARISERS))
+        if "regularisers" in self.means:
+            return tuple(self.means["regularisers"])
+        decay, *others = DEFAULT_REGULARISERS
+        return (self.name(decay), *others)
 
     def number(self, meaning: str) -> float | None:
         """A plain fact such as `steps_per_epoch` or `chance`, or None when it was not declared."""
@@ -126,6 +152,6 @@ def _problem(meaning: str, spelled: Any) -> Message | None:
     elif meaning in LISTS:
         if not isinstance(spelled, list | tuple) or not all(isinstance(s, str) for s in spelled):
             return Message("meaning.not_names", {"meaning": meaning, "spelled": spelled})
-    elif not isinstance(spelled, str) or not spelled:
+    elif spelled is not None and (not isinstance(spelled, str) or not spelled):
         return Message("meaning.not_name", {"meaning": meaning, "spelled": spelled})
     return None

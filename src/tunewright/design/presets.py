@@ -2,7 +2,8 @@
 
 How many hyperparameters are searched follows the playbook's ladder: with fewer than 10 trials per
 study the learning rate alone, from 10 on beta1 (or the momentum) too, from 25 on a third, and from
-50 on a fourth. `docs/presets.md` shows every range and where it comes from.
+50 on a fourth. The first configuration is simple: a constant learning rate without warm-up, until
+`lr_decay=True` asks for more. `docs/presets.md` shows every range and where it comes from.
 """
 
 from __future__ import annotations
@@ -16,8 +17,12 @@ from tunewright.design._preset_ranges import SPACES, Entry
 from tunewright.design.names import Meaning
 from tunewright.design.ranges import Log, Range, Value, log, short
 from tunewright.errors import DesignError
+from tunewright.messages import Message
 
 REFERENCE_BATCH_SIZE = 256  # what the learning-rate ranges are centred for
+LARGEST_SCALED = 8192  # batch size up to which the learning rate is scaled (Goyal et al. 2017)
+CONSTANT = "constant"  # the playbook's word for a learning rate that does not change
+SIMPLE = "the first configuration is simple: a constant rate before any decay (the playbook)"
 OPTIMIZERS = tuple(SPACES)
 
 
@@ -43,7 +48,7 @@ class Space:
     optimizer: str
     trials: int
     lines: tuple[Line, ...]
-    notes: tuple[str, ...] = ()  # what was left out, and why
+    notes: tuple[Message, ...] = ()  # what was left out or bounded, and why
 
     @property
     def nuisance(self) -> dict[str, Any]:
@@ -69,14 +74,17 @@ def space(
     batch_size: int | None = None,
     takes: Collection[str] | None = None,
     means: Mapping[str, Any] | None = None,
+    off: Mapping[str, Value] | None = None,
     overfitting: bool = False,
+    lr_decay: bool = False,
 ) -> Space:
     """The search space for an optimizer when every study gets this many trials.
 
-    With `max_train_steps` a warm-up is fixed too; with `batch_size` the range of the learning rate
-    is centred for it (three decades wide, never a substitute for tuning). `takes` are the names the
-    training program takes: the others are left out. `means` spells the playbook's names as
-    `Workload(means=)` does. `overfitting`: weight decay is searched before beta1.
+    With `batch_size` the range of the learning rate is centred for it (three decades wide, never a
+    substitute for tuning). `takes` are the names the training program takes: the others are left
+    out. `means` spells the playbook's names as `Workload(means=)` does, and `off` are the values
+    that switch features off. `overfitting`: weight decay is searched before beta1. `lr_decay`: a
+    warm-up (with `max_train_steps`) and a decay of the learning rate instead of a constant one.
 
     >>> list(space("adam", trials=9).nuisance)
     ['learning_rate']
@@ -95,18 +103,29 @@ def space(
     _check_count("batch_size", batch_size, needed=False)
     meaning = Meaning(means or {})
     lines: list[Line] = []
-    notes: list[str] = []
+    notes: list[Message] = []
+    if batch_size is not None and batch_size > LARGEST_SCALED:
+        bounds = {"batch_size": batch_size, "most": LARGEST_SCALED}
+        notes.append(Message("preset.batch_size_bounded", bounds))
     for entry in _entries(name, batch_size, overfitting):
         spelled = meaning.name(entry.name)
+        if meaning.absent(entry.name):
+            continue
         searched = entry.searched is not None and trials >= entry.trials
         if takes is None and entry.optional:
             continue
         if takes is not None and spelled not in takes:
             if searched and not entry.optional:
-                notes.append(
-                    f"{spelled} would be searched with {trials} trials, but the training program "
-                    "does not take it."
-                )
+                facts = {"name": spelled, "trials": trials}
+                notes.append(Message("preset.not_taken", facts))
+            continue
+        if entry.decays and not lr_decay:
+            lines.append(_constant(entry, spelled, off or {}))
+            continue
+        if entry.name == "schedule":
+            constant = (off or {}).get(spelled, (off or {}).get("schedule"))
+            value = _decaying(constant, entry.fixed)
+            lines.append(Line(spelled, value, entry.source))
             continue
         if searched or entry.searched is None:
             later = ""
@@ -114,7 +133,16 @@ def space(
             later = f"searched in {entry.searched} with {entry.trials} trials or more"
         declared = entry.searched if searched else entry.fixed
         lines.append(Line(spelled, declared, entry.source, later))
-    lines += _given(meaning, name, max_train_steps, batch_size, takes)
+    given: dict[str, tuple[int, str]] = {}
+    if max_train_steps is not None:
+        given["warmup_steps"] = _warmup(name, max_train_steps, lr_decay)
+        given["max_train_steps"] = (max_train_steps, "as given")
+    if batch_size is not None:
+        given["batch_size"] = (batch_size, "as given")
+    for meant, (count, source) in given.items():
+        spelled = meaning.name(meant)
+        if spelled in takes if takes is not None else not meaning.absent(meant):
+            lines.append(Line(spelled, count, source))
     return Space(name, trials, tuple(lines), tuple(notes))
 
 
@@ -133,34 +161,39 @@ def _centred(searched: Range | None, name: str, batch_size: int) -> Log:
     assert isinstance(searched, Log)
     # Adam-like updates grow as the root of the batch size, plain gradients linearly
     power = 0.5 if "adam" in name else 1.0
-    ratio = (batch_size / REFERENCE_BATCH_SIZE) ** power
+    ratio = (min(batch_size, LARGEST_SCALED) / REFERENCE_BATCH_SIZE) ** power
     centre = (searched.low * searched.high) ** 0.5 * ratio
     return log(float(f"{centre / 10**1.5:.2g}"), float(f"{centre * 10**1.5:.2g}"))
 
 
-def _given(
-    meaning: Meaning,
-    name: str,
-    max_train_steps: int | None,
-    batch_size: int | None,
-    takes: Collection[str] | None,
-) -> Iterator[Line]:
-    """What follows from the numbers the caller gave."""
-    values: dict[str, tuple[int, str]] = {}
-    if max_train_steps is not None:
-        if "adam" in name:
-            steps = min(max(round(0.02 * max_train_steps), 100), max_train_steps // 10)
-            source = "2 % of max_train_steps, at least 100, at most a tenth"
-        else:
-            steps, source = round(0.05 * max_train_steps), "5 %, as AlgoPerf's Nesterov baseline"
-        values["warmup_steps"] = (steps, source)
-        values["max_train_steps"] = (max_train_steps, "as given")
-    if batch_size is not None:
-        values["batch_size"] = (batch_size, "as given")
-    for known, (value, source) in values.items():
-        spelled = meaning.name(known)
-        if takes is None or spelled in takes:
-            yield Line(spelled, value, source)
+def _warmup(name: str, max_train_steps: int, lr_decay: bool) -> tuple[int, str]:
+    """The steps of warm-up, and where they come from."""
+    if not lr_decay:
+        return 0, "the first configuration is simple: probe warmup finds out whether it needs one"
+    if "adam" in name:
+        steps = min(max(round(0.02 * max_train_steps), 100), max_train_steps // 10)
+        return steps, "2 % of max_train_steps, at least 100, at most a tenth"
+    return round(0.05 * max_train_steps), "5 %, as AlgoPerf's Nesterov baseline"
+
+
+def _constant(entry: Entry, spelled: str, off: Mapping[str, Value]) -> Line:
+    """What belongs to a decay, while the learning rate is constant."""
+    if entry.name == "schedule":
+        return Line(spelled, off.get(spelled, off.get("schedule", CONSTANT)), SIMPLE)
+    later = f"searched in {entry.searched} with a decay, from {entry.trials} trials"
+    return Line(spelled, entry.fixed, "of no effect while the rate is constant", later)
+
+
+def _decaying(off: Value, usual: Value) -> Value:
+    """The value that asks for a decay: the usual one, or the opposite of a switch that is off.
+
+    >>> _decaying("False", "cosine"), _decaying(False, "cosine"), _decaying("constant", "cosine")
+    ('True', True, 'cosine')
+    """
+    switches: dict[object, Value] = {"False": "True", "false": "true"}
+    if off is False:
+        return True
+    return switches.get(off, usual) if isinstance(off, str) else usual
 
 
 def _check_count(what: str, count: Any, needed: bool) -> None:
@@ -182,6 +215,7 @@ def table() -> str:
     ]
     for e, names in sorted(optimizers.items(), key=lambda item: item[0].name != "learning_rate"):
         hyperparameter = f"{e.name} (where taken)" if e.optional else e.name
+        hyperparameter += " with `lr_decay`" if e.decays else ""
         since = "always" if e.trials == 1 else f"from {e.trials} trials"
         cells = [hyperparameter, ", ".join(names), since, f"`{e.searched}`"]
         if e.searched is None:

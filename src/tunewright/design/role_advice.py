@@ -9,13 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tunewright.design.budget import budget
+from tunewright.design.interactions import notes_on_interactions
 from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
 from tunewright.design.ranges import Choice, Value, same_value
 from tunewright.design.round import Round
+from tunewright.design.spellings import lengths
 from tunewright.messages import Message
 
 OPTIMIZER = ("learning_rate", "momentum", "beta1", "beta2", "epsilon", "warmup_steps", "clip_norm")
+ROUNDED = 0.02  # by which the examples of two batch sizes differ through whole steps alone
 EVEN_DIMENSIONS = 12  # up to here Halton points are even at usual numbers of trials
 MOST_DIMENSIONS = 20  # beyond here the search takes Sobol points instead
 
@@ -25,6 +28,8 @@ def advise(round: Round, objective: Objective, meaning: Meaning) -> tuple[Messag
     return (
         *_questions(round),
         *_roles(round, meaning),
+        *notes_on_interactions(round, meaning),
+        *_lengths(round, meaning),
         *_training_objective(round, objective, meaning),
         *_batch_sizes(round, meaning),
         *_budget(round),
@@ -85,23 +90,37 @@ def _training_objective(round: Round, objective: Objective, meaning: Meaning) ->
         )
 
 
+def _lengths(round: Round, meaning: Meaning) -> Iterator[Message]:
+    """Settings that train for different lengths, unless they are batch sizes."""
+    if meaning.name("batch_size") in round.scientific:
+        return
+    for name in lengths(meaning, round.names):
+        by_setting = {
+            study.label: f.value for study in round.studies for f in study.fixed if f.name == name
+        }
+        if len(set(by_setting.values())) > 1:
+            yield Message("advice.lengths_differ", {"name": name, "lengths": by_setting})
+
+
 def _batch_sizes(round: Round, meaning: Meaning) -> Iterator[Message]:
     batch, steps = meaning.name("batch_size"), meaning.name("max_train_steps")
     if batch not in round.scientific:
         return
-    lengths = {
+    steps_of = {
         study.scientific[batch]: f.value
         for study in round.studies
         if batch in study.scientific
         for f in study.fixed
         if f.name == steps
     }
-    examples = {
+    examples = [
         b * n
-        for b, n in lengths.items()
+        for b, n in steps_of.items()
         if isinstance(b, int | float) and isinstance(n, int | float)
-    }
-    same_examples = len(set(lengths.values())) > 1 and len(examples) == 1
+    ]
+    # a whole number of steps rarely gives the very same number of examples
+    alike = bool(examples) and max(examples) <= (1 + ROUNDED) * min(examples)
+    same_examples = len(set(steps_of.values())) > 1 and alike
     if same_examples or (steps in round.names and "epoch" in steps.lower()):
         yield Message("advice.epoch_budget", {"steps": steps})
     nuisance = {h.name for study in round.studies for h in study.space}

@@ -13,6 +13,7 @@ from typing import Any
 
 from tunewright.design._problems import (
     ROLES,
+    as_stored,
     given_problems,
     kind_problems,
     plain_problems,
@@ -28,9 +29,10 @@ from tunewright.design.conditions import (
     unfold_searched,
 )
 from tunewright.design.ranges import Choice, Value
+from tunewright.design.role_table import table_of
 from tunewright.design.study import Study
 from tunewright.errors import DesignError
-from tunewright.messages import Message
+from tunewright.messages import Message, Text, markup, words
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,7 @@ class Round:
     seed: int = 0
     detect: float | None = None  # the smallest difference worth finding, in metric units
     continues: str = ""  # the earlier round whose trials count too, where they fit
+    change: Message | None = None  # what this round changes about the one it follows
 
     def __post_init__(self) -> None:
         """Take copies, with lists as choices, and refuse what cannot be run, all at once."""
@@ -58,6 +61,7 @@ class Round:
                 self.seed,
                 self.detect,
                 self.continues,
+                self.change,
             )
         )
         roles = {role: settle_role(role, getattr(self, role), problems) for role in ROLES}
@@ -66,6 +70,8 @@ class Round:
             problems += given_problems(roles, self.trials_per_study)
         for role, settled in roles.items():
             object.__setattr__(self, role, settled)
+        if self.change is not None and not problems:  # equal to the one that is read back
+            object.__setattr__(self, "change", as_stored(self.change))
         if not problems:
             problems += self._study_problems()
         if problems:
@@ -109,6 +115,16 @@ class Round:
         return len(self.studies) * self.trials_per_study
 
     @property
+    def asks(self) -> Text:
+        """The goal as readers see it: with what the round changes, where it follows another.
+
+        >>> wider = Message("change.wider", {"names": ["learning_rate"]})
+        >>> Round("r_2", goal="Which rate?", trials_per_study=4, change=wider).asks
+        'Which rate? [wider learning_rate]'
+        """
+        return asked(self.goal, self.change)
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Every name a configuration of this round may carry, each once, as declared."""
         names = [*self.scientific]
@@ -116,11 +132,33 @@ class Round:
             names += [h.name for h in study.space] + [f.name for f in study.fixed]
         return tuple(dict.fromkeys(names))
 
+    def __repr__(self) -> str:
+        """The name, the goal and the size, on one line; `round_file` writes all of it."""
+        facts = {"name": self.name, "studies": len(self.studies), "trials": self.trials_per_study}
+        return words.one_line(f"<Round {Message('card.round', facts)}: {self.goal[:200]}>")
+
+    def _repr_html_(self) -> str:
+        """A card for a notebook: the goal, and every hyperparameter in its role."""
+        facts = {"name": self.name, "studies": len(self.studies), "trials": self.trials_per_study}
+        space = dict.fromkeys(h for study in self.studies for h in study.space)
+        fixed = dict.fromkeys(f for study in self.studies for f in study.fixed)
+        table = table_of(list(space), list(fixed), self.scientific)
+        return markup.card(Message("card.round", facts).text, [self.goal], table=table)
+
     @property
     def caveats(self) -> tuple[str, ...]:
-        """What limits every conclusion of this round: one sentence per fixed hyperparameter."""
-        seen = dict.fromkeys(f for study in self.studies for f in study.fixed)
-        return tuple(f"holds for {f.name} = {f.value}{in_words(f.when)}" for f in seen)
+        """What limits every conclusion: what is fixed, in one sentence for each condition."""
+        groups: dict[str, list[str]] = {}
+        for f in dict.fromkeys(f for study in self.studies for f in study.fixed):
+            groups.setdefault(in_words(f.when), []).append(f"{f.name} = {f.value}")
+        return tuple(f"holds for {', '.join(some)}{under}" for under, some in groups.items())
+
+
+def asked(goal: str, change: Message | None) -> Text:
+    """A goal with the change that a round makes, as readers see it."""
+    if change is None:
+        return Text(goal)
+    return Message("round.asks", {"goal": goal, "change": change}).text
 
 
 def _possible(dimension: Hyperparameter | Fixed, setting: Mapping[str, Value]) -> bool:

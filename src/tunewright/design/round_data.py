@@ -8,7 +8,7 @@ The order of names is part of a round (it decides the points): keep it when stor
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tunewright.design._problems import ROLES, kind_problems, plain_problems
@@ -30,7 +30,7 @@ from tunewright.design.toml_file import unknown_key
 from tunewright.errors import DesignError
 from tunewright.messages import Message
 
-KEYS = ("name", "goal", "trials_per_study", "seed", "detect", "continues", *ROLES)
+KEYS = ("name", "goal", "trials_per_study", "seed", "detect", "continues", "change", *ROLES)
 KINDS = ("linear", "log", "log_from_one", "integers", "choice", "given")
 _BAD = object()  # a declaration that could not be read; its problem has been said
 
@@ -52,6 +52,8 @@ def as_data(round: Round) -> dict[str, Any]:
         data["detect"] = round.detect
     if round.continues:
         data["continues"] = round.continues
+    if round.change is not None:
+        data["change"] = round.change.to_data()
     for role in ROLES:
         data[role] = {n: declaration_data(d) for n, d in getattr(round, role).items()}
     return data
@@ -79,6 +81,8 @@ def from_data(data: Mapping[str, Any]) -> Round:
         raise DesignError("round.not_mapping", keys=list(KEYS), data=data)
     problems = [unknown_key(key, KEYS, "round") for key in data if key not in KEYS]
     plain = {key: data[key] for key in KEYS if key in data and key not in ROLES}
+    if "change" in plain:
+        plain["change"] = _read_change(plain["change"])
     for key, example in (
         ("name", 'name = "depth"'),
         ("goal", 'goal = "Do more layers help?"'),
@@ -99,6 +103,60 @@ def from_data(data: Mapping[str, Any]) -> Round:
         settled = {role: settle(roles[role], role, problems) for role in ROLES}
         raise DesignError.several([*problems, *kind_problems(settled)])
     return Round(**plain, **roles)
+
+
+def sound_part(data: Mapping[str, Any]) -> Round | None:
+    """The round without those declarations that cannot be read or run; None: nothing is left."""
+    plain = {"name": "?", "goal": "?", "trials_per_study": 1}
+    kept: dict[str, dict[str, Any]] = {role: {} for role in ROLES}
+    for role in ROLES:
+        declared = data.get(role, {})
+        for name, one in declared.items() if isinstance(declared, Mapping) else ():
+            parent = {} if role == "scientific" else kept["scientific"].get(name)
+            alone = {"scientific": {name: parent}} if parent else {}
+            if _is_sound({**plain, **alone, role: {name: one}}):
+                kept[role][name] = one
+    whole = {**plain, **kept}
+    return from_data(whole) if _is_sound(whole) else None
+
+
+def names_in(data: Mapping[str, Any]) -> Iterator[str]:
+    """Every name that a round's data gives a role, under a condition or not, sound or not."""
+    for role in ROLES:
+        yield from _names(data.get(role, {}))
+
+
+def _names(declared: Any) -> Iterator[str]:
+    for name, one in declared.items() if isinstance(declared, Mapping) else ():
+        yield str(name)
+        branches = one.get("given") if isinstance(one, Mapping) else None
+        if isinstance(branches, Mapping):
+            branches = list(branches.items())
+        for pair in branches if isinstance(branches, list) else ():
+            if isinstance(pair, list | tuple) and len(pair) == 2:
+                yield from _names(pair[1])
+
+
+def _is_sound(data: Mapping[str, Any]) -> bool:
+    try:
+        from_data(data)
+    except DesignError:
+        return False
+    return True
+
+
+def _read_change(data: Any) -> Any:
+    """The message that a table with a code and facts means; anything else stays what it is."""
+    if not isinstance(data, Mapping) or not isinstance(data.get("code"), str):
+        return data
+    return Message(data["code"], {n: _nones(fact) for n, fact in data.items() if n != "code"})
+
+
+def _nones(fact: Any) -> Any:
+    """A fact with None again where TOML, which has no such value, holds a table for it."""
+    if isinstance(fact, Mapping):
+        return None if fact == {"none": True} else {n: _nones(one) for n, one in fact.items()}
+    return [_nones(one) for one in fact] if isinstance(fact, list) else fact
 
 
 def _read_all(declared: Mapping[str, Any], where: str, problems: list[Message]) -> dict[str, Any]:

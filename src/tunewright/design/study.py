@@ -8,7 +8,9 @@ from functools import cached_property
 
 from tunewright.design.conditions import Fixed, Hyperparameter, holds
 from tunewright.design.ranges import Choice, Value, same_value
+from tunewright.design.role_table import table_of
 from tunewright.errors import DesignError
+from tunewright.messages import Message, markup, words
 
 MOST_BRANCHES = 1000  # beyond it no budget reaches every combination
 
@@ -38,6 +40,19 @@ class Study:
     def label(self) -> str:
         """The setting in words; a round without one has a single study called `all`."""
         return ", ".join(f"{name}={value}" for name, value in self.scientific.items()) or "all"
+
+    def __repr__(self) -> str:
+        """The setting and the number of trials, on one line."""
+        return words.one_line(f"<Study {self._headline} of {self.round!r}>")
+
+    def _repr_html_(self) -> str:
+        """A card for a notebook: the setting, and what is searched under it."""
+        table = table_of(self.space, self.fixed, self.scientific)
+        return markup.card(self._headline, table=table)
+
+    @property
+    def _headline(self) -> str:
+        return Message("card.study", {"label": self.label, "trials": self.trials}).text
 
     def trial_number(self, index: int) -> int:
         """The round-wide number of this study's trial `index`: every prefix is balanced."""

@@ -15,6 +15,7 @@ from tunewright.messages import Message
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 LARGEST = 1_000_000  # bytes of a round or workload file
+LONGEST_VALUE = 1000  # characters that are read as a number or quoted text
 DEEPEST = 32  # parts of a dotted key: the parser takes gigabytes for thousands of them
 _DEEP_KEY = re.compile(rf"^[\s\[]*(?:[^\s.=#]+\s*\.\s*){{{DEEPEST},}}", re.MULTILINE)
 
@@ -44,6 +45,25 @@ def read_toml(path: Path, how: Message | None = None) -> dict[str, Any]:
         raise DesignError("file.not_toml", path=path, error=error) from None
     except RecursionError:
         raise DesignError("file.too_deep", path=path) from None
+
+
+def read_value(text: str) -> Any:
+    """A value as a round file has it; a bare word is text, as shells and templates write it.
+
+    >>> [read_value(text) for text in ("1e-3", "true", "True", '"true"', "adam", "null")]
+    [0.001, True, 'True', 'true', 'adam', None]
+    """
+    if text == "null" or not text.isprintable() or len(text) > LONGEST_VALUE:
+        return None if text == "null" else text
+    try:
+        found = tomllib.loads(f"value = {text}")
+    except ValueError:
+        return text
+    value = found.pop("value")
+    if value == {"none": True}:
+        return None
+    plain = isinstance(value, bool | int | float | str) and not found
+    return value if plain else text
 
 
 def unknown_key(key: Any, known: Sequence[str], of: str) -> Message:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -12,9 +12,11 @@ from tunewright.design.toml_file import read_toml, unknown_key
 from tunewright.errors import DesignError
 from tunewright.messages import Message
 
+SEARCHES = ("halton", "bayesian", "auto")
 KEYS = (
     "command",
     "function",
+    "read",
     "minimize",
     "maximize",
     "at",
@@ -26,6 +28,14 @@ KEYS = (
     "means",
     "off",
     "deterministic",
+    "booleans",
+    "defaults",
+    "search",
+    "eval_every",
+)
+NOT_TEXT = (
+    *("at", "subject_to", "means", "off", "deterministic"),
+    *("booleans", "defaults", "eval_every"),
 )
 
 
@@ -34,6 +44,7 @@ class WorkloadFile(TypedDict):
 
     command: str | None  # a template, as in command("python train.py --lr={learning_rate}")
     function: str | None  # file.py:function or module:function
+    read: tuple[str, ...]  # patterns of lines that are measurements, of a command
     objective: Objective
     store: str  # a path or a URL
     folder: str | None  # where trial folders stand
@@ -42,6 +53,10 @@ class WorkloadFile(TypedDict):
     means: dict[str, Any]
     off: dict[str, Any]
     deterministic: bool  # every seed gives the same value
+    booleans: str | dict[str, str] | None  # how the command spells true and false
+    defaults: dict[str, Any]  # of the command's fields
+    search: str | None  # halton, bayesian or auto, for rounds that name none
+    eval_every: int | None  # steps between evaluations
 
 
 def read_workload(path: str | Path) -> WorkloadFile:
@@ -57,7 +72,7 @@ def read_workload(path: str | Path) -> WorkloadFile:
     problems += [
         Message("workload.not_text", {"key": key, "value": table[key]})
         for key in KEYS
-        if key not in ("at", "subject_to", "means", "off", "deterministic")
+        if key not in NOT_TEXT
         and key in table
         and not (isinstance(table[key], str) and table[key].strip())
     ]
@@ -66,8 +81,10 @@ def read_workload(path: str | Path) -> WorkloadFile:
             problems.append(
                 Message("workload.one_of_two", {"one": one, "other": other, "both": one in table})
             )
+    problems += [*option_problems(table), *_of_a_command(table)]
+    read = _read(table, problems)
     objective = _objective(table, problems)
-    for part in ("means", "off"):
+    for part in ("means", "off", "defaults"):
         table = {**table, part: _plain(table.get(part, {}))}
     try:
         Meaning(table["means"], table["off"], table.get("deterministic", False))
@@ -79,6 +96,7 @@ def read_workload(path: str | Path) -> WorkloadFile:
     return WorkloadFile(
         command=table.get("command"),
         function=table.get("function"),
+        read=read,
         objective=objective,
         store=table.get("store", "tuning.db"),
         folder=table.get("folder"),
@@ -87,7 +105,46 @@ def read_workload(path: str | Path) -> WorkloadFile:
         means=table["means"],
         off=table["off"],
         deterministic=table.get("deterministic", False),
+        booleans=table.get("booleans"),
+        defaults=table["defaults"],
+        search=table.get("search"),
+        eval_every=table.get("eval_every"),
     )
+
+
+def option_problems(table: Mapping[str, Any]) -> Iterator[Message]:
+    """What is wrong with `search` and `eval_every`, which a workload and a round file have."""
+    search, every = table.get("search"), table.get("eval_every")
+    if search is not None and search not in SEARCHES:
+        yield Message("file.bad_search", {"search": search, "known": list(SEARCHES)})
+    if every is not None and (type(every) is not int or every < 1):
+        yield Message("workload.bad_eval_every", {"eval_every": every})
+
+
+def _of_a_command(table: Mapping[str, Any]) -> Iterator[Message]:
+    """A function has its own booleans and defaults: those keys would change nothing."""
+    for key in ("booleans", "defaults"):
+        if key in table and "command" not in table:
+            yield Message("workload.only_of_a_command", {"key": key})
+    if not isinstance(table.get("defaults", {}), Mapping):
+        yield Message("workload.not_a_table", {"key": "defaults", "value": table["defaults"]})
+
+
+def _read(table: Mapping[str, Any], problems: list[Message]) -> tuple[str, ...]:
+    """The patterns of [workload.read]: `line`, one or a list of them."""
+    part = table.get("read", {})
+    if not isinstance(part, Mapping):
+        problems.append(Message("read.not_table", {"value": part}))
+        return ()
+    problems += [unknown_key(key, ("line",), "read") for key in part if key != "line"]
+    lines = part.get("line", [])
+    lines = [lines] if isinstance(lines, str) else lines
+    if not isinstance(lines, list) or not all(isinstance(one, str) for one in lines):
+        problems.append(Message("read.not_text", {"pattern": lines}))
+        return ()
+    if lines and "command" not in table:
+        problems.append(Message("read.without_command"))
+    return tuple(lines)
 
 
 def _objective(table: Mapping[str, Any], problems: list[Message]) -> Objective | None:

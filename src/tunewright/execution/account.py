@@ -6,8 +6,8 @@ import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tunewright.errors import StoreError
-from tunewright.execution.executors.executor import Began, Ended, Event, Logged, Saved
+from tunewright.errors import OutOfDate, StoreError
+from tunewright.execution.executors.executor import Began, Ended, Event, Logged, Saved, Stepped
 from tunewright.execution.outcome import Seen, Verdict
 from tunewright.store.claims import Claim
 from tunewright.store.curves import Batch, merge, packed
@@ -38,6 +38,8 @@ class Account:
         self.spooled = False  # its end is in the trial folder
         self.whole: tuple[bytes, ...] | None = None  # all batches of this attempt, once it ended
         self.start_step = 0
+        self.step: int | None = None  # the last one reported or logged; shown, never stored
+        self.total: int | None = None  # steps in all, as the program reports them
         self._command = command
         self._watched = tuple(watched)
         self._flushed_at = now
@@ -52,11 +54,19 @@ class Account:
         if isinstance(event, Logged):
             self._points.append(event.points)
             self.seen = self.seen.adding(event.points, self._watched)
+            self._at(self.seen.step)
+        elif isinstance(event, Stepped):
+            self._at(event.step)
+            self.total = event.total if event.total is not None else self.total
         elif isinstance(event, Saved):
             self._snapshots.append(event)
         elif isinstance(event, Began):
             self._began = event
             self.start_step = event.start_step
+
+    def _at(self, step: int | None) -> None:
+        if step is not None:
+            self.step = step if self.step is None else max(step, self.step)
 
     def end(self, ending: Ending) -> None:
         """Note how it ended; nothing more comes."""
@@ -104,17 +114,14 @@ class Account:
     def write(self, store: Store) -> None:
         """Tell the store everything that is new, inside its open transaction."""
         batches, first = self.unsaid()
-        if self._began is not None:
-            began = self._began
-            where = (
-                f"{began.worker} on {','.join(began.devices)}" if began.devices else began.worker
-            )
-            store.began(self.claim, began.start_step, where, self._command)
-        for snapshot in self._snapshots:
-            store.saved(self.claim, snapshot.step, snapshot.path, snapshot.sha256)
         if self.ending is None:
+            self._write_begin(store)
             store.log(self.claim, batches, first=first)
             return
+        with contextlib.suppress(OutOfDate):
+            # refused if this very end is committed and only the answer was lost: the write of the
+            # end below knows, and is refused itself if the lease was lost
+            self._write_begin(store)
         told, verdict = self.ending.told, self.ending.verdict
         if verdict.status == "pending":
             store.release(
@@ -138,6 +145,16 @@ class Account:
                 last=batches,
                 first=first,
             )
+
+    def _write_begin(self, store: Store) -> None:
+        """Record the start of the attempt and its snapshots."""
+        if (began := self._began) is not None:
+            where = (
+                f"{began.worker} on {','.join(began.devices)}" if began.devices else began.worker
+            )
+            store.began(self.claim, began.start_step, where, self._command)
+        for snapshot in self._snapshots:
+            store.saved(self.claim, snapshot.step, snapshot.path, snapshot.sha256)
 
     def settle(self, now: float) -> None:
         """What was written is committed: forget it."""

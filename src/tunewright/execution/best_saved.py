@@ -1,6 +1,6 @@
-"""Which snapshot of a trial is the best so far, by the objective that was logged at its step?
+"""Which snapshots of a trial are the best so far, by the objective that was logged at their steps?
 
-It stays beside the last two, so that retrospective selection finds it (playbook, "Saving
+They stay beside the last two, so that retrospective selection finds them (playbook, "Saving
 checkpoints and retrospectively selecting the best checkpoint"). The objective may be logged before
 or after the snapshot of the same step. It is noted in the snapshot's manifest when it is known in
 time, so that a later attempt knows it too.
@@ -22,7 +22,7 @@ Batch = Mapping[str, tuple[Sequence[int], Sequence[float]]]  # metric -> steps, 
 
 
 class BestSaved:
-    """The best snapshot of one attempt, heard and told in the order in which things happen."""
+    """The best snapshots of one attempt, heard and told in the order in which things happen."""
 
     def __init__(self, objective: Objective) -> None:
         """Where the last value counts, nothing is followed: the last snapshot stays anyway."""
@@ -30,7 +30,8 @@ class BestSaved:
         self._follows = objective.at == "best"
         self._logged: tuple[int, float] | None = None  # the last step and value of the objective
         self._open: Snapshot | None = None  # saved before its objective was logged
-        self._best: tuple[float, Path] | None = None
+        self._best: list[tuple[float, Path]] = []  # best first, at most `_count`
+        self._count = 1
         self._recalled = False
 
     def heard(self, batch: Batch) -> None:
@@ -47,18 +48,30 @@ class BestSaved:
         self._logged = (steps[-1], values[-1])
 
     def save(
-        self, folder: Path, state: object, *, step: int, attempt: int, start_step: int
-    ) -> Snapshot:
-        """Write a snapshot; the last two stay, and the best one.
+        self,
+        folder: Path,
+        state: object,
+        *,
+        step: int,
+        attempt: int,
+        start_step: int,
+        best: int = 1,
+        due: bool = True,
+    ) -> Snapshot | None:
+        """Write a snapshot; the last two stay, and the `best` ones.
 
-        `start_step` is where the attempt began: what earlier attempts saved after it is not built
-        on.
+        Where it is not `due`, only one of the best is written: None if its objective is known and
+        is not. `start_step` is where the attempt began: what earlier attempts saved after it is not
+        built on.
         """
+        self._count = max(self._count, best)
         if attempt > 1:
             self._recall(snapshot.listed(folder), start_step)
-        value, spare = self._value_at(step), None
-        if self._best is not None and (value is None or not self._beats(value)):
-            spare = self._best[1]
+        value = self._value_at(step)
+        ranks = value is not None and self._place(value) < self._count
+        if not due and not ranks and self._known(step):
+            return None
+        spare = [path for _, path in self._best[: self._count - ranks]]
         notes = {} if value is None else {NOTED: {self._objective.metric: value}}
         written = snapshot.save(folder, state, step=step, attempt=attempt, extra=notes, spare=spare)
         self._open = written if value is None and self._follows else None
@@ -78,6 +91,10 @@ class BestSaved:
                 if isinstance(value, int | float):
                     self._consider(float(value), one.path)
 
+    def _known(self, step: int) -> bool:
+        """Whether it is known how good this step is, or does not matter as the last one counts."""
+        return not self._follows or (self._logged is not None and self._logged[0] == step)
+
     def _value_at(self, step: int) -> float | None:
         logged = self._logged
         if logged is None or logged[0] != step or not math.isfinite(logged[1]):
@@ -85,11 +102,13 @@ class BestSaved:
         return logged[1]
 
     def _consider(self, value: float, path: Path) -> None:
-        if self._beats(value):
-            self._best = (value, path)
+        if math.isfinite(value):
+            self._best.insert(self._place(value), (value, path))
+            del self._best[self._count :]
 
-    def _beats(self, value: float) -> bool:
-        """Whether it is better than all before: of equal ones the earlier stays."""
+    def _place(self, value: float) -> int:
+        """How many are at least as good: of equal ones the earlier stays."""
         if not math.isfinite(value):
-            return False
-        return self._best is None or self._objective.better(value, self._best[0])
+            return len(self._best) + self._count
+        better = self._objective.better
+        return sum(not better(value, other) for other, _ in self._best)

@@ -7,6 +7,7 @@ ever sees a value. Fields are hyperparameters (dots allowed), what the run is ab
 see FACTS), `{config}` (a file with the whole configuration) and `{overrides}` (`name=value` words).
 A word whose hyperparameter is not active in a configuration is left out, together with the flag
 before it: a conditional hyperparameter needs no second template. `{{` and `}}` are plain braces.
+`{learning_rate=0.01}` has a default, which holds where a round does not name the hyperparameter.
 """
 
 from __future__ import annotations
@@ -15,18 +16,23 @@ import difflib
 import json
 import re
 import shlex
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from string import Formatter
 
-from tunewright.design.ranges import Value
-from tunewright.errors import WorkloadError
+from tunewright.design.ranges import Value, check_plain, same_value
+from tunewright.design.toml_file import read_value
+from tunewright.errors import DesignError, WorkloadError
+from tunewright.execution import line_patterns
+from tunewright.execution.booleans import FLAG, JSON, Booleans, Spelling
+from tunewright.execution.shell_syntax import for_a_shell, in_a_shell
 from tunewright.messages import Message
 
 # what a program may be told about its run, beside the configuration
 FACTS = ("seed", "folder", "start_step", "eval_every", "devices", "port")
 CONFIG, OVERRIDES = "config", "overrides"
+CONFIG_FILE = "config.json"  # of a trial's folder, which {config} names
 PLAIN_WORD = re.compile(r"[A-Za-z_][\w.\-/+:%@]*")  # text that Hydra reads as text without quotes
 NOT_TEXT = {"true", "false", "null", "inf", "nan"}  # ... unless it is one of these
 
@@ -51,10 +57,19 @@ class Command:
     """A command line with fields; see the module for what they may be."""
 
     template: str
+    booleans: Spelling = field(default=JSON, hash=False)  # how the program spells true and false
+    defaults: Mapping[str, Value] = field(default_factory=dict, hash=False)
+    read: tuple[str, ...] = ()  # patterns of lines that are measurements, beside JSON
 
     def __post_init__(self) -> None:
         """Refuse a template that cannot be filled, every problem at once."""
+        given = (self.read,) if isinstance(self.read, str) else tuple(self.read)
+        object.__setattr__(self, "read", given)
         problems = list(_problems(self))
+        if isinstance(self.booleans, Mapping):
+            object.__setattr__(self, "booleans", dict(self.booleans))
+        if not problems:
+            problems = [*Booleans(self.booleans).problems(self._known), *_declared_problems(self)]
         if problems:
             raise WorkloadError.several(problems)
 
@@ -70,8 +85,18 @@ class Command:
 
     @property
     def hyperparameters(self) -> tuple[str, ...]:
-        """The fields that the round must give; the others are ours."""
+        """The fields that a round gives, or a default; the others are ours."""
         return tuple(name for name in self.fields if not is_reserved(name))
+
+    @cached_property
+    def default_values(self) -> dict[str, Value]:
+        """What holds where a round does not name a hyperparameter, of the template and declared."""
+        return {**self.defaults, **dict(_in_template(self.template))}
+
+    @property
+    def _known(self) -> tuple[str, ...] | None:
+        """The hyperparameters there can be; None: any name."""
+        return None if self.takes_anything else self.hyperparameters
 
     @property
     def takes_anything(self) -> bool:
@@ -95,13 +120,17 @@ class Command:
         ...     {"learning_rate": 1e-05, "nesterov": True}, {})
         ['train', '--lr=1e-05', '-v', 'learning_rate=1e-05', 'nesterov=true']
         """
-        values = {name: text(value) for name, value in configuration.items()}
+        spelled = Booleans(self.booleans)
+        flags = {name: bool(v) for name, v in configuration.items() if spelled.is_flag(name, v)}
+        values = {name: spelled.text(name, value) for name, value in configuration.items()}
         values |= {f"run.{name}": str(value) for name, value in facts.items()}
         values[CONFIG] = config_file
         words: list[str] = []
         for word in self.words:
             if OVERRIDES in word.fields:
-                words += overrides(configuration)
+                words += overrides(configuration, spelled)
+            elif len(word.fields) == 1 and word.fields[0] in flags:
+                _flag(words, word, flags[word.fields[0]])
             elif all(name in values for name in word.fields):
                 words.append(word.filled(values))
             elif any(name.startswith("run.") and name not in values for name in word.fields):
@@ -116,36 +145,56 @@ class Command:
         return self.template
 
 
-def command(template: str) -> Command:
-    """A training program to start for each trial, instead of a function.
+def command(
+    template: str,
+    *,
+    booleans: Spelling = JSON,
+    defaults: Mapping[str, Value] | None = None,
+    read: str | Sequence[str] = (),
+) -> Command:
+    r"""A training program to start for each trial, instead of a function.
 
     It prints one JSON object per measurement, `{"step": 400, "valid_error": 0.081}`; every other
     line is its log. `{"infeasible": "reason"}` ends the trial as infeasible, and
     `{"resumed_at": 300}`, before the first measurement, says that it goes on from a checkpoint of
-    its own. True, False and None are written true, false and null. Everything of `{run.*}` is also
-    in the environment: TUNEWRIGHT_SEED, TUNEWRIGHT_FOLDER and so on.
+    its own. True, False and None are written true, false and null; `booleans` declares another
+    spelling of the first two, `"True/False"` or `"flag"`, for all hyperparameters or by name.
+    `defaults`, or `{lr=0.01}` in the template, hold where a round does not name a hyperparameter.
+    Everything of `{run.*}` is also in the environment: TUNEWRIGHT_SEED, TUNEWRIGHT_FOLDER and so
+    on. docs/command_protocol.md has all of it.
+
+    `read` is one or more regular expressions for a program that prints measurements in a form of
+    its own; each named group is a metric, and `step` the step:
+
+        tw.command("python train.py --lr={lr}",
+                   read=r"step (?P<step>\d+): val loss (?P<val_loss>\S+)")
+
+    There is no shell: `|`, `>` and `$NAME` are refused; for them write `bash -c '...'`.
+
+    >>> command("train --amp={amp} --lr={lr=0.01}", booleans={"amp": "flag"}).default_values
+    {'lr': 0.01}
     """
-    return Command(template)
+    lines = (read,) if isinstance(read, str) else tuple(read)
+    return Command(template, booleans, {} if defaults is None else defaults, lines)
 
 
 def text(value: Value) -> str:
-    """A value as a program reads it; a number to its last digit.
+    """A value as a program reads it that spells booleans as JSON does.
 
     >>> [text(value) for value in (True, None, 0.1, "adam")]
     ['true', 'null', '0.1', 'adam']
     """
-    if isinstance(value, str):
-        return value
-    return json.dumps(value)
+    return Booleans().text("", value)
 
 
-def overrides(configuration: Mapping[str, Value]) -> list[str]:
+def overrides(configuration: Mapping[str, Value], spelled: Booleans | None = None) -> list[str]:
     """The configuration as Hydra's `name=value` words; text is quoted where Hydra would misread it.
 
     >>> overrides({"optimizer.lr": 0.1, "note": "a b", "flag": "true", "n": None})
     ['optimizer.lr=0.1', "note='a b'", "flag='true'", 'n=null']
     """
-    return [f"{name}={_hydra(value)}" for name, value in configuration.items()]
+    spelled = spelled or Booleans()
+    return [f"{name}={_hydra(name, value, spelled)}" for name, value in configuration.items()]
 
 
 def as_config(configuration: Mapping[str, Value], facts: Mapping[str, Fact]) -> str:
@@ -174,14 +223,25 @@ def _yaml(value: Value) -> str:
     return written
 
 
-def _hydra(value: Value) -> str:
+def _hydra(name: str, value: Value, spelled: Booleans) -> str:
     if not isinstance(value, str):
-        return text(value)
+        return spelled.text(name, value)
     if PLAIN_WORD.fullmatch(value) and value.lower() not in NOT_TEXT:
         return value
     # Hydra unescapes a backslash only before a quote or at the end, so double those alone
     escaped = re.sub(r"(\\*)('|$)", lambda m: m[1] * 2 + ("\\'" if m[2] else ""), value)
     return f"'{escaped}'"
+
+
+def _flag(words: list[str], word: Word, given: bool) -> None:
+    """Pass a flag that is there or not: `--amp={amp}`, or `--amp {amp}` with its name before."""
+    name = "".join(word.texts).removesuffix("=")
+    if not name and not (words and _is_flag(words[-1])):
+        raise WorkloadError("command.flag_without_name", name=word.fields[0])
+    if given and name:
+        words.append(name)
+    elif not given and not name:
+        words.pop()
 
 
 def _is_flag(word: str) -> bool:
@@ -195,10 +255,10 @@ def is_reserved(name: str) -> bool:
 
 def _word(text: str) -> Word:
     texts, fields = [""], []
-    for literal, field, _, _ in Formatter().parse(text):
+    for literal, written, _, _ in Formatter().parse(text):
         texts[-1] += literal
-        if field is not None:
-            fields.append(field)
+        if written is not None:
+            fields.append(written.partition("=")[0])
             texts.append("")
     return Word(tuple(texts), tuple(fields))
 
@@ -216,9 +276,53 @@ def _problems(own: Command) -> Iterator[Message]:
         return
     if not words:
         yield Message("command.empty")
+    if found := for_a_shell(own.template):
+        facts = {"found": list(found), "instead": in_a_shell(own.template)}
+        yield Message("command.shell", facts)
+    yield from line_patterns.problems(own.read)
     for word in words:
         for problem in _word_problems(word):
             yield Message("command.problem", {"problem": problem.to_data()})
+
+
+def _in_template(template: str) -> Iterator[tuple[str, Value]]:
+    """The defaults that the template has, `{lr=0.01}`, read as a round file reads values."""
+    for word in shlex.split(template):
+        for _, written, _, _ in Formatter().parse(word):
+            name, divider, value = (written or "").partition("=")
+            if divider:
+                yield name, read_value(value)
+
+
+def _declared_problems(own: Command) -> Iterator[Message]:
+    """What is wrong with the defaults, and with flags that have no name."""
+    if not isinstance(own.defaults, Mapping):
+        yield Message("command.bad_defaults", {"defaults": own.defaults})
+        return
+    known = own._known
+    for name, value in own.defaults.items():
+        try:
+            check_plain(value, f"default {name}")
+        except DesignError as error:
+            yield from error.problems
+        if known is not None and name not in known:
+            facts = {"name": name, "known": sorted(known), "of": "defaults"}
+            yield Message("command.not_a_field", facts)
+    given = dict(own.defaults)
+    for name, value in _in_template(own.template):
+        if name in given and not same_value(given[name], value):
+            twice = {"name": name, "one": given[name], "other": value}
+            yield Message("command.two_defaults", twice)
+        given[name] = value
+    # with one spelling for all, a flag without a name is refused when a boolean comes
+    by_name = own.booleans if isinstance(own.booleans, Mapping) else {}
+    before = ""
+    for word in own.words:
+        named = before if "".join(word.texts) == "" else "".join(word.texts)
+        flag = [name for name in word.fields if by_name.get(name) == FLAG]
+        if flag and (len(word.fields) > 1 or not named.startswith("-")):
+            yield Message("command.flag_without_name", {"name": flag[0]})
+        before = "" if word.fields else word.texts[0]
 
 
 def _word_problems(word: str) -> Iterator[Message]:
@@ -227,9 +331,12 @@ def _word_problems(word: str) -> Iterator[Message]:
     except ValueError as error:
         yield Message("command.bad_braces", {"word": word, "error": error})
         return
-    for _, field, form, conversion in parts:
-        if field is None:
+    for _, written, form, conversion in parts:
+        if written is None:
             continue
+        field, default, _ = written.partition("=")
+        if default and is_reserved(field):
+            yield Message("command.default_of_ours", {"field": field, "word": word})
         if form or conversion:
             yield (Message("command.field_with_format", {"word": word, "field": field}))
         elif not field or field.isdigit():

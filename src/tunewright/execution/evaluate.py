@@ -7,6 +7,7 @@ the checkpoint that retrospective selection chose.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,11 +17,13 @@ from tunewright.design.ranges import Value
 from tunewright.errors import DesignError, WorkloadError
 from tunewright.execution.checkpoint import FOLDER, PLACE, STEP, Checkpoint, Measuring
 from tunewright.execution.command import Command
-from tunewright.execution.executors.executor import Assignment, Ended, Logged
+from tunewright.execution.executors.executor import Assignment, Began, Ended, Event, Logged
 from tunewright.execution.repeat import round_of
-from tunewright.execution.run import executor_of
+from tunewright.execution.run import SAYS, executor_of, watcher_of
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
+from tunewright.progress.choose import Wanted
+from tunewright.progress.watcher import Concluded, RoundStarted, Started, Summary, Watcher, Why
 from tunewright.store.curves import unpack
 from tunewright.store.evaluations import Evaluation, looks
 from tunewright.store.judge import value_at
@@ -28,7 +31,7 @@ from tunewright.store.rounds import inside
 from tunewright.store.seed import split_seed
 from tunewright.store.selected import Selected, selected
 from tunewright.store.store import RoundRecord, Store
-from tunewright.store.trial import Trial
+from tunewright.store.trial import Status, Trial
 
 WITHIN = "evaluation"  # the folder inside a trial's, for logs and files of the evaluation
 FIELDS = ("checkpoint", "step", "folder")  # of a command, beside the hyperparameters
@@ -75,6 +78,7 @@ def evaluate(
     *,
     test: bool = False,
     on_measured: OnMeasured | None = None,
+    progress: Wanted = "auto",
 ) -> tuple[Measured, ...]:
     """Measure the selected checkpoints of some trials, and record the metrics of each.
 
@@ -84,8 +88,10 @@ def evaluate(
     training does not use: `results.with_objective("full_valid_error")` then ranks by them.
     `test=True` declares a look at the test set, of one configuration; the store counts the looks.
     `on_measured` receives each answer as it comes; all are returned in the trials' order.
+    `progress` is as for `run`.
     """
     tell = on_measured or (lambda one: None)
+    watch = watcher_of(progress, workload)
     chosen = _chosen(trials, with_, test)
     with Store.open(workload.store, create=False) as store:
         look = 1 + looks(store.evaluations(), workload.name) if test else 0
@@ -96,7 +102,7 @@ def evaluate(
             if job.refused:
                 found[job.trial.identity] = Measured(job.trial, None, reason=job.refused)
                 tell(found[job.trial.identity])
-        for job, metrics, end in _worked(jobs, workload, with_):
+        for job, metrics, end in _worked(jobs, workload, with_, watch):
             key = job.trial.identity
             one = _judged(store, records[key], job, metrics, end)
             if one.metrics:
@@ -188,7 +194,7 @@ def _job(store: Store, record: RoundRecord, trial: Trial, with_: Measure) -> _Jo
 
 
 def _worked(
-    jobs: list[_Job], workload: Workload, with_: Measure
+    jobs: list[_Job], workload: Workload, with_: Measure, watch: Watcher
 ) -> Iterator[tuple[_Job, dict[str, float], Ended]]:
     """Let the workload's executor measure, and give each job's metrics when it has ended."""
     command = isinstance(with_, Command)
@@ -197,10 +203,12 @@ def _worked(
     open_ = {job.trial.identity: job for job in jobs if not job.refused}
     metrics: dict[int, dict[str, float]] = {key: {} for key in open_}
     executor = executor_of(workload)
+    shown = _Shown(watch, open_)
     try:
         executor.start(own, [job.assignment(command) for job in open_.values()])
         while open_:
             for event in executor.events(WAIT_S):
+                shown.take(event)
                 if isinstance(event, Logged):
                     for name, curve in unpack(event.points).items():
                         metrics[event.trial][name] = float(curve.values[-1])
@@ -208,6 +216,52 @@ def _worked(
                     yield open_.pop(event.trial), metrics[event.trial], event
     finally:
         executor.close()
+        shown.close()
+
+
+class _Shown:
+    """An evaluation as a watcher sees it: each checkpoint is a trial."""
+
+    def __init__(self, watch: Watcher, jobs: Mapping[int, _Job]) -> None:
+        """Begins at once, unless there is nothing to measure."""
+        self._watch, self._jobs, self._since = watch, dict(jobs), time.monotonic()
+        self._running, self._ended = 0, 0
+        for one in list(jobs.values())[:1]:
+            metric = one.round.objective.metric
+            name, objective = one.round.name, str(one.round.objective)
+            watch.began(RoundStarted(name, objective, metric, len(jobs), what="evaluation"))
+
+    def take(self, event: Event) -> None:
+        """Report a checkpoint that begins or has been measured."""
+        if not isinstance(event, Began | Ended):
+            return
+        trial = self._jobs[event.trial].trial
+        about = (trial.number, trial.study, 1, trial.configuration)
+        if isinstance(event, Began):
+            self._running += 1
+            self._watch.claimed(Started(*about, running=self._running, trial=trial.identity))
+            return
+        self._running, self._ended = max(0, self._running - 1), self._ended + 1
+        status: Status = "completed" if event.outcome == "completed" else "failed"
+        self._watch.ended(
+            Concluded(
+                *about,
+                status=status,
+                reason=event.cause,
+                value=None,
+                seconds=event.seconds,
+                running=self._running,
+                trial=trial.identity,
+            )
+        )
+
+    def close(self) -> None:
+        """Report the end, however it came."""
+        if self._jobs:
+            whole = self._ended == len(self._jobs)
+            why: Why = "finished" if whole else "interrupted"
+            seconds = time.monotonic() - self._since
+            self._watch.closed(Summary(why, SAYS[why], seconds=seconds, ended=self._ended))
 
 
 def _judged(

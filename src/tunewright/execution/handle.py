@@ -17,8 +17,9 @@ from tunewright.design.ranges import Value, is_storable
 from tunewright.errors import BadValue, Ended, WorkloadError
 from tunewright.execution import cadence as due
 from tunewright.execution.best_saved import BestSaved
-from tunewright.execution.executors.executor import Assignment, Began, Event, Logged, Saved
+from tunewright.execution.executors.executor import Assignment, Began, Event, Logged, Noted, Saved
 from tunewright.execution.logged_value import (
+    LARGEST_STEP,
     as_count,
     as_number,
     as_step,
@@ -132,6 +133,14 @@ class Run:
         return self._start if self._lowest == NOT_BEGUN else self._lowest
 
     @property
+    def total(self) -> int | None:
+        """The steps in all: what `run.steps` was given, else the configuration's; None: unknown."""
+        try:
+            return self._max_train_steps()
+        except Exception:  # a number of steps that is none is refused where it is used
+            return None
+
+    @property
     def start_step(self) -> int:
         """The updates already done by an earlier attempt; 0 at a fresh start."""
         return self._start
@@ -151,11 +160,10 @@ class Run:
         """At the first step: a program that did not take its saved state starts from nothing."""
         if self._saved is not None and not self._restored and not self._begun and self._start:
             self._start = 0
-            print(
-                f"tunewright: a snapshot of step {self._saved.step} exists, but run.restored was "
-                "not read: starting at step 0",
-                file=sys.stderr,
-            )
+            note = Message("run.not_restored", {"number": self.number, "step": self._saved.step})
+            print(f"tunewright: {note}", file=sys.stderr)
+            if self._speaks:
+                self._tell(Noted(self._trial, self.attempt, note))
             self.announce()
 
     def _max_train_steps(self) -> int:
@@ -177,7 +185,7 @@ class Run:
         if not self._plain and not self._look(step):
             return
         try:
-            if type(step) is not int:
+            if type(step) is not int or step > LARGEST_STEP:
                 step = as_step(step)
             if step < self._lowest:
                 self._check_step(step)
@@ -246,7 +254,9 @@ class Run:
     def save_due(self, step: int) -> bool:
         """Whether to save at this step: about 10 times, always at the last, and before a stop.
 
-        If that is too seldom, save more often: `if step % 500 == 0 or run.save_due(step)`.
+        If that is too seldom, save more often: `if step % 500 == 0 or run.save_due(step)`; or keep
+        the best of all evaluations: `if run.eval_due(step) or run.save_due(step)`, then
+        `run.save(state, best=3)`.
         """
         self._stop.saves = True
         if self._stop.asked:
@@ -257,20 +267,32 @@ class Run:
 
     # ---- saving
 
-    def save(self, state: object, step: int | None = None) -> None:
+    def save(self, state: object, step: int | None = None, *, best: int | None = None) -> None:
         """Keep the state from which this trial can go on, whole or not at all.
 
         The last two stay, and the one at whose step the objective was best. `step` is how many
-        updates it has had: by default where `run.steps` stands.
+        updates it has had: by default where `run.steps` stands. With `best=3` the three best stay;
+        call it after every evaluation then: what is neither due (`save_due`) nor one of the best
+        is not written.
         """
         self._stop.saves = True
+        if best is not None and (type(best) is not int or best < 1):
+            raise WorkloadError("run.bad_best", best=best)
         if not self._plain and not self._look(None):
             return
         at = self.step if step is None else as_step(step)
         self.flush()  # what led to the snapshot is told before it
         written = self._best.save(
-            self.folder / FOLDER, state, step=at, attempt=self.attempt, start_step=self._start
+            self.folder / FOLDER,
+            state,
+            step=at,
+            attempt=self.attempt,
+            start_step=self._start,
+            best=best or 1,
+            due=best is None or self.save_due(at),
         )
+        if written is None:
+            return
         relative = written.path.relative_to(self.folder).as_posix()
         self._tell(Saved(self._trial, self.attempt, written.step, relative, written.sha256))
         try:

@@ -54,9 +54,8 @@ class Heartbeat:
         """Register anew: what the old worker still holds, known or not, can be reclaimed."""
         old = self.worker
         exclusive = old.kind == "supervisor"
-        with self._store.transaction():  # half of it would leave nobody on duty
-            self._store.retire(old)
-            fresh = self._store.register(old.round, old.kind, exclusive, lease_s())
+        # never inside a transaction: whoever is watched there before could not beat meanwhile
+        fresh = self._store.register(old.round, old.kind, exclusive, lease_s(), replacing=old)
         self.worker = fresh
         self.lost = None
 

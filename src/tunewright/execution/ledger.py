@@ -91,9 +91,7 @@ class Ledger:
 
     def commit(self, accounts: Sequence[Account], now: float) -> Committed:
         """Write what is new of these accounts in one transaction; nothing if that fails for now."""
-        for account in accounts:
-            if account.ending is not None and not account.spooled:
-                self._spool(account)
+        self.spool([account for account in accounts if account.ending is not None])
         lost: list[Account] = []
         done = False
         with self.patiently(now):
@@ -112,13 +110,16 @@ class Ledger:
             account.settle(now)
         return Committed(settled, lost)
 
-    def _spool(self, account: Account) -> None:
-        """Leave the end in the trial folder; without space for it the store is told alone."""
-        account.recall(self._store)
-        try:
-            spool(account, self._root)
-        except StoreError as error:
-            log.warning("%s", error)
+    def spool(self, ended: Sequence[Account]) -> None:
+        """Leave these ends in the trial folders; without space the store is told alone."""
+        for account in ended:
+            if account.spooled:
+                continue
+            account.recall(self._store)
+            try:
+                spool(account, self._root)
+            except StoreError as error:
+                log.warning("%s", error)
 
     # ---- space and backups
 
@@ -169,12 +170,18 @@ def _seconds_between(begin: Path, end: Path) -> float:
 
 def spool(account: Account, root: Path) -> None:
     """Write an attempt's end, with the points the store may not have, to its trial folder."""
+    write_result(inside(root, account.claim.folder), spooled(account))
+    account.spooled = True
+
+
+def spooled(account: Account) -> SpooledResult:
+    """An attempt's end with the points the store may not have, or with all if they are known."""
     assert account.ending is not None
     told, verdict = account.ending.told, account.ending.verdict
     batches, first = account.unsaid()
     if account.whole is not None:
         batches, first = account.whole, 0
-    result = SpooledResult(
+    return SpooledResult(
         trial=account.claim.trial,
         attempt=account.claim.attempt,
         status=verdict.status,
@@ -187,5 +194,3 @@ def spool(account: Account, root: Path) -> None:
         first=first,
         batches=batches,
     )
-    write_result(inside(root, account.claim.folder), result)
-    account.spooled = True

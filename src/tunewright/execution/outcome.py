@@ -30,6 +30,7 @@ class Seen:
 
     metrics: tuple[str, ...] = ()  # in the order they were first logged
     diverged: Message | None = None  # the first non-finite objective or loss
+    step: int | None = None  # the last one logged
 
     def adding(self, points: bytes, watched: Iterable[str]) -> Seen:
         """With one more batch of points; `watched` names the metrics that must stay finite."""
@@ -42,9 +43,11 @@ class Seen:
                 if len(bad):
                     curve, at = curves[name], int(bad[0])
                     diverged = not_finite(name, float(curve.values[at]), int(curve.steps[at]))
-        if not fresh and diverged == self.diverged:
+        last = [int(curve.steps[-1]) for curve in curves.values() if len(curve)]
+        step = max(last, default=self.step)
+        if not fresh and diverged == self.diverged and step == self.step:
             return self
-        return replace(self, metrics=self.metrics + fresh, diverged=diverged)
+        return replace(self, metrics=self.metrics + fresh, diverged=diverged, step=step)
 
 
 @dataclass(frozen=True)

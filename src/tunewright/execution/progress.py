@@ -1,7 +1,8 @@
-"""How far a supervisor has come: what it tells its watcher, and when a round is hopeless."""
+"""How far a supervisor is: the events of its watcher, and when a round is hopeless."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from statistics import quantiles
@@ -10,25 +11,39 @@ from tunewright.errors import NotFound, StoreError
 from tunewright.execution.account import Account, Ending
 from tunewright.execution.executors.executor import Ended
 from tunewright.execution.outcome import Seen
-from tunewright.execution.watcher import Concluded, Silent, Watcher
+from tunewright.progress.tally import Tally
+from tunewright.progress.watcher import Concluded, Reached, RoundStarted, Silent, Started, Watcher
 from tunewright.store.claims import Claim
 from tunewright.store.curves import Batch, Curves
 from tunewright.store.judge import Judged, judge
+from tunewright.store.reason import NEVER_LOGGED
 from tunewright.store.store import RoundRecord, Store
 from tunewright.store.trial import Status, Trial
+
+REACHED_S = 1.0  # between two events about a trial's step
 
 
 class Progress:
     """Counts what ended in this call, and knows the best trial of the round so far."""
 
-    def __init__(self, store: Store, record: RoundRecord, watch: Watcher) -> None:
-        """`record` says how the round stood before this call."""
+    def __init__(
+        self,
+        store: Store,
+        record: RoundRecord,
+        watch: Watcher,
+        begun: RoundStarted | None = None,
+    ) -> None:
+        """`record` says how the round stood before this call, `begun` what the watcher knows."""
         self.ended = 0  # trials that came to an end in this call
         self._failed = 0
         self._store = store
         self._record = record
         self._watch = watch
-        self._silent = isinstance(watch, Silent)
+        self._silent = type(watch) is Silent
+        self._mute = 0  # trials of this call that ended well and logged nothing
+        self._steps_name = record.meaning.name("max_train_steps") if not self._silent else ""
+        self._tally = Tally.of(begun) if begun is not None else Tally(record.name, "", 0, 0)
+        self._reached_at: dict[int, float] = {}  # trial -> when its step was last an event
         self._lengths: list[float] = []  # of completed trials, in seconds
         good: tuple[Status, ...] = ("completed", "infeasible", "pruned")
         self._any_good = any(record.counts.get(status) for status in good)
@@ -44,12 +59,52 @@ class Progress:
             return replace(seen, metrics=tuple(dict.fromkeys((*earlier, *seen.metrics))))
         return seen
 
+    def claimed(self, claim: Claim, running: int) -> None:
+        """Report a trial that begins."""
+        if self._silent:
+            return
+        steps = (claim.configuration or {}).get(self._steps_name)
+        started = Started(
+            claim.number,
+            claim.study,
+            claim.attempt,
+            claim.configuration or {},
+            running,
+            total=steps if type(steps) is int else None,
+            trial=claim.trial,
+        )
+        self._tally = self._tally.after_start(started, time.monotonic())
+        self._watch.claimed(started)
+
+    def reached(self, account: Account) -> None:
+        """Report a trial's step, at most once a second."""
+        now, claim = time.monotonic(), account.claim
+        if self._silent or account.step is None:
+            return
+        if now - self._reached_at.get(claim.trial, -REACHED_S) < REACHED_S:
+            return
+        self._reached_at[claim.trial] = now
+        steps = (claim.configuration or {}).get(self._steps_name)
+        reached = Reached(
+            claim.number,
+            claim.study,
+            claim.attempt,
+            step=account.step,
+            total=account.total or (steps if type(steps) is int else None),
+            start_step=account.start_step,
+            seconds=now - account.began_at,
+            trial=claim.trial,
+        )
+        self._tally = self._tally.after_reach(reached, now)
+        self._watch.reached(replace(reached, left_s=self._tally.left_s(now)))
+
     def tell(self, account: Account, ending: Ending, running: int) -> None:
         """Count an attempt whose end is in the record, and tell the watcher."""
         status = ending.verdict.status
         if status != "pending":
             self.ended += 1
             self._failed += status == "failed"
+            self._mute += _is_mute(ending)
         if status == "completed":
             self._lengths.append(ending.told.seconds)
         if self._silent:
@@ -66,15 +121,22 @@ class Progress:
             value=judged.value,
             seconds=ending.told.seconds,
             running=running,
+            trial=claim.trial,
         )
+        self._reached_at.pop(claim.trial, None)
+        self._tally = self._tally.after_end(concluded)
         self._watch.ended(concluded)
         if claim.number is not None and self._is_best(judged.value):
             self._best = judged.value
             self._watch.best(concluded)
 
     def hopeless(self, first: int) -> bool:
-        """Whether the round's first trials to end have all failed."""
-        return not self._any_good and self.ended >= first and self._failed == self.ended
+        """Whether the round's first trials to end have all failed.
+
+        One trial that ended well and logged nothing is enough: the program does not log.
+        """
+        all_failed = not self._any_good and self._failed == self.ended
+        return all_failed and (self.ended >= first or self._mute > 0)
 
     def time_left(self, ages: Sequence[float]) -> str:
         """How long trials of these ages may still take, as a range; empty when nothing is known."""
@@ -123,6 +185,14 @@ class Progress:
             return self._store.results(self._record.name).best().value
         except NotFound:
             return None
+
+
+def _is_mute(ending: Ending) -> bool:
+    """Whether the program came to its end and had logged nothing at all."""
+    reason = ending.verdict.reason
+    if ending.told.outcome != "completed" or reason is None or reason.code != NEVER_LOGGED:
+        return False
+    return reason.facts.get("logged") == []
 
 
 def duration(seconds: float) -> str:

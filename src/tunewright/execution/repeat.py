@@ -6,18 +6,27 @@ import difflib
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
-from tunewright.actions import ListRounds
 from tunewright.errors import DesignError, NotFound, WorkloadError
 from tunewright.execution.command import Command
 from tunewright.execution.heartbeat import lease_s, on_duty
 from tunewright.execution.interrupts import Wish
 from tunewright.execution.retry import from_server
-from tunewright.execution.run import carry_out, executor_of, heed, take_over
+from tunewright.execution.run import (
+    carry_out,
+    executor_of,
+    heed,
+    round_started,
+    settings_of,
+    take_over,
+    watcher_of,
+)
 from tunewright.execution.sources import sources
 from tunewright.execution.supervisor import Undertaking
-from tunewright.execution.watcher import Silent, Summary, Watcher
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
+from tunewright.progress.choose import Wanted
+from tunewright.progress.watcher import Silent, Summary, Watcher
+from tunewright.remedies import ListRounds
 from tunewright.search.listed import Listed
 from tunewright.store.leases import LeaseWatch
 from tunewright.store.provenance import capture
@@ -26,15 +35,15 @@ from tunewright.store.store import RoundRecord, Store
 from tunewright.store.trial import Trial
 
 
-def repeat(trial: Trial, workload: Workload, times: int) -> Repeats:
+def repeat(trial: Trial, workload: Workload, times: int, progress: Wanted = "auto") -> Repeats:
     """Train a trial's configuration `times` times in all, each under a seed of its own.
 
     Repeats that are there already count: `times=5` twice means five. The repeats number k of two
     trials of a round share their seed, so that they can be compared in pairs. They take no number
     and stay out of `results.trials`. `repeats.seedless` says that all gave the same value although
-    the program is not declared deterministic: it does not use its seed.
+    the program is not declared deterministic: it does not use its seed. `progress` is as for `run`.
     """
-    repeats, summary, wish = repeated(trial, workload, times)
+    repeats, summary, wish = repeated(trial, workload, times, watcher_of(progress, workload))
     heed(f"repeats of trial {trial.number}", summary, wish)
     return repeats
 
@@ -55,6 +64,9 @@ def repeated(
             take_over(store, record, leases, root, watch)
             store.add_repeats(record.id, number, times)
             known = store.results(record.name).repeats(number)
+            done = sum(own.ended for own in known)
+            begun = round_started(record, len(known), done)
+            took = tuple(own.seconds for own in (trial, *known) if own.status == "completed")
             undertaking = Undertaking(
                 store=store,
                 record=record,
@@ -65,12 +77,12 @@ def repeated(
                 root=root,
                 watch=watch,
                 claim=lambda count: store.claim_repeats(record.id, heartbeat.worker, number, count),
-                provenance=capture(sources=sources(workload.train)),
+                provenance=capture(sources=sources(workload.train), settings=settings_of(workload)),
+                begun=replace(begun, known_s=took, continued=done > 0, what="repeats"),
                 leases=leases,
                 waits=False,
             )
-            done = sum(own.ended for own in known)
-            summary, wish = carry_out(undertaking, len(known), done)
+            summary, wish = carry_out(undertaking)
         results = from_server(store, lambda: store.results(record.name), watch.message)
     repeats = Repeats(results.trial(number), results.repeats(number), results)
     if repeats.seedless and not workload.deterministic:
@@ -90,6 +102,12 @@ def _check(trial: Trial, workload: Workload, times: int) -> int:
         raise DesignError("repeat.no_configuration", trial=trial.number)
     if isinstance(workload.train, Command) and not workload.train.takes_seed:
         raise WorkloadError("repeat.no_seed", template=workload.train.template)
+    refuse_unknown(trial, workload)
+    return trial.number if trial.origin is None else trial.origin[1]
+
+
+def refuse_unknown(trial: Trial, workload: Workload) -> None:
+    """Refuse a trial with a hyperparameter that the program no longer takes."""
     accepts = workload.accepts
     for name in trial.configuration:
         if name not in accepts.names and not accepts.takes_anything:
@@ -102,7 +120,6 @@ def _check(trial: Trial, workload: Workload, times: int) -> int:
                 workload=workload.name,
                 hint=hint,
             )
-    return trial.number if trial.origin is None else trial.origin[1]
 
 
 def round_of(store: Store, trial: Trial) -> RoundRecord:

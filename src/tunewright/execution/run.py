@@ -14,21 +14,24 @@ from pathlib import Path
 from tunewright.design.round import Round
 from tunewright.errors import DesignError, StoreError
 from tunewright.execution.executors.executor import Executor
+from tunewright.execution.executors.inline import Inline
 from tunewright.execution.executors.local import Local
 from tunewright.execution.heartbeat import lease_s, on_duty
 from tunewright.execution.interrupts import Interrupts, Wish
+from tunewright.execution.known_lengths import known_seconds
 from tunewright.execution.prepare import advice, ready, suggestions
 from tunewright.execution.retry import from_server
 from tunewright.execution.sources import sources
 from tunewright.execution.supervisor import Supervisor, Undertaking
-from tunewright.execution.watcher import Silent, Summary, Watcher, Why
 from tunewright.execution.workload import Workload
+from tunewright.progress.choose import Wanted, watcher_for
+from tunewright.progress.watcher import RoundStarted, Silent, Summary, Watcher, Why
 from tunewright.search.bayesian.earlier import learning_from_earlier
 from tunewright.search.halton import Halton
 from tunewright.search.search import Search
 from tunewright.store.joined import with_earlier
 from tunewright.store.leases import Kind, LeaseWatch
-from tunewright.store.provenance import capture
+from tunewright.store.provenance import DEVICES_PER_TRIAL, EVAL_EVERY, capture
 from tunewright.store.results import Results
 from tunewright.store.store import RoundRecord, Store
 from tunewright.store.trial import ENDED
@@ -55,16 +58,24 @@ def run(
     search: Search | None = None,
     max_hours: float | None = None,
     retry_failed: bool = False,
+    progress: Wanted = "auto",
 ) -> Results:
     """Train every trial of the round that has not ended yet, and return the round as recorded.
 
     The same call again continues where it stopped and runs only what is missing. After `max_hours`
     no new trial begins. Failed trials are tried again only with `retry_failed`. Ctrl-C once: no new
     trials, the running ones finish, and this returns. Twice, or SIGTERM: they are asked to save and
-    go back to pending, and the interrupt is raised.
+    go back to pending, and the interrupt is raised. `progress` is "auto" (what fits: a live region
+    in a terminal, a block in a notebook, a line now and then elsewhere), "off", or a
+    `tw.progress.Watcher`.
     """
     results, summary, wish = supervised(
-        round, workload, search=search, max_hours=max_hours, retry_failed=retry_failed
+        round,
+        workload,
+        search=search,
+        max_hours=max_hours,
+        retry_failed=retry_failed,
+        watch=watcher_of(progress, workload),
     )
     heed(round.name, summary, wish)
     return results
@@ -129,11 +140,13 @@ def supervised(
     _check_limits(max_hours, trials)
     search = learning_from_earlier(search, round, workload.store, workload.objective)
     own = ready(round, workload, search)
+    workload = workload.given(own.names)
     deadline = None if max_hours is None else time.monotonic() + max_hours * SECONDS_PER_HOUR
     with Store.open(workload.store) as store:
-        record = _begin(store, own, workload, search, watch)
+        record = begin_round(store, own, workload, search, watch)
         root = store.trial_root(Path(record.folder) if record.folder else None)
-        notes = advice(own, workload) if advise and not record.continued else ()
+        said = advice(own, workload, store) if advise and not record.continued else ()
+        notes = tuple(str(note) for note in said)
         from_server(store, lambda: _keep_notes(store, record, notes), watch.message)
         kind: Kind = "worker" if join else "supervisor"
         with on_duty(store, record.id, kind, exclusive=not join) as heartbeat:
@@ -152,23 +165,53 @@ def supervised(
                 root=root,
                 watch=watch,
                 claim=lambda count: store.claim(record.id, heartbeat.worker, count),
-                provenance=capture(sources=sources(workload.train)),
+                provenance=capture(sources=sources(workload.train), settings=settings_of(workload)),
                 heartbeat=heartbeat,
                 leases=leases,
+                begun=_begun(store, record, workload, watch),
                 notes=(*notes, *_about_folder(workload, root)),
                 limit=trials,
                 deadline=deadline,
             )
-            ended = sum(record.counts.get(status, 0) for status in ENDED)
-            summary, wish = carry_out(undertaking, sum(record.counts.values()), ended)
+            summary, wish = carry_out(undertaking)
         results = from_server(store, lambda: store.results(record.name), watch.message)
     return results, summary, wish
 
 
-def carry_out(own: Undertaking, total: int, done: int) -> tuple[Summary, Wish]:
+def watcher_of(progress: Wanted, workload: Workload) -> Watcher:
+    """The watcher that `progress` asks for; training in this process may meet a debugger."""
+    return watcher_for(progress, debuggable=isinstance(workload.executor, Inline))
+
+
+def _begun(store: Store, record: RoundRecord, workload: Workload, watch: Watcher) -> RoundStarted:
+    """The round as its watcher learns of it."""
+    known: tuple[float, ...] = ()
+    if type(watch) is not Silent and not record.counts.get("completed"):
+        known = known_seconds(store, record.round, workload.name, record.meaning)
+    done = sum(record.counts.get(status, 0) for status in ENDED)
+    total = sum(record.counts.values())
+    return replace(round_started(record, total, done), counts=record.counts, known_s=known)
+
+
+def round_started(record: RoundRecord, total: int, done: int) -> RoundStarted:
+    """The trials of a recorded round as a watcher learns of them."""
+    fixed = {f.name for study in record.round.studies for f in study.fixed}
+    searched = {h.name for study in record.round.studies for h in study.space}
+    return RoundStarted(
+        record.name,
+        str(record.objective),
+        record.objective.metric,
+        total,
+        done,
+        fixed=tuple(sorted(fixed - searched)),
+        continued=record.continued,
+    )
+
+
+def carry_out(own: Undertaking) -> tuple[Summary, Wish]:
     """Let a supervisor work, with signals heeded and the watcher told of the beginning and end."""
     began = time.monotonic()
-    own.watch.began(own.record, total, done)
+    own.watch.began(own.begun)
     for text in own.notes:
         own.watch.message(text)
     why: Why = "error"
@@ -203,6 +246,12 @@ def executor_of(workload: Workload) -> Executor:
     return Local() if workload.executor is None else workload.executor
 
 
+def settings_of(workload: Workload) -> dict[str, int | None]:
+    """What a trial is trained with beside its configuration and seed: to do it again alike."""
+    per_trial = getattr(executor_of(workload), "devices_per_trial", None)
+    return {EVAL_EVERY: workload.eval_every, DEVICES_PER_TRIAL: per_trial}
+
+
 def take_over(
     store: Store, record: RoundRecord, leases: LeaseWatch, root: Path, watch: Watcher
 ) -> None:
@@ -211,9 +260,10 @@ def take_over(
     from_server(store, lambda: store.import_spool(record.id, root), watch.message)
 
 
-def _begin(
+def begin_round(
     store: Store, round: Round, workload: Workload, search: Search, watch: Watcher
 ) -> RoundRecord:
+    """Record a round that is ready to run, or continue it."""
     chosen = None if workload.folder is None else Path(workload.folder)
     root = store.trial_root(chosen)
 

@@ -22,6 +22,7 @@ from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value
 from tunewright.design.round import Round
+from tunewright.design.spellings import understood
 from tunewright.errors import DesignError, StoreError, TunewrightError
 from tunewright.execution.asked_trial import Asked
 from tunewright.execution.process_group import rank, shared
@@ -45,10 +46,12 @@ class Session:
         store: str | Path = "tuning.db",
         search: Search | None = None,
         folder: str | Path | None = None,
+        *,
+        meaning: Meaning | None = None,
     ) -> None:
         """Every rank of a process group makes one; rank 0's has the desk."""
         self._objective = objective
-        self._meaning = Meaning()
+        self._meaning = understood(meaning or Meaning(), round.names, (objective.metric,))
         self._desk: Desk | None = None
         self._open: list[Asked] = []
         self._closed = False
@@ -113,6 +116,11 @@ class Session:
         self._check_open()
         return self._asked(Claim(**shared(lambda: asdict(self._at_desk().add(configuration)))))
 
+    @property
+    def notes(self) -> tuple[Message, ...]:
+        """How names were read, and what is unwise about the round; rank 0 only."""
+        return self._at_desk().advice
+
     def results(self) -> Results:
         """The round as recorded so far; rank 0 only."""
         self._check_open()
@@ -150,9 +158,16 @@ def open_round(
     store: str | Path = "tuning.db",
     search: Search | None = None,
     folder: str | Path | None = None,
+    *,
+    means: Mapping[str, Any] | None = None,
+    off: Mapping[str, Value] | None = None,
+    deterministic: bool = False,
 ) -> Session:
     """Open a round for asking and telling; it begins, or continues where it stopped.
 
     Trial folders stand beside the store, or in `folder`; a PostgreSQL store may go without one.
+    `means`, `off` and `deterministic` are those of `Workload`: what the round's names mean. What is
+    not declared goes by the usual spelling of names, which a note of the round reports.
     """
-    return Session(round, objective, store, search, folder)
+    meaning = Meaning(means or {}, off or {}, deterministic)
+    return Session(round, objective, store, search, folder, meaning=meaning)

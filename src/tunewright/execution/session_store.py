@@ -17,15 +17,17 @@ from tunewright.design.round import Round
 from tunewright.errors import DesignError, OutOfDate, StoreError
 from tunewright.execution.account import Account
 from tunewright.execution.heartbeat import lease_s, on_duty
-from tunewright.execution.ledger import BACKUP_AGAIN_S, spool
-from tunewright.execution.prepare import suggestions
+from tunewright.execution.ledger import BACKUP_AGAIN_S, spool, spooled
+from tunewright.execution.prepare import continued_notes, notes_on, suggestions
 from tunewright.execution.retry import FINAL, from_server, persist
 from tunewright.execution.suggest import filled
+from tunewright.execution.trial_files import TrialFiles
 from tunewright.search.listed import Listed
 from tunewright.search.search import Search, vet
 from tunewright.store.claims import Claim
 from tunewright.store.leases import LeaseWatch
 from tunewright.store.provenance import capture
+from tunewright.store.rounds import ASKED, inside
 from tunewright.store.store import Store
 
 LOOK_S = 10.0  # how often a backup may be found due
@@ -58,7 +60,7 @@ class Desk:
                     meaning,
                     search=search.name,
                     suggestions=suggestions(search),
-                    command="ask and tell",
+                    command=ASKED,
                     folder="" if chosen is None else str(chosen),
                 ),
                 log.warning,
@@ -72,11 +74,24 @@ class Desk:
             self._leases = LeaseWatch(lease_s())
             self._search = search
             self._provenance = capture()
+            self.advice = (
+                *notes_on(round, objective, meaning),
+                *continued_notes(self.store, round, meaning),
+            )
+            if not self.record.continued:
+                from_server(self.store, self._keep_advice, log.warning)
             self._backup_at = 0.0  # not looked at before, by the monotonic clock
             self._held: set[int] = set()  # trials given out and not ended
+            self._files = stack.enter_context(TrialFiles())
+            self._ended = False  # some trial has: a backup is due at the close
             self._unsure = False  # a claim failed half-way: a trial may be ours unknown to us
             from_server(self.store, self._take_over, log.warning)
             self._stack = stack.pop_all()
+
+    def _keep_advice(self) -> None:
+        with self.store.transaction():
+            for note in self.advice:
+                self.store.note(self.record, note.text)
 
     def _take_over(self) -> None:
         """Take back what dead owners held, and take in what they left in the trial folders."""
@@ -88,8 +103,14 @@ class Desk:
             self.store.clear_stops(self.record.id)
 
     def close(self) -> None:
-        """Go off duty and close the store."""
-        self._stack.close()
+        """Make a backup of what has ended, go off duty and close the store."""
+        try:
+            if self._ended:
+                self.store.back_up()
+        except StoreError as error:
+            log.warning("%s", error)
+        finally:
+            self._stack.close()
 
     def claim(self, count: int) -> list[Claim]:
         """Up to `count` trials with their configurations; none when none is left."""
@@ -161,6 +182,7 @@ class Desk:
             if account.ending is None:
                 self._write(account)
             else:
+                self._leave(account)
                 persist(lambda: self._write(account), lambda said: self._keep(account, said))
         except OutOfDate as error:
             log.warning("%s", error)  # another has the trial: its result will count
@@ -172,7 +194,15 @@ class Desk:
             log.info("points wait: %s", error)
         if account.ending is not None:
             self._held.discard(account.claim.trial)
+            self._ended = True
             self._back_up()
+
+    def _leave(self, account: Account) -> None:
+        """Write the trial and its end to its folder, from which a lost store is made again."""
+        if self.root is not None:
+            account.recall(self.store)
+            folder = inside(self.root, account.claim.folder)
+            self._files.write(folder, account.claim, spooled(account))
 
     def _back_up(self) -> None:
         """Make a backup of a SQLite store if one is due: nobody else may be there to do it."""
@@ -192,10 +222,14 @@ class Desk:
         account.settle(time.monotonic())
 
     def _keep(self, account: Account, said: str) -> None:
-        """Leave an end that cannot be told yet in the trial folder, if there is one."""
+        """Bring an end that cannot be committed yet to the disk in the trial folder, if any."""
         log.warning("the end of trial %s waits: %s", account.claim.number, said)
         if self.root is not None and not account.spooled:
-            spool(account, self.root)
+            self._files.wait()  # one writer at a time
+            try:
+                spool(account, self.root)
+            except StoreError as error:
+                log.warning("%s", error)
 
     def _lost(self, account: Account, error: StoreError) -> StoreError:
         kept = "nowhere" if self.root is None else f"in {self.root / account.claim.folder}"

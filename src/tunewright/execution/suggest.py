@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from dataclasses import replace
+from typing import TypeVar
 
 from tunewright.errors import OutOfDate
 from tunewright.messages import Message
@@ -11,13 +15,43 @@ from tunewright.search.search import Search, told
 from tunewright.store.claims import Claim
 from tunewright.store.store import RoundRecord, Store
 
+Answer = TypeVar("Answer")
+
+
+def meanwhile(think: Callable[[], Answer], work: Callable[[], None] | None) -> Answer:
+    """What `think` answers; if there is `work`, it is called over and over until then.
+
+    A model-based search may think for a long time. What ends meanwhile must reach the disk.
+
+    >>> meanwhile(lambda: 2 + 2, None)
+    4
+    """
+    if work is None:
+        return think()
+    answer: Future[Answer] = Future()
+
+    def run() -> None:
+        try:
+            answer.set_result(think())
+        except BaseException as error:  # raised where the answer is awaited
+            answer.set_exception(error)
+
+    threading.Thread(target=run, name="tunewright-search", daemon=True).start()
+    while not answer.done():
+        work()
+    return answer.result()
+
 
 def filled(
-    store: Store, record: RoundRecord, search: Search, claims: Sequence[Claim]
+    store: Store,
+    record: RoundRecord,
+    search: Search,
+    claims: Sequence[Claim],
+    work: Callable[[], None] | None = None,
 ) -> tuple[list[Claim], bool]:
     """These claims with a configuration each, and whether the search had enough for all.
 
-    Those it has none for are given back.
+    Those it has none for are given back. `work` is done again and again while the search thinks.
     """
     empty = [claim for claim in claims if claim.configuration is None]
     if not empty:
@@ -30,7 +64,8 @@ def filled(
         if not own:
             continue
         # claimed and ended trials are the search's state; those to be filled now are not
-        suggested = search.suggest(study, told(results, study), len(own))
+        ask = functools.partial(search.suggest, study, told(results, study), len(own))
+        suggested = meanwhile(ask, work)
         for claim, point in zip(own, suggested, strict=False):
             try:
                 store.fill(claim, point.configuration, point.unit)

@@ -19,26 +19,38 @@ from pathlib import Path
 from tunewright.errors import StoreError
 from tunewright.execution.account import Account, Ending
 from tunewright.execution.command import Command
-from tunewright.execution.executors.executor import Assignment, Ended, Event, Executor
+from tunewright.execution.executors.executor import (
+    Assignment,
+    Ended,
+    Event,
+    Executor,
+    Noted,
+    Stepped,
+)
 from tunewright.execution.executors.inline import Inline
 from tunewright.execution.heartbeat import Heartbeat
 from tunewright.execution.interrupts import Interrupts, Wish
 from tunewright.execution.ledger import Ledger
+from tunewright.execution.line_proposals import propose
 from tunewright.execution.outcome import Verdict, conclude, needed_mb, watched_metrics
-from tunewright.execution.prepare import reproduce
+from tunewright.execution.prepare import started
+from tunewright.execution.processes.output import beginning_and_end, last_lines, log_name
 from tunewright.execution.progress import Progress
 from tunewright.execution.sources import sources
 from tunewright.execution.suggest import filled
-from tunewright.execution.watcher import Started, Watcher, Why
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
+from tunewright.progress.watcher import RoundStarted, Watcher, Why
 from tunewright.search.search import Search
 from tunewright.store.claims import Claim
 from tunewright.store.leases import LeaseWatch
 from tunewright.store.provenance import Provenance
+from tunewright.store.reason import NEVER_LOGGED
+from tunewright.store.rounds import inside
 from tunewright.store.store import RoundRecord, Store
 
 TURN_S = 0.5  # the longest wait for events: signals are heeded at least this often
+MEANWHILE_S = 0.02  # the longest wait for events while a search thinks
 LOOK_S = 1.0  # how often the store is asked for requests, dead owners and new trials
 LAST_WORDS_S = 0.2  # for ends that are on their way when the supervisor itself must end
 GRACE_S = 30.0  # between the wish to save and the end
@@ -66,6 +78,7 @@ class Undertaking:
     watch: Watcher
     claim: Callable[[int], list[Claim]]  # up to so many trials to train now
     provenance: Provenance
+    begun: RoundStarted  # what the watcher learns first
     leases: LeaseWatch = field(default_factory=LeaseWatch)
     notes: tuple[str, ...] = ()  # advice to tell at the beginning
     limit: int | None = None  # trials to bring to an end in this call
@@ -83,7 +96,9 @@ class Supervisor:
         self._watched = watched_metrics(own.workload.objective, own.workload.meaning)
         self._accounts: dict[int, Account] = {}  # by trial
         self._ledger = Ledger(own.store, own.root, own.watch.message)
-        self.progress = Progress(own.store, own.record, own.watch)
+        self.progress = Progress(own.store, own.record, own.watch, own.begun)
+        if isinstance(own.executor, Inline):
+            own.executor.watching = self._glance
         self._why: Why | None = None  # no new trials from now on
         self._wish = Wish.GO_ON  # the last one that was heeded
         self._stopped: set[int] = set()  # trials asked to stop
@@ -230,13 +245,15 @@ class Supervisor:
 
     def _start(self, claims: Sequence[Claim]) -> None:
         own = self._own
-        ready, enough = filled(own.store, own.record, own.search, claims)
+        busy = self._spool_ends if self._accounts else None
+        ready, enough = filled(own.store, own.record, own.search, claims, busy)
         if not enough:
             self._end("no suggestion", f"{own.search.name} has nothing more to suggest")
         blocked: list[Ended] = []
         assignments = [a for claim in ready if (a := self._assignment(claim, blocked))]
         for claim in ready:
-            command = reproduce(own.workload, claim.configuration or {}, claim.seed)
+            folder = own.root / claim.folder
+            command = started(own.workload, claim.configuration or {}, claim.seed, folder)
             self._accounts[claim.trial] = Account(claim, self._watched, time.monotonic(), command)
         if assignments:
             own.executor.start(own.workload, assignments)
@@ -245,11 +262,7 @@ class Supervisor:
         running = len(self._accounts) - len(ready)
         for claim in ready:
             running += 1
-            own.watch.claimed(
-                Started(
-                    claim.number, claim.study, claim.attempt, claim.configuration or {}, running
-                )
-            )
+            self.progress.claimed(claim, running)
 
     def _assignment(self, claim: Claim, blocked: list[Ended]) -> Assignment | None:
         """What to train; nothing, and its end in `blocked`, if its folder alone cannot be used."""
@@ -292,16 +305,55 @@ class Supervisor:
         for event in self._own.executor.events(self._turn_s):
             self._take(event)
 
+    def _spool_ends(self) -> None:
+        """Hear what the executor tells, and bring ends to the trial folders before any commit."""
+        for event in self._own.executor.events(MEANWHILE_S):
+            self._take(event)
+        self._ledger.spool([a for a in self._accounts.values() if a.ending is not None])
+
     def _take(self, event: Event) -> None:
         account = self._accounts.get(event.trial)
         if account is None or account.claim.attempt != event.attempt or account.ending:
             return  # of an attempt that is not ours any more
+        if isinstance(event, Noted):
+            self._note(event)
+            return
         if not isinstance(event, Ended):
             account.take(event)
+            self.progress.reached(account)
             return
         seen = self.progress.seen(account, event)
         verdict = conclude(event, seen, self._own.workload.objective, account.claim.attempts_died)
-        account.end(Ending(event, verdict))
+        account.end(Ending(event, self._with_log(account, verdict)))
+
+    def _glance(self, event: Stepped) -> None:
+        """A step of a trial that trains in this very thread, seen from another."""
+        account = self._accounts.get(event.trial)
+        if account is not None and account.ending is None:
+            account.take(event)
+            self.progress.reached(account)
+
+    def _note(self, event: Noted) -> None:
+        """Show a note of a trial, and keep it with the round."""
+        self._say(event.message.text)
+        with self._ledger.patiently(time.monotonic()):
+            self._own.store.note(self._own.record, event.message.text)
+
+    def _with_log(self, account: Account, verdict: Verdict) -> Verdict:
+        """The verdict on a program that logged nothing, with its log and what that looks like."""
+        reason = verdict.reason
+        if reason is None or reason.code != NEVER_LOGGED:
+            return verdict
+        log_file = inside(self._own.root, account.claim.folder) / log_name(account.claim.attempt)
+        command = isinstance(self._own.workload.train, Command)
+        text = beginning_and_end(log_file)
+        metric = self._own.workload.objective.metric
+        read = propose(text, metric) if command else ()
+        more = {"command": command, "read": list(read)}
+        detail = verdict.detail or last_lines(log_file)
+        return replace(
+            verdict, reason=Message(reason.code, {**reason.facts, **more}), detail=detail
+        )
 
     def _flush(self, now: float) -> None:
         due = [account for account in self._accounts.values() if account.due(now)]
@@ -326,11 +378,16 @@ class Supervisor:
             self._claim_at = time.monotonic() + SCARCE_S
         self.progress.tell(account, ending, running=len(self._accounts))
         if self._why is None and self.progress.hopeless(FIRST_FAILURES):
-            self._end(
-                "all failed",
-                f"the first {FIRST_FAILURES} trials to end have all failed, the last: "
-                f"{ending.verdict.reason}. {self._finishing()}; mend the workload, then run again",
-            )
+            facts = {
+                "trial": account.claim.number,
+                "trials": self.progress.ended,
+                "mute": self.progress.ended < FIRST_FAILURES,
+                "reason": (
+                    ending.verdict.reason or Message("trial.failed", {"text": ""})
+                ).to_data(),
+                "finishing": self._finishing(),
+            }
+            self._end("all failed", Message("round.hopeless", facts).text)
 
     def _lose(self, account: Account) -> None:
         """Our lease on it was taken: what it still does must not be seen."""

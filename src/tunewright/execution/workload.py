@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tunewright.design.guards import declared_problems
 from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value, check_plain
+from tunewright.design.spellings import understood
 from tunewright.errors import DesignError, WorkloadError
 from tunewright.execution.command import Command
 from tunewright.messages import Message
@@ -68,15 +70,17 @@ class Workload:
     eval_every: int | None = None  # steps between evaluations; None: a hundredth of training
     purpose: Purpose | None = None  # set by `tune`: the campaign that its rounds belong to
     deterministic: bool = False  # it gives the same value under every seed, and is meant to
+    # set by `run`: what a round gives to a program that takes any name
+    given_names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse what cannot be trained or judged, every problem at once."""
         problems: list[Message] = []
-        for check in (lambda: self.accepts, lambda: self.meaning):
+        for check in (lambda: self.accepts, self._declared, self._check_declared):
             try:
                 check()
             except (WorkloadError, DesignError) as error:
-                problems.extend(error.problems)
+                problems.extend(one for one in error.problems if one not in problems)
         if not isinstance(self.objective, Objective):
             problems.append(Message("workload.bad_objective", {"objective": self.objective}))
         if self.eval_every is not None and (
@@ -88,15 +92,37 @@ class Workload:
 
     @cached_property
     def meaning(self) -> Meaning:
-        """How this workload spells the playbook's names."""
+        """How this workload spells the playbook's names: as declared, else as usually spelled."""
+        names = [*sorted(self.accepts.names), *self.given_names]
+        metric = getattr(self.objective, "metric", None)
+        return understood(self._declared(), names, () if metric is None else (metric,))
+
+    def _declared(self) -> Meaning:
         return Meaning(self.means or {}, self.off or {}, self.deterministic)
+
+    def _check_declared(self) -> None:
+        """Refuse meanings of names that the program does not take."""
+        if self.accepts.takes_anything:
+            return  # its names are not known here: `guards.refuse` compares with the round's
+        problems = list(declared_problems(self.meaning, self.accepts.names))
+        if problems:
+            raise DesignError.several(problems)
+
+    def given(self, names: Iterable[str]) -> Workload:
+        """This workload as it reads a round's names, where it takes whatever it is given."""
+        if not self.accepts.takes_anything:
+            return self
+        return replace(self, given_names=tuple(names))
 
     @cached_property
     def accepts(self) -> Accepts:
         """The hyperparameters of the function's signature or of the command's template."""
         if isinstance(self.train, Command):
-            names = frozenset(self.train.hyperparameters)
-            return Accepts(names, names, self.train.takes_anything, drops_inactive=True)
+            defaults = self.train.default_values
+            names = frozenset({*self.train.hyperparameters, *defaults})
+            required = names.difference(defaults)
+            anything = self.train.takes_anything
+            return Accepts(names, required, anything, defaults, drops_inactive=True)
         return _of_function(self.train)
 
     @property

@@ -12,7 +12,7 @@ import difflib
 import math
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 from tunewright.design.conditions import Fixed, Hyperparameter, holds
@@ -20,6 +20,7 @@ from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value, same_value
 from tunewright.design.round import Round
+from tunewright.design.spellings import guess_note, understood
 from tunewright.design.study import Study
 from tunewright.errors import DesignError
 from tunewright.importers.build_round import position
@@ -84,7 +85,10 @@ def frames(
         made.append(_trial(round, layout, row, numbers[identity], logged, problems))
     problems.refuse()
     kept = [trial for trial in made if trial is not None]
-    return Results.from_parts(round, objective, kept, meaning=Meaning(means or {}))
+    meaning = understood(Meaning(means or {}), round.names, sorted(metrics))
+    results = Results.from_parts(round, objective, kept, meaning=meaning)
+    notes = tuple(note.text for note in guess_note(meaning))
+    return replace(results, notes=(*results.notes, *notes))
 
 
 @dataclass(frozen=True)

@@ -70,7 +70,7 @@ def mlflow(
         origin=f"the MLflow experiment {plain_name(name)!r}",
         name=plain_name(name),
         trials=tuple(_trial(run, objective.metric) for run in ended),
-        notes=(f"{left} runs had not ended and were left out.",) if left else (),
+        notes=(Message("imported.unfinished", {"count": left}),) if left else (),
     )
     return take_over(source, objective, options)
 

@@ -43,10 +43,6 @@ from tunewright.store.trial import Status
 INTERMEDIATE = "intermediate_value"  # the curve's name where it is not the objective's own
 MOST_STEPS = 24  # a grid of fewer points is a choice of them
 SEARCH = "optuna"  # the sampler is not recorded: TPE unless somebody chose another
-SAMPLER = (
-    "Optuna does not record its sampler, so these trials are taken as adaptive, and statistics of "
-    'the search space leave them out. Say search="random" if they were drawn at random.'
-)
 
 
 def optuna(
@@ -354,18 +350,18 @@ def _grid(distributions: Sequence[Any], seen: set[Value]) -> tuple[Value, ...] |
 
 def _notes(
     trials: Sequence[Any], taken: Sequence[ForeignTrial], metrics: Sequence[str], known: bool
-) -> Iterator[str]:
+) -> Iterator[Message]:
     if len(taken) < len(trials):
-        yield f"{len(trials) - len(taken)} trials had not ended and were left out."
+        yield Message("imported.unfinished", {"count": len(trials) - len(taken)})
     counts: Mapping[str, int] = {
         state: sum(t.state.name == state for t in trials) for state in ("PRUNED", "FAIL")
     }
     if counts["PRUNED"]:
-        yield f"{counts['PRUNED']} pruned trials: cut short, they have no value."
+        yield Message("imported.pruned", {"count": counts["PRUNED"]})
     unclear = sum(t.reason is not None and t.reason.code == NO_REASON for t in taken)
     if unclear:
-        yield f"Optuna keeps no reason for {unclear} failed trials; a nan objective is one of them."
+        yield Message("imported.no_reason", {"count": unclear})
     if len(metrics) > 1:
-        yield f"the study has several objectives ({', '.join(metrics)}); these results judge one."
+        yield Message("imported.several_objectives", {"metrics": list(metrics)})
     if not known:
-        yield SAMPLER
+        yield Message("imported.sampler_unknown")

@@ -176,9 +176,9 @@ def _last_line(text: str) -> Message | None:
     return foreign("Ray Tune", lines[-1]) if lines else no_reason("Ray Tune", "failed")
 
 
-def _notes(trials: list[ForeignTrial], unfinished: int, known: bool) -> Iterator[str]:
+def _notes(trials: list[ForeignTrial], unfinished: int, known: bool) -> Iterator[Message]:
     if unfinished:
-        yield f"{unfinished} trials had not ended and were left out."
+        yield Message("imported.unfinished", {"count": unfinished})
     ends = [
         max((max(steps) for steps, _ in trial.points.values()), default=0)
         for trial in trials
@@ -186,12 +186,7 @@ def _notes(trials: list[ForeignTrial], unfinished: int, known: bool) -> Iterator
     ]
     short = sum(end < max(ends) for end in ends) if ends else 0
     if short:
-        yield (
-            f"{short} of {len(ends)} completed trials ended before step {max(ends)}: if a "
-            "scheduler stopped them, their values are those of shorter training."
-        )
+        facts = {"count": short, "of": len(ends), "step": max(ends)}
+        yield Message("imported.ended_early", facts)
     if not known:
-        yield (
-            "the search algorithm is not Ray's own random or grid one, so these trials are taken "
-            'as adaptive. Say search="random" if they were not.'
-        )
+        yield Message("imported.search_not_rays")

@@ -30,6 +30,7 @@ from tunewright.importers.foreign import (
     plain_name,
 )
 from tunewright.importers.nearest import did_you_mean
+from tunewright.messages import Message
 from tunewright.store.results import Results
 
 EVENTS = ".tfevents."  # in the name of every event file
@@ -62,13 +63,11 @@ def tensorboard(
         trials[name].configuration |= flattened(said)
     notes = []
     if torn:
-        notes.append(f"{len(torn)} trials have an event file that is torn at its end.")
+        notes.append(Message("imported.torn_events", {"count": len(torn)}))
     without = [name for name, found in trials.items() if not found.configuration]
     if without:
-        notes.append(
-            f"{len(without)} of {len(trials)} trials logged no hyperparameters (add_hparams); "
-            "give them by configurations={folder: {...}}."
-        )
+        facts = {"count": len(without), "of": len(trials)}
+        notes.append(Message("imported.no_hyperparameters", facts))
     source = Source(
         origin=f"the TensorBoard folder {plain_name(root.resolve().name)}",
         name=plain_name(root.resolve().name),

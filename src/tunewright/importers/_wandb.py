@@ -78,7 +78,7 @@ def wandb(
 
 def _exported(
     path: Path, objective: Objective, metrics: Sequence[str]
-) -> tuple[list[ForeignTrial], list[str]]:
+) -> tuple[list[ForeignTrial], list[Message]]:
     table = csv_columns(path)
     named = {objective.metric, *objective.subject_to, *metrics}
     for name in sorted(named - set(table)):
@@ -104,9 +104,9 @@ def _exported(
         label = table["Name"][row] if "Name" in table else str(row)
         seconds = number_or_none(table["Runtime"][row]) if "Runtime" in table else None
         trials.append(_trial(label, configuration, state, points, seconds or 0.0, objective.metric))
-    notes = ["the export has final values alone: questions about curves cannot be answered."]
+    notes = [Message("imported.final_values")]
     if unfinished:
-        notes.append(f"{unfinished} runs had not ended and were left out.")
+        notes.append(Message("imported.unfinished", {"count": unfinished}))
     return trials, notes
 
 
@@ -132,7 +132,7 @@ def _trial(
 # folders of offline runs
 
 
-def _offline(root: Path, metric: str) -> tuple[list[ForeignTrial], list[str]]:
+def _offline(root: Path, metric: str) -> tuple[list[ForeignTrial], list[Message]]:
     files = list(files_below(root))
     logs = [path for path in files if path.suffix == ".wandb"]
     covered = {path.parent for path in logs}
@@ -225,8 +225,8 @@ def _refuse_aliases(root: Any, path: Path) -> None:
     )
 
 
-def _notes(torn: int, bare: int) -> Iterator[str]:
+def _notes(torn: int, bare: int) -> Iterator[Message]:
     if torn:
-        yield f"{torn} .wandb files are torn or of another version; what is whole was read."
+        yield Message("imported.torn_files", {"count": torn})
     if bare:
-        yield f"{bare} runs have no .wandb file, so only their final values are known."
+        yield Message("imported.no_curves", {"count": bare})

@@ -15,12 +15,12 @@ from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value, same_value
 from tunewright.design.round import Round
+from tunewright.design.spellings import guess_note, understood
 from tunewright.design.study import Study
 from tunewright.errors import DesignError, NotFound
 from tunewright.importers.foreign import ForeignTrial, Source, plain_name
 from tunewright.importers.nearest import did_you_mean
 from tunewright.importers.roles import Role, guess_roles
-from tunewright.importers.spellings import usual_meanings
 from tunewright.messages import Message
 from tunewright.store.curves import Batch, Curves, pack
 from tunewright.store.results import Results
@@ -68,13 +68,8 @@ def take_over(source: Source, objective: Objective, options: Options) -> Results
         raise DesignError.several([*problems[:10], *more])
     if len(placed) < len(trials):
         numbers = {trial.number for trial, _ in placed}
-        called = [repr(trial.name) for trial in trials if trial.number not in numbers]
-        others = f" and {len(called) - 8} more" if len(called) > 8 else ""
-        notes = (
-            *notes,
-            f"{len(called)} failed or pruned trials belong to no study and were left out: "
-            f"{', '.join(called[:8])}{others}.",
-        )
+        called = [trial.name for trial in trials if trial.number not in numbers]
+        notes = (*notes, Message("imported.no_study", {"trials": called}))
     made = [_trial(t, study, search, left_out) for t, study in placed]
     results = Results.from_parts(round, objective, made, meaning=meaning)
     return replace(results, search=search, notes=(*notes, *taken), imported=True)
@@ -96,18 +91,12 @@ def position(study: Study, configuration: Mapping[str, Value]) -> dict[str, floa
 
 def _meaning(
     trials: Sequence[ForeignTrial], said: Mapping[str, Any]
-) -> tuple[Meaning, tuple[str, ...]]:
+) -> tuple[Meaning, tuple[Message, ...]]:
     """What names mean: as the user says, and by their usual spelling where nothing is said."""
-    names = [name for t in trials for name in (*t.configuration, *t.points)]
-    usual = {
-        meaning: name
-        for meaning, name in usual_meanings(names).items()
-        if meaning not in said and name not in said.values()
-    }
-    if not usual:
-        return Meaning(said), ()
-    words = ", ".join(f"{name} as {meaning}" for meaning, name in usual.items())
-    return Meaning({**usual, **said}), (f"by their spelling: {words}; say means= if not.",)
+    names = dict.fromkeys(name for trial in trials for name in trial.configuration)
+    metrics = dict.fromkeys(name for trial in trials for name in trial.points)
+    found = understood(Meaning(said), names, metrics)
+    return found, tuple(guess_note(found))
 
 
 def _numbered(trials: Sequence[ForeignTrial]) -> list[ForeignTrial]:
@@ -133,7 +122,7 @@ def _check_logged(source: Source, objective: Objective, trials: Sequence[Foreign
 
 def _guessed(
     source: Source, trials: Sequence[ForeignTrial], meaning: Meaning, options: Options
-) -> tuple[Round, tuple[str, ...], frozenset[str], list[ForeignTrial]]:
+) -> tuple[Round, tuple[Message, ...], frozenset[str], list[ForeignTrial]]:
     """A round of guessed roles, its notes, what has no role, and the trials that are whole."""
     roles = guess_roles(
         trials,

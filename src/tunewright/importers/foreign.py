@@ -55,7 +55,7 @@ class Source:
     trials: tuple[ForeignTrial, ...]  # those that ended
     ranges: Mapping[str, Range] = field(default_factory=dict)  # what the source declares
     search: str = ""  # which search suggested the trials; empty: laid out beforehand, or unknown
-    notes: tuple[str, ...] = ()  # what could not be taken over
+    notes: tuple[Message, ...] = ()  # what could not be taken over
 
 
 def plain_name(name: Any) -> str:

@@ -40,7 +40,7 @@ class Roles:
     nuisance: Mapping[str, Any]
     fixed: Mapping[str, Any]
     left_out: tuple[str, ...]  # seeds, labels, and what the user left out
-    notes: tuple[str, ...]  # what was guessed and may be wrong
+    notes: tuple[Message, ...]  # what was guessed and may be wrong
     incomplete: tuple[ForeignTrial, ...] = ()  # without a value that all comparable ones have
 
 
@@ -91,15 +91,14 @@ class _Incomplete:
             lacks = (name for name in names if name not in trial.configuration)
             self._lacking.setdefault(id(trial), []).extend(lacks)
 
-    def notes(self) -> Iterable[str]:
-        """A sentence for each set of hyperparameters, with the trials that lack it."""
+    def notes(self) -> Iterable[Message]:
+        """A note for each set of hyperparameters, with the trials that lack it."""
         alike: dict[tuple[str, ...], list[str]] = {}
         for trial in self.trials:
             lacks = tuple(dict.fromkeys(self._lacking[id(trial)]))
-            alike.setdefault(lacks, []).append(_called(trial))
+            alike.setdefault(lacks, []).append(trial.name)
         for lacks, called in alike.items():
-            facts = {"listing": _listing(called), "listing_2": _listing(lacks)}
-            yield Message("importers.trials_left_out", facts).text
+            yield Message("imported.incomplete", {"trials": called, "names": list(lacks)})
 
 
 @dataclass
@@ -177,8 +176,8 @@ class _Guessing:
         facts: dict[str, Any] = {"what": what, "name": name, "declared": said}
         if name in self.unexplained:
             lacking, of = self.unexplained[name]
-            listing = _listing([_called(t) for t in lacking])
-            lacks = {"lacking": len(lacking), "trials": of, "listing": listing}
+            called = [trial.name for trial in lacking]
+            lacks = {"lacking": len(lacking), "trials": of, "called": called}
             return Message("importers.role_of_some_trials", {**facts, **lacks})
         if self.roles.get(name) == "nuisance" and name not in self.varied:
             return Message("importers.role_without_range", facts)
@@ -275,29 +274,20 @@ class _Guessing:
                 self.seen.append(name)
         return found
 
-    def notes(self, meaning: Meaning, left_out: Sequence[str]) -> tuple[str, ...]:
-        """What was guessed, in sentences."""
-        said = []
+    def notes(self, meaning: Meaning, left_out: Sequence[str]) -> tuple[Message, ...]:
+        """What was guessed."""
+        found = []
         if self.seen:
-            said.append(
-                f"the range of {_listing(self.seen)} was guessed from the values tried; say "
-                "ranges= if you know it: what is said about edges depends on it."
-            )
+            found.append(Message("imported.range_guessed", {"names": list(self.seen)}))
         if self.unexplained:
-            said.append(
-                f"{_listing(list(self.unexplained))}: only some trials have it, and no other "
-                "hyperparameter says which; it has no role in this round."
-            )
+            found.append(Message("imported.unexplained", {"names": list(self.unexplained)}))
         labels = [name for name in left_out if name not in self.roles]
         if labels:
-            said.append(
-                f"{_listing(labels)}: left out as a seed or a label, since it is no "
-                "hyperparameter; say roles= to take it in."
-            )
+            found.append(Message("imported.labels", {"names": labels}))
         steps = meaning.name("max_train_steps")
         if steps in self.varied:
-            said.append(f"{steps} varies: trials of different length are compared with each other.")
-        return tuple(said)
+            found.append(Message("imported.length_varies", {"name": steps}))
+        return tuple(found)
 
 
 def _refuse(names: Sequence[str], roles: Mapping[str, Any], ranges: Mapping[str, Any]) -> None:
@@ -377,12 +367,3 @@ def _parent(child: str, choices: Iterable[str], trials: Sequence[ForeignTrial]) 
 
 def _key(value: Value) -> tuple[bool, Value]:
     return isinstance(value, bool), value
-
-
-def _called(trial: ForeignTrial) -> str:
-    return f"trial {trial.name!r}"
-
-
-def _listing(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:8])
-    return shown if len(names) <= 8 else f"{shown} and {len(names) - 8} more"

@@ -37,6 +37,9 @@ class Arm:
     steps: float | None = None  # for how many steps it trains; None: not known
 
     def __post_init__(self) -> None:
+        wrong = [value for value in self.values if not is_number(value)]
+        if wrong:
+            raise DesignError("launch.value_not_finite", label=self.label, values=wrong)
         if self.splits and len(self.splits) != len(self.values):
             raise DesignError(
                 "launch.split_of_every_value",

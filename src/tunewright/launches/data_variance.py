@@ -35,13 +35,23 @@ Statistic = Callable[[Floats], float]
 
 
 def of_value(examples: npt.ArrayLike) -> Spread:
-    """How well one value is known from finitely many examples, being their mean.
+    """How well the value of one run is known from finitely many examples, being their mean.
+
+    Give one number per example, or a row of them for each run: the variance is then the mean of
+    the runs' own. Averaging the runs first would tell how well their average is known, which is
+    less than the variance of the one run that is used.
 
     >>> right = [1, 1, 0, 1] * 25
-    >>> of_value(right).sd.__round__(4)
-    0.0435
+    >>> of_value(right).sd.__round__(4), of_value([right, right[::-1]]).sd.__round__(4)
+    (0.0435, 0.0435)
     """
-    return _of_mean(_rows(examples, "the examples"), "variance.examples")
+    values = np.atleast_2d(np.asarray(examples, dtype=float))
+    runs = [_rows(run, "the examples") for run in values]
+    sd = float(np.sqrt(np.mean([run.var(ddof=1) for run in runs]) / len(runs[0])))
+    low, high = chi_square_interval(sd, len(runs[0]) - 1)
+    facts = {"examples": len(runs[0]), "runs": len(runs)}
+    how = Message("variance.examples" if len(runs) == 1 else "variance.examples_of_runs", facts)
+    return Spread("data", sd, low, high, len(runs[0]) - 1, how)
 
 
 def of_gain(
@@ -81,6 +91,12 @@ def by_split(arm: Arm) -> Spread | None:
 
 def examples_of(results: Results, trials: Iterable[Trial]) -> Floats | None:
     """What the trials kept per example, averaged over them; None if none kept anything."""
+    found = runs_of(results, trials)
+    return None if found is None else np.asarray(found.mean(axis=0))
+
+
+def runs_of(results: Results, trials: Iterable[Trial]) -> Floats | None:
+    """What each of the trials kept per example, a row for each that did; None if none did."""
     found = []
     for trial in trials:
         path = Path(results.root, trial.folder, FILE) if results.root and trial.folder else None
@@ -90,7 +106,7 @@ def examples_of(results: Results, trials: Iterable[Trial]) -> Floats | None:
         return None
     if len({len(own) for own in found}) > 1:
         raise DesignError("launch.trials_differ_in_examples", file=FILE)
-    return np.asarray(np.mean(found, axis=0))
+    return np.stack(found)
 
 
 def _read(path: Path) -> Floats:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from tunewright import messages
 from tunewright.facts import Facts
 from tunewright.launches.plan import Claim
-from tunewright.messages import Message, Text
+from tunewright.messages import Message, Text, markup, words
 
 Verdict = Literal["launch", "keep", "undecided"]
 Method = Literal["one variance", "a variance each", "paired by split", "none"]
@@ -79,3 +79,30 @@ class Launch(Facts):
     def __str__(self) -> str:
         """The headline."""
         return self.headline
+
+    def __repr__(self) -> str:
+        """The headline and the two arms, on one line."""
+        arms = f"{self.candidate} against {self.baseline}"
+        return words.one_line(f"<{self.headline} ({arms})>")
+
+    def _repr_html_(self) -> str:
+        """A card for a notebook: the headline, the numbers, the reasons, what limits them."""
+        numbers = {
+            "candidate": self.candidate,
+            "baseline": self.baseline,
+            "probability": None
+            if self.probability is None
+            else words.probability(self.probability),
+            "gain": self.gain,
+            "interval": None if self.interval is None else _interval(self.interval),
+            "runs": " + ".join(str(runs) for runs in self.runs),
+        }
+        facts: dict[str, Any] = {
+            Message(f"card.label.{n}").text: v for n, v in numbers.items() if v is not None
+        }
+        limits = [Message("card.limits", {"text": one.text}).text for one in self.caveats]
+        return markup.card(self.headline, [*self.reasons, *limits], facts=facts)
+
+
+def _interval(ends: tuple[float, float]) -> str:
+    return " … ".join(words.number(end) for end in ends)

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 
 from tunewright.errors import DesignError
 from tunewright.execution.repeat import repeated
-from tunewright.execution.watcher import Summary, Watcher
 from tunewright.execution.workload import Workload
 from tunewright.finding import Finding
 from tunewright.launches.arm import Arm
@@ -21,6 +20,7 @@ from tunewright.launches.plan import FIVE_LOOKS, Plan
 from tunewright.launches.replicate import resplit
 from tunewright.launches.terms import LaunchTerms
 from tunewright.messages import Message
+from tunewright.progress.watcher import Summary, Watcher
 from tunewright.stats.gain import History
 from tunewright.stats.spread import Spread
 from tunewright.store.repeats import Repeats

@@ -12,9 +12,9 @@ from dataclasses import replace
 from tunewright.design.round import Round
 from tunewright.errors import DesignError
 from tunewright.execution.run import supervised
-from tunewright.execution.watcher import Summary, Watcher
 from tunewright.execution.workload import Workload
 from tunewright.launches.arm import Arm
+from tunewright.progress.watcher import Summary, Watcher
 from tunewright.seeds import derived
 from tunewright.store.results import Results
 from tunewright.store.store import Store

@@ -3,6 +3,9 @@
 Without a named one the baseline is the trial launched last. Before the first launch it is the best
 trial of the round's own starting point: the setting of its scientific hyperparameters that
 switches the feature off (`off=` of the workload), else the first one listed.
+
+A round is read together with those it continues, as `tw.load` reads it: the best trial may be one
+of theirs. Each of the two trials then stands in the round that ran it, where its repeats are.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from tunewright.launches import lineage
 from tunewright.launches.lineage import Place
 from tunewright.launches.looks import known
 from tunewright.messages import Message
+from tunewright.store.joined import with_earlier
 from tunewright.store.repeats import Repeats
 from tunewright.store.results import Results
 from tunewright.store.store import Store
@@ -47,13 +51,14 @@ def rivals(store: Store, results: Results, number: int | None, against: Named | 
     """The two trials a launch compares; `number` is the candidate's, by default the best."""
     if against is not None:
         theirs, trial = _named(store, results, against)
-        return _pair(results, number, theirs, trial, Message("launch.baseline_named"))
+        other = _where_it_ran(store, results, trial)
+        return _pair(store, results, number, other, Message("launch.baseline_named"))
     now = lineage.baseline(store)
     if now is not None:
         theirs = _judged_alike(store, results, now.place.round)
-        trial = theirs.trial(now.place.trial)
+        other = known(theirs, theirs.trial(now.place.trial))
         why = Message("launch.baseline_launched")
-        return _pair(results, number, theirs, trial, why, now.runs)
+        return _pair(store, results, number, other, why, now.runs)
     start = _start(results)
     if start is None:
         command = shlex.join(["tunewright", "launch", results.round.name])
@@ -65,7 +70,7 @@ def rivals(store: Store, results: Results, number: int | None, against: Named | 
             raise NotFound("launch.no_other_setting", round=results.round.name, label=start.label)
         number = others[0].number
     why = Message("launch.baseline_start", {"study": start.label})
-    return _pair(results, number, results, theirs_best, why)
+    return _pair(store, results, number, _where_it_ran(store, results, theirs_best), why)
 
 
 def of_round(store: Store, trial: Trial) -> tuple[str, int]:
@@ -77,33 +82,50 @@ def of_round(store: Store, trial: Trial) -> tuple[str, int]:
     return round_of(store, trial).name, trial.number
 
 
-def as_recorded(store: Store, name: str, objective: Results | None) -> Results:
-    """A round as the store has it, judged by these results' objective."""
-    recorded = store.results(name)
+def as_recorded(
+    store: Store, name: str, objective: Results | None, *, earlier: bool = False
+) -> Results:
+    """A round as the store has it, with those it continues if asked, judged alike."""
+    recorded = with_earlier(store, name) if earlier else store.results(name)
     if objective is None or objective.objective == recorded.objective:
         return recorded
     return recorded.with_objective(objective.objective)
 
 
 def _pair(
+    store: Store,
     results: Results,
     number: int | None,
-    theirs: Results,
-    trial: Trial,
+    other: Repeats,
     why: Message,
     won_with: int = 0,
 ) -> Rivals:
-    candidate = results.best() if number is None else results.trial(number)
-    if (results.round.name, candidate.number) == (theirs.round.name, trial.number):
-        raise DesignError(
-            "launch.already_the_baseline", trial=trial.number, round=results.round.name
-        )
-    return Rivals(known(results, candidate), known(theirs, trial), why, won_with)
+    place = Place.of(other.results, other.of)
+    found = _best_but(results, place) if number is None else results.trial(number)
+    own = _where_it_ran(store, results, found)
+    if Place.of(own.results, own.of) == place:
+        raise DesignError("launch.already_the_baseline", trial=place.trial, round=place.round)
+    return Rivals(own, other, why, won_with)
 
 
-def _judged_alike(store: Store, results: Results, name: str) -> Results:
-    """The baseline's round, by another objective where the candidate's is judged by another."""
-    theirs = store.results(name)
+def _best_but(results: Results, baseline: Place) -> Trial:
+    """The best trial; a baseline that an earlier round ran has been launched from there already."""
+    for trial in results.top(len(results.trials)):
+        if trial.origin != (baseline.round, baseline.trial):
+            return trial
+    return results.best()
+
+
+def _where_it_ran(store: Store, results: Results, trial: Trial) -> Repeats:
+    """A trial with its repeats in the round that ran it, which may be an earlier one."""
+    name, number = of_round(store, trial)
+    own = _judged_alike(store, results, name)
+    return known(own, own.trial(number))
+
+
+def _judged_alike(store: Store, results: Results, name: str, *, earlier: bool = False) -> Results:
+    """A round, by another objective where the candidate's is judged by another."""
+    theirs = with_earlier(store, name) if earlier else store.results(name)
     changed = store.round(results.round.name).objective != results.objective
     return theirs.with_objective(results.objective) if changed else theirs
 
@@ -115,7 +137,7 @@ def _named(store: Store, results: Results, named: Named) -> tuple[Results, Trial
         theirs = _judged_alike(store, results, name)
         return theirs, theirs.trial(own)
     if isinstance(named, Results):
-        theirs = _judged_alike(store, results, named.round.name)
+        theirs = _judged_alike(store, results, named.round.name, earlier=True)
         return theirs, theirs.best()
     if isinstance(named, int) or named.isdigit():
         return results, results.trial(int(named))
@@ -127,7 +149,7 @@ def _named(store: Store, results: Results, named: Named) -> tuple[Results, Trial
         near = difflib.get_close_matches(name, names, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"there is: {', '.join(names)}."
         raise NotFound("launch.unknown_baseline", named=named, hint=hint)
-    theirs = _judged_alike(store, results, name)
+    theirs = _judged_alike(store, results, name, earlier=True)
     return theirs, theirs.trial(int(number)) if number else theirs.best()
 
 

@@ -21,15 +21,17 @@ from tunewright.checks.trial_sd import seedless_trials
 from tunewright.checks.variance import optimism, spread
 from tunewright.errors import DesignError
 from tunewright.execution.repeat import repeated
-from tunewright.execution.watcher import Summary, Watcher
+from tunewright.execution.run import watcher_of
 from tunewright.execution.workload import Workload
 from tunewright.facts import Facts
 from tunewright.launches.arm import Arm
-from tunewright.launches.data_variance import by_split, examples_of, of_gain, of_value
+from tunewright.launches.data_variance import by_split, of_gain, of_value, runs_of
 from tunewright.launches.replicate import known_splits, replicate, replicates, resplit
 from tunewright.launches.rivals import as_recorded
 from tunewright.launches.study_variance import from_halves, from_replicates
-from tunewright.messages import Message
+from tunewright.messages import Message, markup, words
+from tunewright.progress.choose import Wanted
+from tunewright.progress.watcher import Summary, Watcher
 from tunewright.stats.noise import Floats
 from tunewright.stats.spread import Spread
 from tunewright.store.results import Results
@@ -52,8 +54,30 @@ class Variances(Facts):
     splits: Spread | None  # the best configuration, on other splits
     optimism: float | None  # by which the best value is too good, at least: it was picked
     missing: Mapping[Unknown, Action] = field(default_factory=dict)  # how to measure the rest
+    rough: Mapping[Unknown, Action] = field(default_factory=dict)  # how to measure it better
     seedless: tuple[int, ...] = ()  # trials whose repeats were all the same: no seed is used
     interrupted: bool = False  # somebody stopped the training that was to measure it
+
+    def __repr__(self) -> str:
+        """What is known, a line each."""
+        return f"<Variances of {self.round!r}>\n{self}"
+
+    def _repr_html_(self) -> str:
+        """A table for a notebook: each source with its standard deviation, and how to know more."""
+        known = [self.trial, *self.study.values(), self.data, self.data_of_gain, self.splits]
+        rows = tuple(
+            (s.source, s.sd, f"{words.number(s.low)} … {words.number(s.high)}", s.how)
+            for s in known
+            if s is not None
+        )
+        names = ("source", "sd", "interval", "how")
+        columns = tuple(Message(f"card.label.{name}").text for name in names)
+        facts = {"round": self.round, "metric": self.metric}
+        title = Message("card.variances", facts).text
+        seedless = {"trials": list(self.seedless)}
+        said = [messages.text("repeat.identical", seedless)] if self.seedless else []
+        calls = [(action.call, action.text) for action in self.missing.values()]
+        return markup.card(title, said, table=markup.Table(columns, rows), actions=calls)
 
     def __str__(self) -> str:
         """One line for each that is known."""
@@ -72,7 +96,7 @@ def variance(
     studies: int | None = None,
     splits: int | None = None,
     store: str | os.PathLike[str] | None = None,
-    watch: Watcher | None = None,
+    progress: Wanted = "auto",
 ) -> Variances:
     """Trial, study and data variance of a round, from what its store has.
 
@@ -80,7 +104,7 @@ def variance(
     has so many repeats, `studies` runs the whole search again until there are so many of it, and
     `splits` trains the best trial on each of so many data splits. The store is the workload's, the
     one the results were read from, or `store` (needed for results of a PostgreSQL store with a
-    password).
+    password). `progress` is as for `run`.
 
         print(tw.variance(tw.load("tuning.db", "depth")))
         tw.variance(results, workload, times=5, studies=3)
@@ -89,6 +113,7 @@ def variance(
     if times or studies or splits:
         if workload is None:
             raise DesignError("variance.no_workload")
+        watch = watcher_of(progress, workload)
         summary = _measure(results, workload, times, studies, splits, watch)
     address = store or (workload.store if workload is not None else results.store)
     if not address:  # results that were never in a store
@@ -129,8 +154,10 @@ def variances_of(
     missing: dict[Unknown, Action] = {}
     if trial is None:
         missing["trial"] = Advise("use_the_seed") if seedless else Repeat(name)
-    if not replicates:
-        missing["study"] = MeasureVariance(name, studies=3)
+    rough: dict[Unknown, Action] = {}
+    if not replicates:  # halves tell within a factor of two
+        known = rough if len(studies) == len(results.studies) else missing
+        known["study"] = MeasureVariance(name, studies=3)
     if data is None:
         missing["data"] = Advise("save_per_example")
     if splits is None:
@@ -145,6 +172,7 @@ def variances_of(
         splits=None if splits is None else by_split(splits),
         optimism=_optimism(results, trial),
         missing=missing,
+        rough=rough,
         seedless=seedless,
     )
 
@@ -179,21 +207,27 @@ def _groups(results: Results) -> list[list[float]]:
 
 def _data(results: Results, best: Trial) -> tuple[Spread | None, Spread | None]:
     """The data variance of the best value, and of its difference to the best other study."""
-    own = _examples(results, best)
-    if own is None:
+    runs, own = _runs(results, best), _examples(results, best)
+    if runs is None or own is None:
         return None, None
     for rival in results.top(len(results.trials)):
         if rival.study != best.study or len(results.studies) == 1:
             other = _examples(results, rival) if rival.number != best.number else None
             if other is not None and len(other) == len(own):
-                return of_value(own), of_gain(own, other)
-    return of_value(own), None
+                return of_value(runs), of_gain(own, other)
+    return of_value(runs), None
+
+
+def _runs(results: Results, trial: Trial) -> Floats | None:
+    """What its repeats kept per example, a row for each of them; its own where they kept none."""
+    found = runs_of(results, results.repeats(trial))
+    return runs_of(results, [trial]) if found is None else found
 
 
 def _examples(results: Results, trial: Trial) -> Floats | None:
-    """Of its repeats if they kept any, since they average the luck of the seed; else its own."""
-    found = examples_of(results, results.repeats(trial))
-    return examples_of(results, [trial]) if found is None else found
+    """The same averaged over the repeats: their difference holds less of the seeds' noise."""
+    found = _runs(results, trial)
+    return None if found is None else np.asarray(found.mean(axis=0))
 
 
 def _optimism(results: Results, trial: Spread | None) -> float | None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from tunewright import messages
 from tunewright.checks.checklist import check
 from tunewright.errors import DesignError
-from tunewright.execution.watcher import Watcher
+from tunewright.execution.run import watcher_of
 from tunewright.execution.workload import Workload
 from tunewright.facts import Facts
 from tunewright.launches import lineage
@@ -33,7 +33,9 @@ from tunewright.launches.replicate import replicates
 from tunewright.launches.rivals import Named, Rivals, as_recorded, of_round, rivals
 from tunewright.launches.study_variance import luck_of_gain
 from tunewright.launches.terms import LaunchTerms
-from tunewright.messages import Message, Text
+from tunewright.messages import Message, Text, markup, words
+from tunewright.progress.choose import Wanted
+from tunewright.progress.watcher import Watcher
 from tunewright.stats.gain import History
 from tunewright.store.results import Results
 from tunewright.store.store import Store
@@ -78,6 +80,17 @@ class LaunchReport(Facts):
         """The headline."""
         return self.headline
 
+    def __repr__(self) -> str:
+        """The headline and the two arms, on one line."""
+        arms = f"{self.candidate} against {self.baseline}"
+        return words.one_line(f"<{self.headline} ({arms})>")
+
+    def _repr_html_(self) -> str:
+        """The decision as a card; a plan or a first baseline by its headline."""
+        if self.decision is not None and not self.interrupted:
+            return self.decision._repr_html_()
+        return markup.card(self.headline, [f"{self.candidate}", f"{self.baseline or ''}"])
+
 
 def launch(
     candidate: Results | Trial,
@@ -89,7 +102,7 @@ def launch(
     first: bool = False,
     dry_run: bool = False,
     why: str = "",
-    watch: Watcher | None = None,
+    progress: Wanted = "auto",
     on_look: OnLook | None = None,
 ) -> LaunchReport:
     """Decide whether a candidate becomes the baseline: train both again, decide, and record it.
@@ -97,17 +110,19 @@ def launch(
     The candidate is a trial, or the best trial of some results (or the one with the number
     `trial`). `against` names the baseline: a trial, results (their best trial), "ROUND", "ROUND:7",
     or the number of a trial of the candidate's round; by default what was launched last, and before
-    the first launch the best trial of the round's starting point. `terms` is what is asked, see
+    the first launch the best trial of the round's starting point. Results count together with the
+    rounds that they continue, as `tw.load` and `tw.check` read them. `terms` is what is asked, see
     `LaunchTerms`; without a plan in them the runs are looked at 3, 5, 8, 13 and 20 times each.
 
     A decision is recorded with `why`, and one to launch makes the candidate the baseline of the
     next. What the checklist forbids costs no run and is not recorded. `first` makes the candidate
     the first baseline without a comparison; `dry_run` returns the plan and its cost and runs
-    nothing. `watch` follows the training, `on_look` receives the decision of every look.
+    nothing. `progress` is as for `run`, `on_look` receives the decision of every look.
 
         report = tw.launch(results, workload, terms=tw.LaunchTerms(complexity=0.002))
         report.decision.verdict, report.now
     """
+    watch = watcher_of(progress, workload)
     terms = terms or LaunchTerms()
     if workload.deterministic:
         terms = replace(terms, deterministic=True)
@@ -116,12 +131,12 @@ def launch(
         if first:
             return _first(store, results, number, why)
         pair = rivals(store, results, number, against)
-        question = _question(store, pair, terms)
+        question = _question(store, pair, results, terms)
     plan = planned(pair, question, results)
     own, other = pair.places
     if dry_run:
         return LaunchReport(own, other, plan)
-    if plan.unfinished and watch is not None:
+    if plan.unfinished:
         facts = {"trials": plan.unfinished, "round": results.round.name}
         watch.message(Message("launch.still_running", facts).text)
     looks: list[Look] = []
@@ -151,15 +166,15 @@ def launch(
 def _candidate(
     store: Store, candidate: Results | Trial, number: int | None
 ) -> tuple[Results, int | None]:
-    """The candidate's round as the store has it now, and the candidate's number; None: the best."""
+    """The round with those it continues, as the store has them now, and the candidate's number."""
     if isinstance(candidate, Results):
-        return as_recorded(store, candidate.round.name, candidate), number
+        return as_recorded(store, candidate.round.name, candidate, earlier=True), number
     if not isinstance(candidate, Trial):
         raise DesignError("launch.not_a_candidate", candidate=candidate)
     if number is not None:
         raise DesignError("final_test.trial_of_a_trial")
     name, own = of_round(store, candidate)
-    return as_recorded(store, name, None), own
+    return as_recorded(store, name, None, earlier=True), own
 
 
 def _first(store: Store, results: Results, number: int | None, why: str) -> LaunchReport:
@@ -173,14 +188,14 @@ def _first(store: Store, results: Results, number: int | None, why: str) -> Laun
     return LaunchReport(place, None, recorded=key, now=place)
 
 
-def _question(store: Store, pair: Rivals, terms: LaunchTerms) -> Question:
+def _question(store: Store, pair: Rivals, results: Results, terms: LaunchTerms) -> Question:
     """The terms with what the checklist and the store add to them."""
     past = History.declared(terms.sd) if terms.sd is not None else _history(store, pair)
     by_split = terms.splits is not None
     candidates = terms.candidates or 1 + lineage.tried(store, *pair.places)
     question = Question(
         replace(terms, candidates=candidates),
-        findings=tuple(check(pair.candidate.results)),
+        findings=tuple(check(results)),
         looked=lineage.looked(store, *pair.places, by_split=by_split),
         history=past,
     )

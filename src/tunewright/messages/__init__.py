@@ -9,32 +9,56 @@ package per language holds the sentences (`en`), so a translation touches nothin
     action("run_trials", facts)           ->  what the action does, in a few words
 
 What a reader can type differs: the same fact is a call in Python and a line of the project's file
-at a shell. Whoever shows a text says who reads it (`Reader`); Python is the default.
+at a shell. A command runs inside `read_by("shell")`; everywhere else Python is the reader.
 """
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from string import Formatter
 from types import ModuleType
 from typing import Any, Literal
 
-from tunewright.messages import words
+from tunewright.messages import declarations, words
 
 LANGUAGE = "en"
 Reader = Literal["python", "shell"]
 Facts = Mapping[str, Any]
 Wording = str | Callable[[Facts], str]  # a format string over the facts, or a function of them
 Template = Wording | Mapping[Reader, Wording]  # or one wording for each reader
+_usual: list[Reader] = ["python"]  # the last one reads what this process shows, in every thread
+_now: ContextVar[Reader | None] = ContextVar("_now", default=None)  # of the text being made
 
 
 class Text(str):
     """Rendered text: for readers only. No code outside this package may look inside it."""
 
     __slots__ = ()
+
+
+@contextlib.contextmanager
+def read_by(reader: Reader) -> Iterator[None]:
+    """Make every sentence of this process for a reader, wherever nobody names another one.
+
+    >>> with read_by("shell"):
+    ...     reader()
+    'shell'
+    """
+    _usual.append(reader)
+    try:
+        yield
+    finally:
+        _usual.pop()
+
+
+def reader() -> Reader:
+    """Who reads the sentences that are made now."""
+    return _now.get() or _usual[-1]
 
 
 @dataclass(frozen=True)
@@ -87,7 +111,7 @@ class Words:
         return ". ".join([self.headline, *self.evidence])
 
 
-def text(code: str, facts: Facts, reader: Reader = "python") -> Text:
+def text(code: str, facts: Facts, reader: Reader | None = None) -> Text:
     """The sentence that a code and its facts stand for."""
     catalogue: Mapping[str, Template] = _language().SENTENCES
     return Text(fill(catalogue[code], facts, reader))
@@ -98,11 +122,14 @@ def is_code(code: str) -> bool:
     return code in _language().SENTENCES
 
 
+def message_from(data: Facts) -> Message:
+    """The message that plain data of `Message.to_data` means."""
+    return Message(data["code"], {name: one for name, one in data.items() if name != "code"})
+
+
 def sentence(message: Message | Facts) -> Text:
     """The sentence of a message, or of its plain data as the database has it."""
-    if isinstance(message, Message):
-        return message.text
-    return text(message["code"], {name: one for name, one in message.items() if name != "code"})
+    return (message if isinstance(message, Message) else message_from(message)).text
 
 
 def finding(check: str, verdict: str, facts: Facts) -> Words:
@@ -123,24 +150,38 @@ def section(check: str) -> Text:
     return Text(_language().SECTIONS[check])
 
 
-def fill(template: Template, facts: Facts, reader: Reader = "python") -> str:
-    """A template with its facts filled in.
+def fill(template: Template, facts: Facts, reader: Reader | None = None) -> str:
+    """A template with its facts filled in; messages among them are for the same reader.
 
     >>> fill("{n:count trial} took {s:duration} at {rate:number}", {"n": 2, "s": 61, "rate": 1e-4})
     '2 trials took 1m01 at 1e-4'
     """
+    chosen = reader or _now.get() or _usual[-1]
     if isinstance(template, Mapping):
-        template = template[reader]
-    if callable(template):
-        return template(facts)
-    return _FORMATTER.vformat(template, (), facts)
+        template = template[chosen]
+    before = _now.set(chosen)
+    try:
+        return template(facts) if callable(template) else _FORMATTER.vformat(template, (), facts)
+    finally:
+        _now.reset(before)
 
 
 class _Formatter(Formatter):
-    """Format fields by what they are: number, duration, percent, count NOUN, list and so on."""
+    """Format fields by what they are: number, duration, percent, count NOUN, list and so on.
+
+    `{declare.means.train_loss}` is a declaration, as the reader writes it; the name of another one
+    is a fact: `{meaning:means}`, or with the value `{name:off {constant}}`.
+    """
+
+    def get_value(self, key: int | str, args: Any, kwargs: Any) -> Any:
+        return _TABLES if key == "declare" else super().get_value(key, args, kwargs)
 
     def format_field(self, value: Any, format_spec: str) -> Any:
         kind, _, rest = format_spec.partition(" ")
+        if isinstance(value, _Declaration):
+            return declared(value.table, value.name, declarations.read_value(format_spec))
+        if kind in declarations.TABLES:
+            return declared(kind, str(value), declarations.read_value(rest))
         if kind == "number":
             return words.number(value)
         if kind == "duration":
@@ -151,6 +192,8 @@ class _Formatter(Formatter):
             return words.probability(value)
         if kind == "list":
             return ", ".join(words.value(one) for one in value)
+        if kind == "few":
+            return words.few(value)
         if kind == "count":
             noun, _, plural = rest.partition("/")
             return words.count(value, noun, plural or None)
@@ -160,6 +203,8 @@ class _Formatter(Formatter):
             return " and ".join(f"{name} in {words.range_of(one)}" for name, one in value.items())
         if kind == "message":  # a sentence inside a sentence
             return sentence(value)
+        if kind == "words":  # arguments of a command, as a shell takes them
+            return shlex.join(str(one) for one in value)
         if kind == "quoted":  # an argument of a command, as a shell takes it
             return shlex.quote(str(value))
         if kind == "settings":
@@ -167,7 +212,48 @@ class _Formatter(Formatter):
         return super().format_field(value, format_spec)
 
 
+@dataclass(frozen=True)
+class _Declaration:
+    """One entry of a table of declarations."""
+
+    table: str
+    name: str
+
+
+class _Table:
+    """Makes the declarations of one table, by attribute: a format string has no calls."""
+
+    def __init__(self, table: str) -> None:
+        self._table = table
+
+    def __getattr__(self, name: str) -> _Declaration:
+        return _Declaration(self._table, name)
+
+
+class _Tables:
+    """The tables of declarations, by attribute."""
+
+    means = _Table("means")
+    off = _Table("off")
+    workload = _Table("workload")
+
+
+_TABLES = _Tables()
 _FORMATTER = _Formatter()
+
+
+def declared(table: str, name: str, value: Any = None) -> str:
+    """A declaration of the workload, as the reader writes it; None where the value is open.
+
+    >>> declared("off", "dropout", 0.0)
+    'off={"dropout": 0.0}'
+    >>> with read_by("shell"):
+    ...     declared("off", "dropout", 0.0)
+    'dropout = 0.0 under [workload.off] in tunewright.toml'
+    """
+    if reader() == "shell":
+        return declarations.as_setting(table, name, value)
+    return declarations.as_argument(table, name, value)
 
 
 def _language() -> ModuleType:

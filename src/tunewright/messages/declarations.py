@@ -1,18 +1,12 @@
-"""What a workload declares, as a line of tunewright.toml for readers at a shell.
-
-Advice carries a declaration as facts and renders it for its reader. Errors and probes still spell
-it in Python inside a sentence; `in_project_file` rewrites those for a shell until they carry facts.
-"""
+"""What a workload declares, in Python and as a line of tunewright.toml."""
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from typing import Any
 
-_CALL = re.compile(r"Workload\((?:\.\.\., )?((?:means|off)=\{[^{}]*\})\)")
-_ENTRY = re.compile(r'\b(means|off)=\{"(\w+)": ([^{}]*)\}')
+TABLES = ("means", "off")  # of the workload; `workload` itself holds single settings
 
 
 def as_setting(table: str, name: str, value: Any = None) -> str:
@@ -20,19 +14,35 @@ def as_setting(table: str, name: str, value: Any = None) -> str:
 
     >>> as_setting("means", "train_loss", "train/loss")
     'train_loss = "train/loss" under [workload.means] in tunewright.toml'
+    >>> as_setting("workload", "deterministic", True)
+    'deterministic = true under [workload] in tunewright.toml'
     """
-    return f"{name} = {_value(value)} under [workload.{table}] in tunewright.toml"
+    where = f"workload.{table}" if table in TABLES else table
+    return f"{name} = {_value(value)} under [{where}] in tunewright.toml"
 
 
-def in_project_file(text: str) -> str:
-    """A sentence of an error or a probe, with its declarations as lines of the project's file.
+def as_argument(table: str, name: str, value: Any = None) -> str:
+    """The same as Python writes it, an argument of `tw.Workload`.
 
-    >>> in_project_file('say so: means={"train_loss": "train/loss"}.')
-    'say so: train_loss = "train/loss" under [workload.means] in tunewright.toml.'
-    >>> in_project_file('Workload(..., means={"chance": ...}): the loss of a guess')
-    'chance = ... under [workload.means] in tunewright.toml: the loss of a guess'
+    >>> as_argument("means", "train_loss", "train/loss"), as_argument("off", "schedule")
+    ('means={"train_loss": "train/loss"}', 'off={"schedule": ...}')
+    >>> as_argument("workload", "deterministic", True)
+    'deterministic=True'
     """
-    return _ENTRY.sub(r"\2 = \3 under [workload.\1] in tunewright.toml", _CALL.sub(r"\1", text))
+    shown = str(value) if isinstance(value, bool) else _value(value)
+    return f'{table}={{"{name}": {shown}}}' if table in TABLES else f"{name}={shown}"
+
+
+def read_value(text: str) -> Any:
+    """The value that a format field writes: JSON, or else a text; None for an empty one.
+
+    >>> [read_value(text) for text in ("true", "0.0", "constant", "")]
+    [True, 0.0, 'constant', None]
+    """
+    try:
+        return json.loads(text) if text else None
+    except ValueError:
+        return text
 
 
 def _value(value: Any) -> str:

@@ -1,32 +1,62 @@
-"""Findings as markup: headline, evidence and actions, in a report and in a notebook."""
+"""Findings and cards as markup, in a report and in a notebook: everything said is escaped.
+
+Templates are rendered by Jinja with escaping on; control characters become visible first.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 from html import escape
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from tunewright.messages import Words, words
 
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
 SIGNS = {"warn": "warn", "note": "note", "ok": "ok", "cannot_judge": "?"}
-STYLE = """
-.tunewright .findings{list-style:none;padding:0;margin:.2rem 0}
-.tunewright .findings li{margin:.6rem 0;padding-left:4.2rem;position:relative}
-.tunewright .sign{position:absolute;left:0;width:3.4rem;text-align:center;border-radius:3px;
- font-weight:600;font-size:.85rem;print-color-adjust:exact}
-.tunewright .warn{background:#D55E00;color:#fff}
-.tunewright .note{background:#CFE6F5;color:#003D60}
-.tunewright .ok{background:#D5EFE6;color:#00513B}
-.tunewright .cannot_judge{background:#e8e8e8;color:#444}
-.tunewright .headline{display:block}
-.tunewright .check{color:#666;font-size:.85rem;margin-right:.6rem}
-.tunewright .evidence{display:block;color:#444;font-size:.92rem}
-.tunewright .action{display:block;color:#444;font-size:.92rem}
-.tunewright code{font:13px/1.4 ui-monospace,Menlo,Consolas,monospace;background:#f1f1f1;
- padding:.05rem .3rem;border-radius:3px;overflow-wrap:anywhere}
-"""
+TEMPLATES = Path(__file__).parent / "templates"
+MOST_ROWS = 60  # of a table in a notebook
 
 Entry = tuple[Sequence[str], Words]  # the settings that it holds for, and what was found
+
+
+@cache
+def environment(folder: Path = TEMPLATES) -> Environment:
+    """The templates of a folder: every value is escaped, and none may be missing."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    return Environment(
+        loader=FileSystemLoader([folder, TEMPLATES]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=harmless,
+    )
+
+
+@cache
+def style() -> str:
+    """The style of findings, for a page or a notebook."""
+    return (TEMPLATES / "findings.css").read_text(encoding="utf-8")
+
+
+def harmless(value: Any) -> Any:
+    """A value as a page may show it: text on one line without control characters."""
+    if hasattr(value, "__html__"):  # markup that a template of ours made
+        return value
+    return words.one_line(str(value))
+
+
+def render(name: str, folder: Path = TEMPLATES, **facts: Any) -> str:
+    """A template filled in; the result is safe to stand inside another one."""
+    from markupsafe import Markup
+
+    return Markup(environment(folder).get_template(name).render(**facts))
 
 
 def finding(
@@ -37,28 +67,61 @@ def finding(
     section: str = "",
 ) -> str:
     """One question with one verdict: what was found for each setting, then what to do about all."""
-    sign = f'<span class="sign {verdict}">{SIGNS[verdict]}</span>'
-    where = f' title="{text(section)}"' if section else ""
-    label = f'<span class="check"{where}>{text(check)}</span>'
-    lines = []
-    for place, (about, found) in enumerate(entries):
-        of = f" <em>{text(', '.join(about))}</em>" if about else ""
-        asked = label if place == 0 else ""
-        said = f"{asked}<strong>{text(found.headline)}</strong>{of}"
-        lines.append(f'<span class="headline">{said}</span>')
-        lines += [f'<span class="evidence">{text(line)}</span>' for line in found.evidence]
-    for code, does in actions:
-        typed = f"<code>{text(code)}</code> " if code else ""
-        lines.append(f'<span class="action">→ {typed}{text(does)}</span>')
-    return f"<li>{sign}{''.join(lines)}</li>"
+    return render(
+        "finding.html",
+        verdict=verdict,
+        sign=SIGNS[verdict],
+        check=check,
+        section=section,
+        entries=[(", ".join(about), found) for about, found in entries],
+        actions=list(actions),
+    )
 
 
 def alone(*entries: str) -> str:
     """Findings with the style they need, as a notebook shows them."""
-    return (
-        f'<style>{STYLE}</style><div class="tunewright"><ul class="findings">'
-        f"{''.join(entries)}</ul></div>"
+    return render("findings.html", style=style(), title="", entries=entries, folds=())
+
+
+def folded(shown: Iterable[str], folds: Iterable[tuple[str, Sequence[str]]], title: str) -> str:
+    """Findings of which some are shown and the others stand below a summary that opens."""
+    groups = [(summary, entries) for summary, entries in folds if entries]
+    return render("findings.html", style=style(), title=title, entries=list(shown), folds=groups)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of a card: headings, and rows of plain values."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+
+def card(
+    title: str,
+    lines: Iterable[Any] = (),
+    *,
+    facts: Mapping[str, Any] | None = None,
+    table: Table | None = None,
+    actions: Iterable[tuple[str, str]] = (),
+) -> str:
+    """A small card for a notebook: a title, sentences, named facts, a table, and what to type."""
+    rows = () if table is None else table.rows
+    return render(
+        "card.html",
+        title=title,
+        lines=[line for line in lines if line],
+        facts=[(name, words.value(value)) for name, value in (facts or {}).items()],
+        columns=() if table is None else table.columns,
+        rows=[[words.value(cell) for cell in row] for row in rows[:MOST_ROWS]],
+        more=max(0, len(rows) - MOST_ROWS),
+        actions=list(actions),
     )
+
+
+def cards(title: str, made: Sequence[str]) -> str:
+    """Several cards below one title."""
+    return render("cards.html", title=title, cards=made)
 
 
 def text(said: Any) -> str:

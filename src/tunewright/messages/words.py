@@ -166,6 +166,16 @@ def count(n: int, what: str, plural: str | None = None) -> str:
     return f"{n} {what if n == 1 else plural or what + 's'}"
 
 
+def few(names: Sequence[Any], most: int = 8) -> str:
+    """The first of some names, and how many more there are.
+
+    >>> few(["a", "b"]), few(list("abcd"), most=2)
+    ('a, b', 'a, b and 2 more')
+    """
+    shown = ", ".join(value(name) for name in names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+
+
 def printable(text: str) -> str:
     r"""Text from a record or a program, harmless to a terminal: control characters are shown.
 

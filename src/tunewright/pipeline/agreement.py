@@ -7,7 +7,7 @@ little worse. `check_start` and `check_parameters` compare bits, at the start an
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import torch
@@ -91,6 +91,17 @@ def check_batch(ids: Tensor, expected: Tensor, host: Host | None = None) -> None
             f"{len(seen - wanted)} do not belong to it"
         )
     raise PipelineError("ranks.examples_not_shared_out", reason=found)
+
+
+def check_files(files: Mapping[str, int], host: Host | None = None) -> None:
+    """Refuse files that the ranks do not see alike, by name and size: shards would overlap."""
+    host = host or hosts.current()
+    hashed = hashlib.sha256(repr(sorted(files.items())).encode()).digest()
+    own = [int.from_bytes(hashed[:8], "big") >> 1, len(files), sum(files.values())]
+    table = _gathered(own, host)
+    if bool((table[:, 0] != table[0, 0]).any()):
+        counts, totals = table[:, 1].tolist(), table[:, 2].tolist()
+        raise PipelineError("ranks.files_differ", files=counts, total=totals)
 
 
 def checked_items(items: Iterator[Any], host: Host) -> Iterator[Any]:

@@ -3,6 +3,10 @@
 Data is what `pipeline.examples` takes (tensors, or a map-style dataset), and then the order is a
 permutation of each epoch keyed by the seed; or a function of the step that returns a batch; or, for
 an existing loader, any iterable of batches, which a resume has to run through from its beginning.
+
+Batches are made ahead of their step where that cannot change a result: the gathering and copying of
+tensors in the host's memory, in a thread; a dataset's examples, by workers. A function or a loader
+may draw random numbers in this process, so it runs ahead only where `prefetch` asks for it.
 """
 
 from __future__ import annotations
@@ -21,6 +25,9 @@ from torch.utils.data import DataLoader, Dataset
 from tunewright.errors import PipelineError
 from tunewright.pipeline import examples, hosts
 from tunewright.pipeline.hosts import Host
+from tunewright.pipeline.prefetch import Prefetched
+
+AHEAD = 2  # batches made ahead of their step, where nothing else is asked for
 
 
 @dataclass(frozen=True)
@@ -44,6 +51,11 @@ class Source:
     fetch: Callable[[Any], Batch]
     size: int | None  # examples in the data; None where they are not numbered
 
+    def close(self) -> None:
+        """Stop making batches ahead."""
+        if isinstance(self.items, Prefetched):
+            self.items.close()
+
 
 def source(
     data: Any,
@@ -57,20 +69,28 @@ def source(
     host: Host,
     weights: Tensor | None = None,
     workers: int = 0,
+    prefetch: int | None = None,
 ) -> Source:
     """The batches of updates start_step + 1 to total_steps; `batch_size` counts those of all ranks.
 
     `weights` has one weight per example (or per position of each): the loss is the weighted mean
     over the batch of all ranks. `workers` processes load a map-style dataset ahead; what it draws
-    at random for an example follows from `example_seed`, the epoch and the example.
+    at random for an example follows from `example_seed`, the epoch and the example. `prefetch`
+    batches are made ahead of their step: None where nothing can differ by it, 0 nowhere.
     """
+    ahead = AHEAD if prefetch is None else prefetch
+
+    def early(items: Iterator[Any], guarded: bool = False) -> Iterator[Any]:
+        return Prefetched(items, ahead, device, map_tensors, guarded) if ahead else items
+
     steps = range(start_step + 1, total_steps + 1)
     plain = callable(data) and not hasattr(data, "__getitem__")
     if plain or not (hasattr(data, "__len__") and hasattr(data, "__getitem__")):
         if weights is not None:
             raise PipelineError("batches.weights_need_numbers")
         made = map(data, steps) if plain else _continued(data, start_step)
-        return Source((examples.moved(batch, device) for batch in made), Batch, None)
+        items: Iterator[Any] = (examples.moved(batch, device) for batch in made)
+        return Source(early(items, guarded=True) if prefetch else items, Batch, None)
     size = examples.count(data)
     if weights is not None:
         weights = _checked_weights(weights, size)
@@ -80,9 +100,13 @@ def source(
     if tensors is not None:
         if tensors[0].device == device:
             return Source(*_on_device(data, steps, order, weights, device), size)
-        items = _from_host(data, steps, order, weights, device)
+        items = early(_from_host(data, steps, order, weights, device))
+    elif prefetch and not workers:
+        # its draws are seeded through this process's generators, which training uses meanwhile
+        raise PipelineError("batches.prefetch_needs_workers", prefetch=prefetch)
     else:
-        items = _loaded(data, steps, order, weights, device, workers, example_seed)
+        items = _loaded(data, steps, order, weights, device, workers, example_seed, ahead)
+        items = early(items) if workers and device.type == "cuda" else items
     return Source(items, lambda batch: batch, size)
 
 
@@ -147,11 +171,13 @@ def _loaded(
     device: torch.device,
     workers: int,
     seed: int,
+    ahead: int,
 ) -> Iterator[Batch]:
     loader: DataLoader[Any] = DataLoader(
         _Reproducible(data, seed),
         batch_sampler=_Places(order, steps),
         num_workers=workers,
+        prefetch_factor=max(ahead, 1) if workers else None,  # batches of each worker
         pin_memory=device.type == "cuda",
         generator=torch.Generator(),  # the default would draw from the training's own generator
     )

@@ -30,16 +30,17 @@ def find_batch_size(
     at_most: int | None = None,
     device: torch.device | str | None = None,
     host: Host | None = None,
+    share: int | None = None,
 ) -> int:
     """The evaluation batch per rank: the training batch, doubled by trial while it fits.
 
     It ends at `at_most` (16 training batches; larger ones gain nothing) or at the rank's share of
     the data. Call it when the optimizer's memory is taken, after the first step. All ranks get the
-    smallest of their answers.
+    smallest of their answers. `share` is given where each rank's data is its own part already.
     """
     host, device = host or hosts.current(), device_of(model, device)
     size = examples.count(data)
-    share = math.ceil(size / host.world)
+    share = share or math.ceil(size / host.world)
     limit = min(at_most or 16 * train_batch_size, share)
     fits, trial = 0, min(train_batch_size, share)
     with evaluating(model, seed=0) as inner:

@@ -2,7 +2,7 @@
 
 Evaluating on everything is slow, so periodic evaluations take a fixed sample (playbook, "Choosing a
 sample for periodic evaluation"). It must show what the full set shows (`skew`), be large enough to
-see the improvements one cares for (`resolution`), and outlive the choices made on it (`Reuse`).
+see the improvements one cares for (`resolution`), and outlive the choices made on it (`reuse`).
 
     sample = stratified(labels, size=2_000, seed=seeds.split)
     valid = examples.take(data, sample.ids)                      # the same ids at every evaluation
@@ -226,33 +226,3 @@ def resolution(before: Tensor, after: Tensor) -> Resolution:
     discordance = float((after.double() - before.double()).square().mean())
     size = before.numel()
     return Resolution(size, discordance, 1.96 * math.sqrt(discordance / size))
-
-
-@dataclass(frozen=True)
-class Reuse:
-    """How often something was selected by looking at one sample.
-
-    Each choice fits the sample a little. It is rarely a concern in practice, so it is a note: after
-    more selections than a tenth of the examples, confirm on examples that were never looked at.
-
-    >>> used = Reuse(size=50)
-    >>> used.again(5).note is None, used.again(6).note is None
-    (True, False)
-    """
-
-    size: int  # examples in the sample
-    selections: int = 0  # choices made on it: checkpoints, configurations, features
-
-    def again(self, times: int = 1) -> Reuse:
-        """The count after `times` more selections."""
-        return Reuse(self.size, self.selections + times)
-
-    @property
-    def note(self) -> str | None:
-        """What to say about it, if anything."""
-        if self.selections <= self.size / 10:
-            return None
-        return (
-            f"{self.selections} selections were made on {self.size} examples: confirm the choice "
-            "on held-out examples."
-        )

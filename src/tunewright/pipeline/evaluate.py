@@ -9,7 +9,7 @@ evaluations").
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,6 +91,8 @@ def evaluate(
     labels: Tensor | None = None,
     correct: str | None = None,
     predict: Callable[[nn.Module, Any], Tensor] | None = None,
+    predict_ids: Sequence[int] | Tensor | None = None,
+    sharded: bool = False,
     keep_values: bool = False,
     workers: int = 0,
     device: torch.device | str | None = None,
@@ -104,7 +106,11 @@ def evaluate(
     find it once and pass it. `weights` has one weight per example, or (examples, positions) for
     metrics of that shape, such as tokens. `labels` and `correct` (the name of a metric that is 1
     where the model is right) give the counts per class; `predict(model, batch)` the predictions of
-    64 fixed examples. `workers` load a map-style dataset ahead.
+    the examples `predict_ids`, or of 64 fixed ones. `workers` load a map-style dataset ahead.
+
+    Every rank passes the whole data set, of which it evaluates its share. With `sharded` each
+    passes its own part, as large as it is, with the `weights` and `labels` of that part: the mean
+    is still over all examples, and `values` come part after part. Predictions are of rank 0's part.
 
     Batch norm is synced over the ranks first. Inside, the model is in evaluation mode and random
     numbers follow `seed`; afterwards modes and random state are as before, so that evaluating more
@@ -117,16 +123,23 @@ def evaluate(
     """
     host = host or hosts.current()
     device = device_of(model, device)
-    size = _agreed_size(data, device, host)
-    expected = torch.ones(size) if weights is None else weights.detach().cpu()
-    _check_request(size, expected, labels, correct)
+    part = _part(data, sharded, device, host)
+    expected = torch.ones(part.size) if weights is None else weights.detach().cpu()
+    _check_request(part.size, expected, labels, correct)
+    chosen = _chosen(predict_ids, predict, part.size)
     if batch_size is None:
         batch_size = find_batch_size(
-            model, data, metrics, train_batch_size or 64, device=device, host=host
+            model,
+            data,
+            metrics,
+            train_batch_size or 64,
+            device=device,
+            host=host,
+            share=part.most if sharded else None,
         )
     elif batch_size < 1:
         raise PipelineError("evaluation.bad_batch_size", batch_size=batch_size)
-    elif train_batch_size and batch_size < min(train_batch_size, size):
+    elif train_batch_size and batch_size < min(train_batch_size, part.most):
         raise PipelineError(
             "evaluation.batch_below_training",
             batch_size=batch_size,
@@ -135,10 +148,15 @@ def evaluate(
     sync_batch_norm(model, host)
     kept = None
     with evaluating(model, seed) as inner:
-        rows, batch_size = _rows(inner, data, metrics, expected, batch_size, workers, device, host)
+        rows, batch_size = _rows(
+            inner, data, metrics, expected, part, batch_size, workers, device, host
+        )
         if predict is not None and host.is_main:
-            kept = predicted(inner, data, predict, device)
+            kept = predicted(inner, data, predict, device, ids=chosen)
     summed = rows.pop(_WEIGHT)
+    if sharded:
+        expected = _joined(_per_example(expected), part, device, host)
+        labels = None if labels is None else _joined(labels, part, device, host)
     _count_each_once(summed, expected, host)
     total = float(summed.sum())
     if not total > 0:
@@ -164,19 +182,18 @@ def _rows(
     data: Any,
     metrics: Metrics,
     weights: Tensor,
+    part: _Part,
     batch_size: int,
     workers: int,
     device: torch.device,
     host: Host,
 ) -> tuple[dict[str, Tensor], int]:
     """Per example, over all ranks: weight x value of each metric, and its weight."""
-    size = len(weights)
     rows: dict[str, Tensor] = {}
-    share = math.ceil(size / host.world)
-    batch_size = min(batch_size, share)
+    mine = part.ids
+    batch_size = min(batch_size, part.most)
     # Equal numbers of full batches on all ranks: padding repeats the last example, with weight 0.
-    mine = hosts.shard(torch.arange(size), host)
-    ids = torch.full((math.ceil(share / batch_size) * batch_size,), size - 1)
+    ids = torch.full((math.ceil(part.most / batch_size) * batch_size,), part.size - 1)
     ids[: len(mine)] = mine
     counted = torch.arange(len(ids)) < len(mine)
     while len(ids):
@@ -187,7 +204,7 @@ def _rows(
                 mask = weights[places].double()
                 mask[~counted[done : done + len(places)]] = 0.0
                 found = metrics(model, examples.moved(batch, device))
-                _add(rows, found, mask.to(device), places.to(device), size)
+                _add(rows, found, mask.to(device), part.first + places.to(device), part.total)
                 done += len(places)
         except Exception as error:
             if not out_of_memory(error) or batch_size == 1:
@@ -233,15 +250,60 @@ def _check_request(size: int, weights: Tensor, labels: Tensor | None, correct: s
         raise PipelineError("evaluation.label_shape", shape=tuple(labels.shape), size=size)
 
 
-def _agreed_size(data: Any, device: torch.device, host: Host) -> int:
+@dataclass(frozen=True)
+class _Part:
+    """Which of the examples that a rank holds it evaluates, and where they lie among all."""
+
+    size: int  # examples that this rank holds
+    total: int  # in the whole data set
+    first: int  # place of this rank's first example in it
+    ids: Tensor  # of those it holds, the ones it evaluates
+    most: int  # that any rank evaluates
+
+
+def _part(data: Any, sharded: bool, device: torch.device, host: Host) -> _Part:
+    """This rank's part: a share of data that all ranks hold, or all of what it holds alone."""
     sizes = hosts.gathered(torch.tensor(examples.count(data), device=device), host).tolist()
-    if len(set(sizes)) > 1 or not sizes[0]:
+    size = int(sizes[host.rank])
+    if sharded:
+        if not min(sizes):
+            raise PipelineError("evaluation.empty_shard", sizes=sizes)
+        return _Part(size, sum(sizes), sum(sizes[: host.rank]), torch.arange(size), max(sizes))
+    if len(set(sizes)) > 1 or not size:
         raise PipelineError("evaluation.ranks_differ", sizes=sizes)
-    return int(sizes[0])
+    ids = hosts.shard(torch.arange(size), host)
+    return _Part(size, size, 0, ids, math.ceil(size / host.world))
+
+
+def _joined(values: Tensor, part: _Part, device: torch.device, host: Host) -> Tensor:
+    """One value per example of every rank's part, in the order of the ranks."""
+    whole = torch.zeros(part.total, dtype=values.dtype, device=device)
+    whole[part.first : part.first + part.size] = values.to(device)
+    return hosts.all_sum(whole, host).cpu()
+
+
+def _per_example(weights: Tensor) -> Tensor:
+    return weights.double().flatten(1).sum(1) if weights.dim() > 1 else weights.double()
+
+
+def _chosen(ids: Sequence[int] | Tensor | None, predict: object, size: int) -> Tensor | None:
+    if ids is None:
+        return None
+    if predict is None:
+        raise PipelineError("evaluation.predict_ids_alone")
+    chosen = torch.as_tensor(ids)
+    whole = chosen.dim() == 1 and len(chosen) > 0 and not chosen.is_floating_point()
+    if (
+        not whole
+        or not 0 <= int(chosen.min()) <= int(chosen.max()) < size
+        or len(set(chosen.tolist())) < len(chosen)
+    ):
+        raise PipelineError("evaluation.bad_predict_ids", ids=chosen.tolist(), last=size - 1)
+    return chosen.long().cpu()
 
 
 def _count_each_once(summed: Tensor, weights: Tensor, host: Host) -> None:
-    expected = weights.double().flatten(1).sum(1) if weights.dim() > 1 else weights.double()
+    expected = _per_example(weights)
     once = torch.isclose(summed.cpu(), expected, rtol=1e-12, atol=0.0)  # rows sum in any order
     wrong = (~once).nonzero().flatten().tolist()
     if wrong:

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -35,14 +35,17 @@ from tunewright.pipeline.fit_config import FitConfig, Loss
 from tunewright.pipeline.ghost_batch_norm import GhostBatchNorm, set_micro_batches
 from tunewright.pipeline.gradient import Recorder, clip_by_norm_, global_norm, gradients
 from tunewright.pipeline.hosts import Host
+from tunewright.pipeline.norm_notes import norm_notes
 from tunewright.pipeline.optimizer import set_learning_rate
 from tunewright.pipeline.precision import autocast, loss_scaler, matrix_products
 from tunewright.pipeline.random_state import seed_all
 from tunewright.pipeline.throughput import Clock, Throughput
+from tunewright.pipeline.trace import Trace
 from tunewright.pipeline.training_state import TrainingState
 from tunewright.pipeline.validation import Validation, Validator
 
 MEASURED = ("train_loss", "gradient_norm")
+ENDLESS = 10**12  # steps: a probe goes on until it has seen enough
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,7 @@ class Fitted:
     start_step: int  # of which an earlier attempt had done this many
     throughput: Throughput
     captured: bool  # whether steps were replayed from a CUDA graph
-    notes: tuple[str, ...]  # what a reader of the results should know
+    notes: tuple[Message, ...]  # what a reader of the results should know
     curves: Mapping[str, Curve] | None  # (step, value) of everything logged; None under a run
     evaluation: Evaluation | None  # the last one
     selected: Selection | None  # the best checkpoint, with keep=
@@ -73,6 +76,7 @@ def fit(
     seed: int = 0,
     weights: Tensor | None = None,
     device: torch.device | str | None = None,
+    trace: Path | str | None = None,
     say: Callable[[str], None] | None = None,
 ) -> Fitted:
     """Train `model` in place for all its steps, or those left after a resume.
@@ -81,8 +85,8 @@ def fit(
     examples' `weights` (over all processes, exactly). `data`: see `pipeline.batches`. `valid` is
     evaluated at step intervals; `keep` keeps the best checkpoints by one of its metrics. `run` is
     the handle of a trial; without one, `folder` says where to save and to go on from, `seed` fixes
-    all that is random, and `say=print` tells how it goes. The same call again after a kill
-    continues, on the CPU bit for bit.
+    all that is random, and `say=print` tells how it goes. `trace` is a file for a profiler's
+    trace of ten steps. The same call again after a kill continues, on the CPU bit for bit.
 
     >>> x = torch.linspace(-1, 1, 64)[:, None]
     >>> torch.manual_seed(0) and None
@@ -104,23 +108,26 @@ def fit(
     if keep is not None and run is None and folder is None:
         raise PipelineError("fit.keep_needs_folder", metric=keep.metric)
     run = Alone(folder, seed=seed, host=host, say=say) if run is None else run
-    saved, notes = run.restored, list(config.notes)
+    saved, notes = run.restored, [*config.notes]
 
     source = batches.source(
         data,
         batch_size=config.batch_size,
         start_step=run.start_step,
-        total_steps=total_steps,
+        total_steps=ENDLESS if getattr(run, "endless", False) else total_steps,
         order_seed=run.seeds.order,
         example_seed=run.seeds.data,
         device=device,
         host=host,
         weights=weights,
         workers=config.workers,
+        prefetch=config.prefetch,
     )
+    notes += norm_notes(model, config.batch_size // host.world // config.accumulate, host.world)
     _check_ranks(model, source, run, config, host)
+    items = source.items
     if source.size is None:  # nobody knows which examples a loader gives to which rank
-        source = replace(source, items=agreement.checked_items(source.items, host))
+        items = agreement.checked_items(items, host)
     seed_all(run.seeds.data)
     state = training_state.start(model, config, device, host)
     if saved is not None:
@@ -131,12 +138,20 @@ def fit(
     clock, save_due = Clock(config.batch_size, device), False
 
     state.model.train()
-    with matrix_products(config.precision):
+    with ExitStack() as ending:
+        ending.callback(source.close)
+        tracer = None
+        if trace is not None and host.is_main:
+            tracer = Trace(trace, total_steps - run.start_step, device)
+            ending.callback(tracer.close)
+        ending.enter_context(matrix_products(config.precision))
         for step in run.steps(total_steps):
-            item = clock.next(source.items)
-            set_learning_rate(state.optimizer, config.learning_rate(step))
+            item = clock.next(items)
+            set_learning_rate(state.optimizer, config.learning_rate(min(step, total_steps)))
             update(step, item)  # train_step, below: forward, backward, norm, clip, step
             clock.stepped()
+            if tracer is not None:
+                tracer.stepped()
 
             eval_due = valid is not None and run.eval_due(step)
             save_due |= run.save_due(step)
@@ -156,7 +171,7 @@ def fit(
                     save_due = False
 
     if config.capture and update.reason is not None:
-        notes.append(f"not captured: {update.reason}.")
+        notes.append(Message("fit.note.not_captured", {"reason": update.reason}))
     return Fitted(
         steps=total_steps,
         start_step=run.start_step,
@@ -281,7 +296,8 @@ def _log(run: Any, recorder: Recorder, config: FitConfig, host: Host) -> None:
     for reading in readings:
         measured: dict[str, float] = dict(reading.values)
         if reading is readings[-1]:
-            measured["learning_rate"] = config.learning_rate(reading.step)
+            last = config.schedule.total_steps(config.max_train_steps)
+            measured["learning_rate"] = config.learning_rate(min(reading.step, last))
         run.log(reading.step, measured)
         value = measured["train_loss"]
         if not math.isfinite(value):

@@ -10,8 +10,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from tunewright.design.schedule import Linear, Schedule
+from tunewright.design.schedule import Constant, Schedule
 from tunewright.errors import PipelineError
+from tunewright.messages import Message
 from tunewright.pipeline.hosts import Host
 from tunewright.pipeline.optimizer import AdamW, Optimizer
 from tunewright.pipeline.precision import Precision, check_precision
@@ -28,7 +29,7 @@ class FitConfig:
     batch_size: int  # examples per update, of all processes together
     base_learning_rate: float  # the schedule's factor is 1 here
     optimizer: Optimizer = field(default_factory=AdamW)  # or a function of the model
-    schedule: Schedule = field(default_factory=Linear)
+    schedule: Schedule = field(default_factory=Constant)  # simple first; a decay once it is tuned
     clip_norm: float | None = None  # the gradient's norm is at most this; None: not clipped
     precision: Precision = "fp32"
     accumulate: int = 1  # parts a batch is cut into; saves memory, never time
@@ -36,6 +37,7 @@ class FitConfig:
     compile: bool = False  # torch.compile of the loss function with the model in it
     capture: bool = False  # the whole step as one CUDA graph, where that is possible
     workers: int = 0  # processes that load a map-style dataset ahead
+    prefetch: int | None = None  # batches made ahead; None: where it changes nothing; 0: none
     log_every: int = 100  # steps between two readings of what the device measured
 
     def __post_init__(self) -> None:
@@ -51,6 +53,8 @@ class FitConfig:
             )
             if type(value := getattr(self, name)) is not int or value < least
         ]
+        if self.prefetch is not None and (type(self.prefetch) is not int or self.prefetch < 0):
+            problems.append(f"prefetch={self.prefetch!r} must be a whole number from 0, or None")
         if not _positive(self.base_learning_rate):
             problems.append(f"base_learning_rate={self.base_learning_rate!r} must be above 0")
         if self.clip_norm is not None and not _positive(self.clip_norm):
@@ -88,15 +92,11 @@ class FitConfig:
         return self.schedule.learning_rate(step, self.base_learning_rate, self.max_train_steps)
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Message, ...]:
         """What a reader of the results should know about these settings."""
         if self.accumulate == 1:
             return ()
-        return (
-            f"accumulate={self.accumulate} simulates a larger batch without any gain in "
-            "throughput: prefer a batch that fits, and accumulate only where one is wanted that "
-            "does not (playbook, 'Choosing the batch size').",
-        )
+        return (Message("fit.note.accumulation", {"accumulate": self.accumulate}),)
 
 
 def _positive(value: object) -> bool:

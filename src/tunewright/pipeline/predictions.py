@@ -1,4 +1,4 @@
-"""What the model says of a few fixed examples, kept at every evaluation for looking at later."""
+"""What the model predicts for a few chosen examples, kept at every evaluation to look at later."""
 
 from __future__ import annotations
 
@@ -40,9 +40,10 @@ def predicted(
     predict: Callable[[nn.Module, Any], Tensor],
     device: torch.device | str,
     kept: int = KEPT,
+    ids: Tensor | None = None,
 ) -> Predictions:
-    """The predictions for the fixed examples of `data`."""
-    ids = fixed_ids(examples.count(data), kept)
+    """The predictions for the examples `ids` of `data`, or for as many fixed ones."""
+    ids = fixed_ids(examples.count(data), kept) if ids is None else ids
     with torch.no_grad():
         values = predict(model, examples.moved(examples.take(data, ids), device))
     if values.dim() < 1 or len(values) != len(ids):

@@ -14,6 +14,7 @@ import torch
 from torch import nn
 
 from tunewright.errors import PipelineError
+from tunewright.messages import Message
 from tunewright.pipeline import hosts, optimizer as optimizers
 from tunewright.pipeline.agreement import check_parameters
 from tunewright.pipeline.averages import Averages, sync_batch_norm
@@ -90,7 +91,7 @@ def kept(
 
 def restore(
     state: TrainingState, saved: Mapping[str, Any], config: FitConfig, seeds: Any, host: Host
-) -> tuple[str, ...]:
+) -> tuple[Message, ...]:
     """Go on from what `kept` gave; notes say what is not as it was."""
     if not isinstance(saved, Mapping) or saved.get("kind") != "tunewright.pipeline.fit":
         raise PipelineError("resume.not_of_fit")
@@ -123,12 +124,10 @@ def restore(
         state.averages.load_state_dict(saved["averages"])
     notes = []
     if not set_random_rows(saved["random"], state.device, host, seeds.data, saved["step"]):
-        notes.append(
-            f"resumed with {host.world} process(es) instead of {len(saved['random'])}: random "
-            "numbers differ from an uninterrupted training."
-        )
+        facts = {"world": host.world, "before": len(saved["random"])}
+        notes.append(Message("fit.note.other_world", facts))
     if saved["schedule"] != config.schedule.as_json():
-        notes.append("resumed under another learning-rate schedule than it was started with.")
+        notes.append(Message("fit.note.other_schedule"))
     return tuple(notes)
 
 

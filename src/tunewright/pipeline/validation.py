@@ -30,7 +30,9 @@ class Validation:
     weights: Tensor | None = None
     labels: Tensor | None = None  # with `correct`: counts per class, for rare classes
     correct: str | None = None
-    predict: Callable[[nn.Module, Any], Tensor] | None = None  # kept for 64 fixed examples
+    predict: Callable[[nn.Module, Any], Tensor] | None = None  # kept for 64 fixed examples, or
+    predict_ids: tuple[int, ...] | None = None  # ... for these
+    sharded: bool = False  # whether each process holds its own part of the data set
     batch_size: int | None = None  # per process; None: found by trial, once
     workers: int = 0
 
@@ -68,6 +70,8 @@ class Validator:
                 labels=valid.labels,
                 correct=valid.correct,
                 predict=valid.predict,
+                predict_ids=valid.predict_ids,
+                sharded=valid.sharded,
                 workers=valid.workers,
                 device=state.device,
                 host=self.host,

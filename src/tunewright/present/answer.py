@@ -10,6 +10,7 @@ from typing import Any
 from tunewright.actions import RunTrials
 from tunewright.finding import Finding
 from tunewright.messages import Message
+from tunewright.present.headline import headline
 from tunewright.present.next_step import Step, next_steps
 from tunewright.present.terminal.round_page import without_fixed
 from tunewright.store.results import Results
@@ -22,6 +23,7 @@ class Answer:
     """What a reader needs when they read nothing else."""
 
     asked: str  # the goal
+    headline: Message  # the answer to it, in one line
     found: tuple[Message, ...]  # the best trial first
     compared: tuple[Finding, ...]  # what the round says about its scientific settings
     doubts: tuple[Finding, ...]  # warnings, then notes
@@ -56,7 +58,8 @@ def answer(results: Results, findings: Sequence[Finding]) -> Answer:
     compared = [f for f in findings if f.check == "comparison" and f.verdict != "cannot_judge"]
     doubts = by_verdict["warn"] + by_verdict["note"]
     return Answer(
-        asked=results.round.goal,
+        asked=results.round.asks,
+        headline=headline(results, findings),
         found=tuple(_found(results)),
         compared=tuple(compared),
         doubts=doubts,

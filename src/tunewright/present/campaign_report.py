@@ -15,9 +15,8 @@ from tunewright.campaigns.probe_answers import message_of
 from tunewright.campaigns.train_longer import ranks_alike
 from tunewright.launches.lineage import Launched
 from tunewright.messages import Message, Text
-from tunewright.messages.markup import text
 from tunewright.present.figures.progress import progress
-from tunewright.present.html import figure_markup, heading, items
+from tunewright.present.html import Head, drawn
 from tunewright.store.joined import joined
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
@@ -46,6 +45,7 @@ def whole(campaign: Campaign) -> Results:
     asked = replace(
         base.round,
         goal=campaign.definition.space.goal,
+        change=None,
         nuisance=with_ranges(base.round.nuisance, ranges),
     )
     placed = (replace(t, unit=asked.studies[t.study].unit(t.configuration)) for t in base.recorded)
@@ -55,16 +55,22 @@ def whole(campaign: Campaign) -> Results:
 
 
 def chosen(campaign: Campaign) -> Text:
-    """What it chose, in one sentence."""
+    """What came of it, in at most twelve words."""
+    return campaign.headline
+
+
+def _choice(campaign: Campaign) -> Message | None:
+    """What the candidate reached, and its configuration; None while no trial has completed."""
     winner = campaign.winner
     if winner is None:
-        return Message("campaign.nothing_chosen").text
+        return None
     searched = campaign.definition.space.nuisance
     fresh = campaign.fresh
     values = [float(value) for value in (fresh.values if fresh is not None else ())]
     picked = not values  # only the repeats that chose it are there: they flatter it
     values = values or [float(value) for value in winner.repeats.values]
     facts = {
+        "verdict": None if campaign.launched is None else campaign.launched.verdict,
         "metric": winner.results.objective.metric,
         "value": winner.trial.value,
         "repeats": values,
@@ -73,17 +79,19 @@ def chosen(campaign: Campaign) -> Text:
         "sd": statistics.stdev(values) if len(values) > 1 else None,
         "settings": {n: v for n, v in winner.trial.configuration.items() if n in searched},
     }
-    return Message("campaign.chosen", facts).text
+    return Message("campaign.chosen", facts)
 
 
 def found(campaign: Campaign) -> Iterator[Text]:
-    """What it found, the most important first; the choice itself is said apart."""
+    """What it found, the most important first; the verdict stands above."""
     for message in _found(campaign):
         yield message.text
 
 
 def _found(campaign: Campaign) -> Iterator[Message]:
     winner = campaign.winner
+    if (choice := _choice(campaign)) is not None:
+        yield choice
     if winner is not None:
         place = {"place": str(winner.place), "step": winner.trial.best_step}
         yield Message("campaign.place", place)
@@ -109,32 +117,20 @@ def rows(campaign: Campaign) -> list[StepRow]:
     return [StepRow(s.number, s.kind, str(s.reason), s.round) for s in campaign.log]
 
 
-def lead(campaign: Campaign) -> Iterator[str]:
-    """The markup that comes before the report of all trials together."""
-    definition = campaign.definition
-    budget = Message("campaign.budget", {"trials": campaign.total, "hours": definition.hours})
-    yield f"<h1>{text(campaign.name)}</h1>"
-    yield f'<p class="asked">{text(definition.space.goal)} {text(budget)}</p>'
-    tone = "" if campaign.winner is not None else " warned"
-    yield f'<section class="verdict{tone}" aria-label="{text(heading("verdict"))}">'
-    yield f"<p><strong>{text(chosen(campaign))}</strong></p>"
-    yield items(text(sentence) for sentence in found(campaign))
-    yield "</section>"
-    if campaign.rounds:
-        yield f"<h2>{text(heading('progress'))}</h2>"
-        yield figure_markup(progress(campaign.rounds))
-    yield f'<div class="wide"><table><caption>{text(heading("steps"))}</caption><thead><tr>'
-    for column in ("step", "kind", "why", "round"):
-        kind = ' class="number"' if column == "step" else ""
-        yield f"<th{kind}>{text(Message(f'steps.{column}'))}</th>"
-    yield "</tr></thead><tbody>"
-    for row in rows(campaign):
-        yield (
-            f'<tr><td class="number">{row.number}</td><td>{text(row.kind)}</td>'
-            f"<td>{text(row.reason)}</td><td>{text(row.round)}</td></tr>"
-        )
-    yield "</tbody></table></div>"
-    yield f"<h2>{text(heading('together'))}</h2>"
+def campaign_head(campaign: Campaign) -> Head:
+    """What its page begins with, before the report of all trials together."""
+    asked = campaign.definition
+    budget = Message("campaign.budget", {"trials": campaign.total, "hours": asked.hours}).text
+    return Head(
+        name=campaign.name,
+        asked=asked.space.goal,
+        answer=chosen(campaign),
+        campaign=True,
+        budget=budget,
+        found=tuple(found(campaign)),
+        progress=drawn(progress(campaign.rounds)) if campaign.rounds else None,
+        steps=tuple(rows(campaign)),
+    )
 
 
 def lead_text(campaign: Campaign) -> Iterator[str]:

@@ -24,13 +24,15 @@ def _isolation(results: Results, findings: Findings) -> Figures:
 
 
 CHAPTERS: dict[str, Callable[[Results, Findings], Figures]] = {
-    "axis": lambda r, _: (plots.axis(r),),
     "isolation": _isolation,
+    "progress": lambda r, _: (plots.progress(r),),
+    "axis": lambda r, _: (plots.axis(r),),
+    "sensitivity": lambda r, f: (plots.sensitivity(r, f),),
+    "pair": lambda r, f: (plots.pair(r, findings=f),),
     "curves": lambda r, _: (plots.curves(r),),
+    "best_of_k": lambda r, _: (plots.best_of_k(r),),
     "best_step": lambda r, _: (plots.best_step(r),),
     "gradient_norm": lambda r, _: (plots.gradient_norm(r),),
-    "best_of_k": lambda r, _: (plots.best_of_k(r),),
-    "sensitivity": lambda r, f: (plots.sensitivity(r, f),),
 }
 
 
@@ -45,7 +47,7 @@ class Chapter:
     @property
     def heading(self) -> Text:
         """What the figures show."""
-        return Message(f"chapter.{self.kind}").text
+        return Message(f"figure.title.{self.kind}").text
 
 
 def chapters(
@@ -55,6 +57,10 @@ def chapters(
     for kind, figures in CHAPTERS.items():
         if kind in only:
             try:
-                yield Chapter(kind, figures(results, findings))
+                made = figures(results, findings)
             except NotFound as error:
                 yield Chapter(kind, (), str(error))
+                continue
+            kept = tuple(figure for figure in made if not figure.empty)
+            # a figure without anything in it says why in its caption
+            yield Chapter(kind, kept, "" if kept else made[0].says)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from tunewright.campaigns.campaign import Campaign
@@ -23,17 +24,24 @@ Facts = dict[str, Any]
 
 def of_round(results: Results, *, curves: bool = False) -> Facts:
     """A round as recorded: what was asked, every trial, the best, and what to do next."""
+    best = best_of(results)
     made: Facts = plain(
         {
             "round": results.round,
             "objective": results.objective,
             "search": results.search,
             "store": results.store,
+            "root": results.root,
+            "running": results.supervised,
             "counts": results.counts,
             "studies": results.studies,
-            "best": best_of(results),
-            "trials": results.trials,
-            "repeats": results.recorded_repeats,
+            "best": None if best is None else of_trial(results, best, curves=curves),
+            "trials": [of_trial(results, trial, curves=curves) for trial in results.trials],
+            "repeats": [
+                of_trial(results, own, curves=curves, repeat=k)
+                for trial in results.trials
+                for k, own in enumerate(results.repeats(trial), start=1)
+            ],
             "notes": results.notes,
             "next": next_steps(results),
         },
@@ -42,8 +50,19 @@ def of_round(results: Results, *, curves: bool = False) -> Facts:
     return made
 
 
+def of_trial(
+    results: Results, trial: Trial, *, curves: bool = False, repeat: int | None = None
+) -> Facts:
+    """A trial with its folder as this machine finds it, and which repeat of its parent it is."""
+    made: Facts = plain(trial, curves=curves)
+    if results.root and trial.folder:
+        made["folder"] = str(Path(results.root, trial.folder).absolute())
+    return made if trial.number is not None else {**made, "repeat": repeat}
+
+
 def of_run(results: Results, why: str, seconds: float, ended: int) -> Facts:
     """What a call of `run` came to: why it returned, the counts, the best, what to do next."""
+    best = best_of(results)
     made: Facts = plain(
         {
             "round": results.round.name,
@@ -51,7 +70,7 @@ def of_run(results: Results, why: str, seconds: float, ended: int) -> Facts:
             "seconds": seconds,
             "ended": ended,
             "counts": results.counts,
-            "best": best_of(results),
+            "best": None if best is None else of_trial(results, best),
             "next": next_steps(results),
         }
     )
@@ -65,8 +84,11 @@ def of_repeats(repeats: Repeats, why: str) -> Facts:
         {
             "round": repeats.results.round.name,
             "why": why,
-            "of": repeats.of,
-            "repeats": repeats.trials,
+            "of": of_trial(repeats.results, repeats.of),
+            "repeats": [
+                of_trial(repeats.results, own, repeat=k)
+                for k, own in enumerate(repeats.trials, start=1)
+            ],
             "values": values,
             "mean": statistics.fmean(values) if values else None,
             "sd": statistics.stdev(values) if len(values) > 1 else None,
@@ -96,6 +118,7 @@ def of_campaign(campaign: Campaign) -> Facts:
             "spent": campaign.spent,
             "total": campaign.total,
             "best": campaign.best,
+            "verdict": campaign.verdict,
             "winner": chosen,
             "launched": None if launched is None else launched.verdict,
             "rounds": [results.round.name for results in campaign.rounds],

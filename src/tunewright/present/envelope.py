@@ -110,8 +110,6 @@ def remedy_of(error: BaseException) -> dict[str, Any] | None:
     remedy = getattr(error, "remedy", None)
     if isinstance(remedy, Action):
         return remedy.to_data()
-    if remedy:  # advice that no command carries out
-        return {"argv": [], "text": str(remedy)}
     context = getattr(error, "ctx", None)  # of typer, where an option or argument is wrong
     return None if context is None else {"argv": [*context.command_path.split(), "--help"]}
 

@@ -1,117 +1,136 @@
-"""A report as one HTML file: no script, no outside host, opens from disk, prints.
+"""A report as one HTML file: no outside host, works without script, opens from disk, prints.
 
 Everything that came from a record is text here: names and notes are escaped, and the page forbids
-itself to load or run anything.
+itself to load anything or to run any script but the one that sorts its table.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import base64
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from tunewright.actions import Export
+from tunewright.design.conditions import in_words
 from tunewright.errors import MissingExtra
-from tunewright.messages import Message, Reader, Text
-from tunewright.messages.markup import STYLE as FINDINGS_STYLE, text
+from tunewright.finding import Finding
+from tunewright.messages import Message, Reader, Text, markup, words
 from tunewright.present.answer import Answer
 from tunewright.present.chapters import Chapter
 from tunewright.present.figures.figure import Figure
+from tunewright.present.figures.palette import VARIABLES
 from tunewright.present.next_step import TABLE
+from tunewright.present.origin import origin_of
 from tunewright.present.shown_findings import as_markup
+from tunewright.present.tiles import Tile
 from tunewright.present.trial_rows import TrialRows
 from tunewright.store.results import Results
 
+TEMPLATES = Path(__file__).parent / "templates"
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-STYLE = """
-.tunewright{font:15px/1.5 system-ui,-apple-system,"Segoe UI",sans-serif;color:#1a1a1a;
- background:#fff;max-width:76rem;margin:0 auto;padding:1.2rem}
-.tunewright h1{font-size:1.6rem;margin:0 0 .2rem}
-.tunewright h2{font-size:1.15rem;margin:2rem 0 .5rem;border-bottom:1px solid #ddd}
-.tunewright h3{font-size:1rem;margin:1rem 0 .2rem}
-.tunewright .asked{font-size:1.1rem;font-style:italic;margin:0 0 .8rem}
-.tunewright .verdict{border:1px solid #ccc;border-left:6px solid #009E73;border-radius:4px;
- padding:.6rem 1rem;background:#fafafa}
-.tunewright .verdict.warned{border-left-color:#D55E00}
-.tunewright .verdict.unjudged{border-left-color:#999}
-.tunewright ul{margin:.2rem 0;padding-left:1.3rem}
-.tunewright figure{margin:.6rem 0;break-inside:avoid}
-.tunewright figcaption{color:#444;font-size:.88rem;max-width:60rem}
-.tunewright .wide{overflow-x:auto}
-.tunewright table{border-collapse:collapse;font-size:.85rem}
-.tunewright caption{text-align:left;color:#444;padding:.3rem 0}
-.tunewright th,.tunewright td{text-align:left;vertical-align:top;padding:.2rem .7rem .2rem 0;
- border-bottom:1px solid #eee}
-.tunewright td.number,.tunewright th.number{text-align:right;font-variant-numeric:tabular-nums}
-.tunewright tr.infeasible td:nth-child(3),.tunewright tr.failed td:nth-child(3){color:#C8102E}
-.tunewright tr.pruned td:nth-child(3){color:#767676}
-.tunewright footer{color:#666;font-size:.85rem;margin-top:2rem}
-@media print{.tunewright{max-width:none;padding:0;font-size:11px}
- .tunewright details::details-content{content-visibility:visible;block-size:auto}
- .tunewright h2{break-after:avoid}.tunewright .wide{overflow:visible}}
-"""
+# of the page itself, next to the colours of figures: light, dark
+SURFACES = {"line": ("#DADDE1", "#343A41"), "card": ("#FFFFFF", "#20252B")}
+
+
+@dataclass(frozen=True)
+class Head:
+    """What a page begins with: the question, the answer, and of a campaign its steps."""
+
+    name: str
+    asked: str
+    answer: Text
+    campaign: bool = False
+    budget: str = ""
+    found: tuple[str, ...] = ()
+    progress: Drawn | None = None
+    steps: tuple[Any, ...] = ()
+
+    @property
+    def columns(self) -> list[Text]:
+        """The headings of the table of steps."""
+        return [Message(f"steps.{name}").text for name in ("step", "kind", "why", "round")]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A figure as a page shows it: markup, or why there is none."""
+
+    title: str
+    says: str
+    wide: bool
+    drawn: Any = field(default="", repr=False)
+    missing: str = ""
+
+
+@dataclass(frozen=True)
+class Contents:
+    """Everything that a report shows."""
+
+    results: Results
+    answer: Answer
+    chapters: Sequence[Chapter]
+    trials: TrialRows
+    tiles: Sequence[Tile]
+    head: Head
+    reader: Reader
+    version: str
+    written: date
 
 
 def page(body: str, title: str) -> str:
     """A whole page around the body of a report."""
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{text(title)}</title>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
+    script = (TEMPLATES / "sort.js").read_text(encoding="utf-8")
+    sum = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    policy = (
+        f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-{sum}'"
     )
+    style = "body{margin:0}.tunewright-page,body{background:var(--tw-paper)}"
+    facts = {"policy": policy, "title": title, "script": script, "style": style}
+    return str(markup.render("page.html", TEMPLATES, body=body, **facts))
 
 
-def body(
-    results: Results,
-    answer: Answer,
-    chapters: Iterable[Chapter],
-    trials: TrialRows,
-    *,
-    version: str,
-    lead: Iterable[str] = (),
-    reader: Reader = "python",
-) -> str:
-    """The report as markup that can stand in a page or a notebook: verdict, figures, trials.
+def body(own: Contents) -> str:
+    """The report as markup that can stand in a page or a notebook: verdict, figures, trials."""
+    shown = own.answer
+    facts = {
+        "style": _style(),
+        "head": own.head,
+        "heading": heading,
+        "tiles": own.tiles,
+        "warned": bool(shown.warnings),
+        "trust": shown.trust.text,
+        "doubts": _listed(shown.doubts, own.reader) if shown.doubts else "",
+        "notes": [Message("note", {"text": note}).text for note in own.results.notes],
+        "chips": _chips(own.results),
+        "next": [_step(step, own.reader) for step in shown.next],
+        "found": _found(own),
+        "figures": [drawn(f) for chapter in own.chapters for f in chapter.figures],
+        "folds": _folds(shown, own.reader),
+        "trials": own.trials,
+        "caption": _caption(own),
+        "undrawn": _undrawn(own.chapters),
+        "footer": _footer(own),
+    }
+    return markup.render("report.html", TEMPLATES, **facts)
 
-    `lead` is markup that comes before all of it.
-    """
-    parts = [
-        f'<style>{STYLE}{FINDINGS_STYLE}</style><main class="tunewright">',
-        *lead,
-        *_verdict(results, answer, reader),
-        *(part for chapter in chapters for part in _chapter(chapter)),
-        *_checklist(answer, reader),
-        *_trials(results, trials, reader),
-        f"<footer>{text(_source(results))}. Tunewright {text(version)}.</footer></main>",
-    ]
-    return "\n".join(parts)
 
-
-def _verdict(results: Results, answer: Answer, reader: Reader) -> Iterator[str]:
-    yield f"<h1>{text(results.round.name)}</h1>"
-    yield f'<p class="asked">{text(answer.asked)}</p>'
-    tone = " warned" if answer.warnings else "" if answer.judged else " unjudged"
-    yield f'<section class="verdict{tone}" aria-label="{text(heading("verdict"))}">'
-    yield f"<p><strong>{text(answer.trust)}</strong></p>"
-    yield f"<h3>{text(heading('found'))}</h3>"
-    compared = [str(finding.words) for finding in answer.compared]
-    yield items(text(said) for said in [*(m.text_for(reader) for m in answer.found), *compared])
-    if answer.doubts:
-        yield f"<h3>{text(heading('doubts'))}</h3>"
-        yield as_markup(answer.doubts, reader)
-    if answer.caveats:
-        yield f"<h3>{text(heading('caveats'))}</h3>"
-        yield items(text(caveat) for caveat in answer.caveats)
-    if answer.next:
-        yield f"<h3>{text(heading('next'))}</h3>"
-        yield items(
-            f"<code>{text(step.action.code_for(reader) or step.action.text_for(reader))}</code> "
-            f"{text(step.why.text_for(reader))}"
-            for step in answer.next
-        )
-    for note in results.notes:
-        yield f"<p>{text(Message('note', {'text': note}))}</p>"
-    yield "</section>"
+@cache
+def _style() -> str:
+    """The colours, light and dark, then the layout."""
+    named = {**VARIABLES, **SURFACES}
+    light = "".join(f"--tw-{name}:{one};" for name, (one, _) in named.items())
+    dark = "".join(f"--tw-{name}:{other};" for name, (_, other) in named.items())
+    root = ".tunewright-page,.tunewright"
+    return (
+        f"{root}{{{light}color-scheme:light dark}}\n"
+        f"@media screen and (prefers-color-scheme:dark){{{root}{{{dark}}}}}\n"
+        f"{(TEMPLATES / 'report.css').read_text(encoding='utf-8')}{markup.style()}"
+    )
 
 
 def heading(name: str, **facts: Any) -> Text:
@@ -119,68 +138,75 @@ def heading(name: str, **facts: Any) -> Text:
     return Message(f"heading.{name}", facts).text
 
 
-def _chapter(chapter: Chapter) -> Iterator[str]:
-    yield f"<h2>{text(chapter.heading)}</h2>"
-    if chapter.missing:
-        yield f"<p>{text(chapter.missing)}</p>"
-    for figure in chapter.figures:
-        yield figure_markup(figure)
-
-
-def figure_markup(figure: Figure[Any]) -> str:
+def drawn(figure: Figure[Any]) -> Drawn:
     """A figure with its words below, or the words alone where it cannot be drawn."""
+    from markupsafe import Markup
+
     try:
-        drawn = figure.svg()
+        return Drawn(figure.title, figure.says, figure.wide, Markup(figure.svg()))
     except MissingExtra as error:  # the words are still worth reading
-        drawn = f"<p>{text(str(error))}</p>"
-    width = f"{figure.size[0] * 96:.0f}px"
-    caption = f"<figcaption>{text(figure.says)}</figcaption>"
-    return f'<figure><div style="max-width:{width}">{drawn}</div>{caption}</figure>'
+        return Drawn(figure.title, figure.says, figure.wide, missing=str(error))
 
 
-def _checklist(answer: Answer, reader: Reader) -> Iterator[str]:
+def _listed(findings: Sequence[Finding], reader: Reader) -> str:
+    return as_markup(findings, reader)
+
+
+def _chips(results: Results) -> list[str]:
+    """What every conclusion holds for: the fixed hyperparameters."""
+    fixed = dict.fromkeys(f for study in results.studies for f in study.fixed)
+    return [f"{f.name} = {words.value(f.value)}{in_words(f.when)}" for f in fixed]
+
+
+def _step(step: Any, reader: Reader) -> dict[str, str]:
+    code = step.action.code_for(reader) or step.action.text_for(reader)
+    return {"code": code, "why": step.why.text_for(reader)}
+
+
+def _found(own: Contents) -> list[str]:
+    """What the round found beyond the answer in the first line and the tiles."""
+    tiled = ("answer.counts",)
+    found = () if own.head.campaign else own.answer.found  # its head has said these
+    said = [m.text_for(own.reader) for m in found if m.code not in tiled]
+    compared = [f for f in own.answer.compared if f not in own.answer.doubts]
+    return [*said, *(str(finding.words) for finding in compared)]
+
+
+def _folds(shown: Answer, reader: Reader) -> list[dict[str, str]]:
     """What is fine and what could not be judged; what warns stands above."""
-    yield f"<h2>{text(heading('checklist'))}</h2>"
-    for name, findings in (("fine", answer.fine), ("unknown", answer.unknown)):
-        if findings:
-            summary = text(heading(name, findings=len(findings)))
-            shown = as_markup(findings, reader)
-            yield f"<details><summary>{summary}</summary>{shown}</details>"
+    return [
+        {
+            "summary": heading(name, findings=len(findings)),
+            "findings": _listed(findings, reader),
+        }
+        for name, findings in (("fine", shown.fine), ("unknown", shown.unknown))
+        if findings
+    ]
 
 
-def _trials(results: Results, trials: TrialRows, reader: Reader) -> Iterator[str]:
-    metric = results.objective.metric
-    export = Export(results.round.name, TABLE).code_for(reader)
+def _caption(own: Contents) -> Text:
+    export = Export(own.results.round.name, TABLE).code_for(own.reader)
+    metric, trials = own.results.objective.metric, own.trials
     facts = {"trials": trials.trials, "metric": metric, "left_out": trials.left_out}
-    caption = Message("trials.caption", {**facts, "export": export})
-    yield f"<h2>{text(heading('trials'))}</h2>"
-    yield f'<div class="wide"><table><caption>{text(caption)}</caption><thead><tr>'
-    columns = ("trial", "study", "status", "value", "best_step", "configuration", "why", "again")
-    for column in columns:
-        kind = ' class="number"' if column in ("trial", "value", "best_step") else ""
-        head = metric if column == "value" else Message(f"trials.{column}")
-        yield f'<th scope="col"{kind}>{text(head)}</th>'
-    yield "</tr></thead><tbody>"
-    for row in trials.rows:
-        yield (
-            f'<tr class="{text(row.status)}"><td class="number">{row.number}</td>'
-            f"<td>{text(row.study)}</td><td>{text(row.status)}</td>"
-            f'<td class="number">{text(row.value)}</td>'
-            f'<td class="number">{text(row.best_step)}</td><td>{text(row.configuration)}</td>'
-            f"<td>{text(row.why)}</td><td>{_command(row.again)}</td></tr>"
-        )
-    yield "</tbody></table></div>"
+    return Message("trials.caption", {**facts, "export": export}).text
 
 
-def _command(command: str) -> str:
-    return f"<code>{text(command)}</code>" if command else ""
+def _undrawn(chapters: Iterable[Chapter]) -> str:
+    """One line about what could not be drawn, and why."""
+    missing = [{"figure": c.heading, "why": c.missing} for c in chapters if c.missing]
+    return Message("report.undrawn", {"missing": missing}).text if missing else ""
 
 
-def _source(results: Results) -> Message:
-    facts = {"objective": str(results.objective), "search": results.search}
-    return Message("report.searched_by" if results.search else "report.objective", facts)
-
-
-def items(said: Iterable[str]) -> str:
-    """A list of markup."""
-    return f"<ul>{''.join(f'<li>{item}</li>' for item in said)}</ul>"
+def _footer(own: Contents) -> list[Text]:
+    known = origin_of(own.results)
+    facts = {"objective": str(own.results.objective), "search": own.results.search}
+    made = [Message("report.searched_by" if own.results.search else "report.objective", facts)]
+    made.append(Message("report.time", {"seconds": known.seconds}))
+    if known.commits:
+        made.append(Message("report.commits", {"commits": known.commits, "changed": known.changed}))
+    if known.hosts:
+        made.append(Message("report.hosts", {"hosts": known.hosts, "devices": known.devices}))
+    versions = {"version": own.version, "ran_with": [v for v in known.versions if v != own.version]}
+    made.append(Message("report.version", versions))
+    made.append(Message("report.written", {"date": own.written.isoformat()}))
+    return [message.text for message in made]

@@ -16,8 +16,10 @@ from tunewright.actions import (
     ReportRound,
     RunTrials,
     ShowTrial,
+    StopRound,
 )
 from tunewright.messages import Message
+from tunewright.remedies import JoinRound
 from tunewright.store.results import Results
 
 REPEATS = 5  # of the best configuration, to know its trial variance
@@ -51,7 +53,10 @@ def _steps(results: Results, name: str, reported: bool) -> Iterator[Step]:
         code = "next.failed_elsewhere" if results.imported else "next.failed"
         why = Message(code, {"failed": len(failed)})
         yield Step(ShowTrial(name, failed[0] or 0), why)
-    if left:
+    if left and results.supervised:  # another `run` would be refused
+        yield Step(JoinRound(name), Message("next.join", {"left": left}))
+        yield Step(StopRound(name), Message("next.stop"))
+    elif left:
         yield Step(RunTrials(name), Message("next.left", {"left": left}))
     top = results.top(1)
     if top and not left and not reported:

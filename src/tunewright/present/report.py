@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
 from functools import cached_property
 from pathlib import Path
 
@@ -17,9 +18,10 @@ from tunewright.finding import Finding
 from tunewright.messages import Reader
 from tunewright.present import html
 from tunewright.present.answer import Answer, answer
-from tunewright.present.campaign_report import lead, lead_text, whole
+from tunewright.present.campaign_report import campaign_head, lead_text, whole
 from tunewright.present.chapters import Chapter, chapters
 from tunewright.present.terminal.report_page import print_report
+from tunewright.present.tiles import campaign_tiles, tiles
 from tunewright.present.trial_rows import trial_rows
 from tunewright.store.results import Results
 
@@ -34,6 +36,7 @@ class Report:
     findings: tuple[Finding, ...]
     campaign: Campaign | None = None  # whose trials the results are, if it is about one
     reader: Reader = "python"  # actions are calls in Python and commands at a shell
+    written: date = field(default_factory=lambda: datetime.now(UTC).date())
 
     @cached_property
     def answer(self) -> Answer:
@@ -43,14 +46,18 @@ class Report:
     @cached_property
     def chapters(self) -> tuple[Chapter, ...]:
         """The figures, in the order they are read."""
-        return tuple(chapters(self.results, self.findings))
+        found = chapters(self.results, self.findings)
+        if self.campaign is None:
+            return tuple(found)
+        # how the best came about stands above, by its rounds
+        return tuple(chapter for chapter in found if chapter.kind != "progress")
 
     @property
     def html(self) -> str:
         """The whole report as one page that needs nothing else."""
         own = self.campaign
         title = own.name if own is not None else self.results.round.name
-        return html.page(self._body, f"{title}: {self.results.round.goal.partition(' [')[0]}")
+        return html.page(self._body, f"{title}: {self.results.round.goal}")
 
     @property
     def text(self) -> str:
@@ -78,15 +85,24 @@ class Report:
 
     @property
     def _body(self) -> str:
-        return html.body(
-            self.results,
-            self.answer,
-            self.chapters,
-            trial_rows(self.results),
-            version=tunewright.__version__,
-            lead=() if self.campaign is None else lead(self.campaign),
+        own, results = self.campaign, self.results
+        if own is None:
+            head = html.Head(results.round.name, self.answer.asked, self.answer.headline.text)
+            three = tiles(results)
+        else:
+            head, three = campaign_head(own), campaign_tiles(own, results)
+        contents = html.Contents(
+            results=results,
+            answer=self.answer,
+            chapters=self.chapters,
+            trials=trial_rows(results),
+            tiles=three,
+            head=head,
             reader=self.reader,
+            version=tunewright.__version__,
+            written=self.written,
         )
+        return html.body(contents)
 
 
 def report(

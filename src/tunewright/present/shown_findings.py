@@ -95,8 +95,8 @@ def lines_of(actions: Sequence[Action], reader: Reader) -> list[str]:
 
 def as_markup(findings: Sequence[Finding], reader: Reader) -> str:
     """A list with one item per question and remedy: settings that share them share the item."""
-    items = "".join(_item(group, reader) for group in groups(findings))
-    return f'<ul class="findings">{items}</ul>'
+    entries = [_item(group, reader) for group in groups(findings)]
+    return markup.render("findings_list.html", entries=entries)
 
 
 def _item(group: Sequence[Finding], reader: Reader) -> str:

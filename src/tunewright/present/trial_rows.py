@@ -1,36 +1,56 @@
-"""The trials of a report: best first, then why the others have no value."""
+"""The trials of a report: best first, one column per hyperparameter, no empty column."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any, Literal
 
-from tunewright.messages import words
-from tunewright.present.answer import settings
+from tunewright.messages import Message, Text, words
 from tunewright.present.terminal.round_page import without_fixed
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 
 MOST = 300  # rows; an export has all of them
+Kind = Literal["trial", "value", "best_step", "setting", "time", "status", "again"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: what it holds, and the hyperparameter or metric it is named after."""
+
+    kind: Kind
+    name: str = ""
+    number: bool = False  # aligned at the right
+
+    @property
+    def heading(self) -> str:
+        """Its heading: a name of the round, or a word."""
+        return self.name or Message(f"trials.{self.kind}").text
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What a reader sees, and what a table sorts by."""
+
+    text: str
+    key: str = ""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One trial as a reader sees it."""
+    """One trial as a reader sees it, a cell for each column."""
 
     number: int | str | None
-    study: str
     status: str
-    value: str
-    best_step: str
-    configuration: str
-    why: str  # infeasible or failed
-    again: str  # the command that reproduces it
+    cells: tuple[Cell, ...]
 
 
 @dataclass(frozen=True)
 class TrialRows:
-    """The rows shown, and how many trials there are."""
+    """The columns, the rows shown, and how many trials there are."""
 
+    columns: tuple[Column, ...]
     rows: tuple[Row, ...]
     trials: int
 
@@ -46,18 +66,64 @@ def trial_rows(results: Results, most: int = MOST) -> TrialRows:
     rest = [t for t in results.trials if t.value is None]
     rest.sort(key=lambda t: (order.get(t.status, 6), t.number or 0))
     ranked = [*results.top(len(results.trials)), *rest]
-    hidden = (*without_fixed(results.round), *results.round.scientific)
-    return TrialRows(tuple(_row(results, t, hidden) for t in ranked[:most]), len(ranked))
+    shown = ranked[:most]
+    columns = tuple(_columns(results, shown))
+    rows = tuple(_row(trial, columns) for trial in shown)
+    return TrialRows(columns, rows, len(ranked))
 
 
-def _row(results: Results, trial: Trial, hidden: tuple[str, ...]) -> Row:
-    return Row(
-        trial.shown_number,
-        results.studies[trial.study].label,
-        trial.status,
-        words.number(trial.value),
-        "-" if trial.best_step is None else str(trial.best_step),
-        words.settings(settings(trial.configuration, hidden)),
-        str(trial.reason or ""),
-        trial.command,
-    )
+def _columns(results: Results, trials: list[Trial]) -> Iterator[Column]:
+    """Only what differs or is known: no column is empty."""
+    yield Column("trial", number=True)
+    yield Column("value", results.objective.metric, number=True)
+    if any(trial.best_step is not None for trial in trials):
+        yield Column("best_step", number=True)
+    hidden = without_fixed(results.round)
+    for name in results.round.names:
+        values = [t.configuration[name] for t in trials if name in t.configuration]
+        if name not in hidden and values:
+            numbers = all(isinstance(v, int | float) and not isinstance(v, bool) for v in values)
+            yield Column("setting", name, number=numbers)
+    if any(trial.seconds for trial in trials):
+        yield Column("time", number=True)
+    if any(trial.status != "completed" for trial in trials):
+        yield Column("status")
+    if any(trial.command for trial in trials):
+        yield Column("again")
+
+
+def _row(trial: Trial, columns: tuple[Column, ...]) -> Row:
+    cells = tuple(_cell(trial, column) for column in columns)
+    return Row(trial.shown_number, trial.status, cells)
+
+
+def _cell(trial: Trial, column: Column) -> Cell:
+    if column.kind == "trial":
+        return Cell(str(trial.shown_number), _key(trial.number))
+    if column.kind == "value":
+        return Cell("" if trial.value is None else words.number(trial.value), _key(trial.value))
+    if column.kind == "best_step":
+        return Cell("" if trial.best_step is None else str(trial.best_step), _key(trial.best_step))
+    if column.kind == "setting":
+        known = column.name in trial.configuration
+        value = trial.configuration.get(column.name)
+        return Cell(words.value(value) if known else "", _key(value) if known else "")
+    if column.kind == "time":
+        text: str = words.duration(trial.seconds) if trial.seconds else ""
+        return Cell(text, _key(trial.seconds))
+    if column.kind == "status":
+        facts = {"status": status_word(trial.status), "reason": trial.reason}
+        return Cell(Message("trials.ended", facts).text, trial.status)
+    return Cell(trial.command)
+
+
+def status_word(status: str) -> Text:
+    """A status in the reader's language."""
+    return Message(f"status.{status}").text
+
+
+def _key(value: Any) -> str:
+    """What a table sorts by: every digit of a number, the text of anything else."""
+    if value is None:
+        return ""
+    return repr(value) if isinstance(value, int | float) else str(value)

@@ -5,6 +5,7 @@
     probes.stability(workload)         is training unstable just above the best learning rate
     probes.warmup(workload)            how short a warm-up allows a far higher one
     probes.clip(workload or results)   at which norm to clip gradients
+    probes.longer(results, workload)   would longer training help, where curves cannot tell
     probes.batch_size(make_step)       which sizes fit, how fast is each, which one to use
     probes.input_bound(make_step)      does training wait for its data, and for which stage
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
         CriticalBatch as CriticalBatch,
         critical_batch as critical_batch,
     )
+    from tunewright.probes.longer import Longer as Longer, longer as longer
     from tunewright.probes.noise_scale import (
         NoiseScale as NoiseScale,
         noise_scale as noise_scale,
@@ -50,6 +52,7 @@ _HOMES = {
     "Cost": "throughput.cost",
     "CriticalBatch": "critical_batch",
     "InputBound": "throughput.input_bound",
+    "Longer": "longer",
     "NoiseScale": "noise_scale",
     "Stability": "stability",
     "TimingRule": "throughput.timing",
@@ -59,6 +62,7 @@ _HOMES = {
     "clip": "clip",
     "critical_batch": "critical_batch",
     "input_bound": "throughput.input_bound",
+    "longer": "longer",
     "noise_scale": "noise_scale",
     "squared_norms": "noise_scale",
     "stability": "stability",
@@ -73,6 +77,7 @@ __all__ = [
     "Cost",
     "CriticalBatch",
     "InputBound",
+    "Longer",
     "NoiseScale",
     "Stability",
     "TimingRule",
@@ -82,6 +87,7 @@ __all__ = [
     "clip",
     "critical_batch",
     "input_bound",
+    "longer",
     "noise_scale",
     "squared_norms",
     "stability",

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from tunewright.checks.logged_rate import warmup_end
 from tunewright.design.ranges import Value
 from tunewright.errors import DesignError
-from tunewright.execution.watcher import Watcher
+from tunewright.execution.run import watcher_of
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
 from tunewright.probes.by_meaning import ByMeaning, by_meaning
@@ -35,6 +35,8 @@ from tunewright.probes.short_run import (
     unstable_stretches,
 )
 from tunewright.probes.stability import STEPS, stability
+from tunewright.progress.choose import Wanted
+from tunewright.progress.watcher import Watcher
 from tunewright.store.results import Results
 from tunewright.store.store import Store
 from tunewright.store.trial import Trial
@@ -82,12 +84,13 @@ def clip(
     fixed: Mapping[str, Value] | None = None,
     trial: Trial | int | None = None,
     steps: int = STEPS,
-    watch: Watcher | None = None,
+    progress: Wanted = "auto",
 ) -> Clip:
     """Where to clip: from a recorded round, or by training a workload where it is unstable.
 
     Of results the best trial is read, or `trial`. A workload begins from `trial` or from the best
     one in its store, with what `fixed` says; its short runs have `steps` steps.
+    `progress` is as for `tw.run`.
     """
     if isinstance(source, Results):
         number = trial.number if isinstance(trial, Trial) else trial
@@ -95,6 +98,7 @@ def clip(
         return replace(recorded(source, own), round=source.round.name, trial=own.number)
     if isinstance(trial, int):
         raise DesignError("probe.not_a_trial", trial=trial)
+    watch = watcher_of(progress, source)
     start = by_meaning(source, fixed, trial)
     missing = start.lacks(("learning_rate", "max_train_steps", "clip_norm"))
     if missing:
@@ -138,10 +142,10 @@ def recorded(results: Results, trial: Trial) -> Clip:
     )
 
 
-def mended(start: ByMeaning, steps: int, watch: Watcher | None) -> Clip:
+def mended(start: ByMeaning, steps: int, watch: Watcher) -> Clip:
     """Clip at the lowest unstable learning rate, harder and harder, until training is stable."""
     workload = start.workload
-    before = stability(workload, fixed=start.configuration, steps=steps, watch=watch)
+    before = stability(workload, fixed=start.configuration, steps=steps, progress=watch)
     if before.missing:
         return Clip(UNKNOWN, {}, before.missing)
     with Store.open(workload.store) as store:

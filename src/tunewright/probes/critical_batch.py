@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Literal
 from tunewright.design.ranges import Value
 from tunewright.design.round import Round
 from tunewright.errors import DesignError
-from tunewright.execution.watcher import Watcher
+from tunewright.execution.run import watcher_of
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
 from tunewright.probes.probe import Answer, keep, run_probe
@@ -30,6 +30,7 @@ from tunewright.probes.scaling import (
 )
 from tunewright.probes.short_run import finished
 from tunewright.probes.steps_to_goal import FINE, SizePoint, goal_of, size_point
+from tunewright.progress.choose import Wanted
 from tunewright.store.results import Results
 
 PROBE = "critical_batch"
@@ -70,14 +71,16 @@ def critical_batch(
     trials: int = TRIALS,
     goal: float | None = None,
     seed: int = 0,
-    watch: Watcher | None = None,
+    progress: Wanted = "auto",
 ) -> CriticalBatch:
     """The critical batch size of a workload, from one study per batch size.
 
     `nuisance` is the search space of every study and must hold the learning rate. `max_train_steps`
     is the budget of every trial, or one per batch size. `goal` is a value of the objective; without
     it, the one that a fifth of the feasible trials at the smallest size reach.
+    `progress` is as for `tw.run`.
     """
+    watch = watcher_of(progress, workload)
     budgets = _budgets(workload, batch_sizes, max_train_steps, dict(fixed or {}))
     rounds = _rounds(workload, budgets, nuisance, dict(fixed or {}), trials, seed)
     points, lucks, wanted = list[SizePoint](), list[Luck](), goal

@@ -8,18 +8,13 @@ and the lowest unstable learning rate would be that of the most unlucky initiali
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from tunewright.design.ranges import Value
 from tunewright.design.round import Round
-from tunewright.execution.prepare import advice
-from tunewright.execution.watcher import Concluded, Silent, Started, Summary, Watcher
 from tunewright.execution.workload import Workload
 from tunewright.probes.probe import run_probe
+from tunewright.progress.watcher import Watcher
 from tunewright.store.results import Results
-
-if TYPE_CHECKING:
-    from tunewright.store.store import RoundRecord
 
 
 def run_equal(
@@ -45,39 +40,4 @@ def run_equal(
         trials_per_study=seeds,
         seed=seed,
     )
-    noted = WithoutAdvice(watch or Silent(), advice(round, workload))
-    return run_probe(probe, round, workload, watch=noted)
-
-
-class WithoutAdvice:
-    """A watcher that is not told what would be unwise of a round: a probe's is meant to be so."""
-
-    def __init__(self, inner: Watcher, unsaid: Sequence[str]) -> None:
-        """Everything but the messages `unsaid` goes to `inner`."""
-        self._inner = inner
-        self._unsaid = frozenset(unsaid)
-
-    def began(self, record: RoundRecord, total: int, done: int) -> None:
-        """Pass it on."""
-        self._inner.began(record, total, done)
-
-    def claimed(self, started: Started) -> None:
-        """Pass it on."""
-        self._inner.claimed(started)
-
-    def ended(self, concluded: Concluded) -> None:
-        """Pass it on."""
-        self._inner.ended(concluded)
-
-    def best(self, concluded: Concluded) -> None:
-        """Pass it on."""
-        self._inner.best(concluded)
-
-    def message(self, text: str) -> None:
-        """Pass it on, unless it is advice about the round."""
-        if text not in self._unsaid:
-            self._inner.message(text)
-
-    def closed(self, summary: Summary) -> None:
-        """Pass it on."""
-        self._inner.closed(summary)
+    return run_probe(probe, round, workload, watch=watch)

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 
 from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value
-from tunewright.execution.watcher import Watcher
 from tunewright.messages import Message
 from tunewright.probes.by_meaning import ByMeaning
 from tunewright.probes.equal_draws import run_equal
 from tunewright.probes.short_run import finished
 from tunewright.probes.warmup_ladder import Rung
+from tunewright.progress.watcher import Watcher
 from tunewright.store.results import Results
 
 FRESH = 20_001  # a seed that no round has by default: a baseline picked for its luck keeps it not

@@ -20,12 +20,13 @@ from tunewright.design.round_data import as_data
 from tunewright.errors import NotFound
 from tunewright.execution.run import supervise
 from tunewright.execution.sources import sources
-from tunewright.execution.watcher import Watcher
-from tunewright.execution.workload import Workload
+from tunewright.execution.workload import Purpose, Workload
 from tunewright.facts import Facts, plain
 from tunewright.messages import Message, Text
+from tunewright.progress.watcher import Watcher
 from tunewright.search.listed import Listed
 from tunewright.search.search import Search
+from tunewright.store.campaigns import PROBE
 from tunewright.store.provenance import digest
 from tunewright.store.results import Results
 from tunewright.store.store import Store
@@ -80,8 +81,9 @@ def named(probe: str, round: Round, workload: Workload, code: str = "") -> Round
     A change of anything makes another round; the goal is only words. `code` tells apart what was
     asked of an earlier program.
     """
-    asked = {name: value for name, value in as_data(round).items() if name not in ("name", "goal")}
-    about = [workload.name, str(workload.objective), asked, *([code] if code else [])]
+    words = ("name", "goal", "change")
+    what = {name: value for name, value in as_data(round).items() if name not in words}
+    about = [workload.name, str(workload.objective), what, *([code] if code else [])]
     whole = json.dumps(about, sort_keys=True)
     digest = hashlib.sha256(whole.encode()).hexdigest()[:8]
     return dataclasses.replace(round, name=f"probe_{probe}_{digest}")
@@ -99,11 +101,25 @@ def run_probe(
     Trials that failed are tried again: whoever asks again has mended the workload. What an earlier
     program did, before its source files changed, does not count.
     """
+    own = asked(probe, round, workload)
+    of_probe = for_probe(workload)
+    return supervise(own, of_probe, search=search, retry_failed=True, watch=watch, advise=False)
+
+
+def for_probe(workload: Workload) -> Workload:
+    """The workload with the purpose of its rounds, unless a campaign has named one."""
+    if workload.purpose is not None:
+        return workload
+    return dataclasses.replace(workload, purpose=Purpose("", PROBE))
+
+
+def asked(probe: str, round: Round, workload: Workload) -> Round:
+    """The round under the name by which the store has it, or will have it."""
     own = named(probe, round, workload)
     now = sources(workload.train)
     if _ran_otherwise(own.name, workload, now):
         own = named(probe, round, workload, digest(now))
-    return supervise(own, workload, search=search, retry_failed=True, watch=watch, advise=False)
+    return own
 
 
 def _ran_otherwise(name: str, workload: Workload, now: Mapping[str, str]) -> bool:

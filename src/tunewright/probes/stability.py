@@ -14,14 +14,15 @@ from typing import ClassVar
 
 from tunewright.design.ranges import Value, is_number
 from tunewright.errors import DesignError
-from tunewright.execution.watcher import Watcher
+from tunewright.execution.run import watcher_of
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
-from tunewright.probes.by_meaning import by_meaning
+from tunewright.probes.by_meaning import ByMeaning, by_meaning
 from tunewright.probes.equal_draws import run_equal
 from tunewright.probes.foresee import foreseen
 from tunewright.probes.probe import Answer, keep
 from tunewright.probes.short_run import ShortRun, early_until, short_runs, unjudged
+from tunewright.progress.choose import Wanted
 from tunewright.store.trial import Trial
 
 STEPS = 500  # playbook: "an abbreviated run of just 500 steps ... but evaluate every step"
@@ -65,6 +66,9 @@ class Stability(Answer):
     def message(self) -> Message:
         """The answer as a code with its facts."""
         found, best = self.first_unstable, self.learning_rate
+        if never_finite(self.runs):
+            rates = [run.learning_rate for run in self.runs]
+            return Message("probe.stability.never_finite", {"low": rates[0], "high": rates[-1]})
         if self.missing:
             return Message("probe.stability.unknown")
         if found is None:
@@ -90,14 +94,16 @@ def stability(
     trial: Trial | None = None,
     steps: int = STEPS,
     factors: Sequence[float] = FACTORS,
-    watch: Watcher | None = None,
+    progress: Wanted = "auto",
 ) -> Stability:
     """Train `steps` steps at several times the best learning rate, every step evaluated.
 
     The configuration is the trial's, else that of the best trial the store has, with what `fixed`
     says. The learning rate is held constant where the workload says how
     (`off={"schedule": "constant"}`). The same call again finds what was run and costs nothing.
+    `progress` is as for `tw.run`.
     """
+    watch = watcher_of(progress, workload)
     start = by_meaning(workload, fixed, trial)
     _check(steps, factors)
     missing = start.lacks(("learning_rate", "max_train_steps"))
@@ -118,14 +124,15 @@ def stability(
     )
     judged = short_runs(results, early_until(start.max_train_steps, own_warmup))
     runs = sorted(judged, key=lambda run: run.learning_rate)
+    never = never_finite(runs)
     answer = Stability(
         rate,
         steps,
         tuple(runs),
-        lowest_unstable(runs),
+        None if never else lowest_unstable(runs),
         results.round.name,
         start.caveats,
-        unjudged(results, runs),
+        _finite_first(start) if never else unjudged(results, runs),
     )
     keep(workload, answer)
     return answer
@@ -144,6 +151,22 @@ def lowest_unstable(runs: Sequence[ShortRun]) -> float | None:
         if not any(higher.stable for higher in judged[position : position + 2]):
             return run.learning_rate
     return None
+
+
+def never_finite(runs: Sequence[ShortRun]) -> bool:
+    """Whether no run has a finite loss, at any rate: a bug, which no warm-up or clipping cures.
+
+    The first loss is computed before the first update, so the learning rate has no part in it.
+
+    >>> gone = ShortRun(0, 0.1, stable=False, what="diverged")
+    >>> never_finite([gone, gone]), never_finite([gone, ShortRun(1, 0.2, True, start_loss=1.0)])
+    (True, False)
+    """
+    return bool(runs) and all(run.what == "diverged" and run.start_loss is None for run in runs)
+
+
+def _finite_first(start: ByMeaning) -> tuple[Message, ...]:
+    return (Message("probe.finite_loss_needed", {"metric": start.name("train_loss")}),)
 
 
 def _rounded(rate: float) -> float:

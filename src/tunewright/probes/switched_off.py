@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 
 from tunewright.design.names import Meaning
@@ -29,15 +28,9 @@ def switched_off(
     """
     meaning, accepts = workload.meaning, workload.accepts
     taken = accepts.names | set(given)
-    off, missing = dict[str, Value](), list[Message]()
-    for key, value in meaning.off.items():
-        name = meaning.name(key)
-        if name in taken or accepts.takes_anything:
-            off[name] = value
-        else:
-            near = difflib.get_close_matches(name, sorted(taken), n=1)
-            facts = {"key": key, "name": name, "near": near[0] if near else None}
-            missing.append(Message("probe.off_name", facts))
+    # a workload refuses names that its program does not take
+    off = {meaning.name(key): value for key, value in meaning.off.items()}
+    missing = list[Message]()
     for key in _features(meaning):
         name = meaning.name(key)
         if name not in taken or name in off:

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from tunewright.checks.logged_rate import learning_rates
 from tunewright.design.ranges import Value, is_number
 from tunewright.errors import DesignError
-from tunewright.execution.watcher import Watcher
+from tunewright.execution.run import watcher_of
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
 from tunewright.probes.perfect_fit import Criterion, criterion
@@ -23,6 +23,8 @@ from tunewright.probes.probe import Answer, keep, run_listed
 from tunewright.probes.rate_sweep import Measured, Sweep, SweptRate, Verdict, closer, grid, sweep
 from tunewright.probes.short_run import finished
 from tunewright.probes.sweep_plan import Plan, plan_sweep
+from tunewright.progress.choose import Wanted
+from tunewright.progress.watcher import Watcher
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 
@@ -65,7 +67,7 @@ def train_steps(
     factor: float = 1.0,
     fixed: Mapping[str, Value] | None = None,
     trial: Trial | None = None,
-    watch: Watcher | None = None,
+    progress: Wanted = "auto",
 ) -> TrainSteps:
     """The first max_train_steps for a workload, from a sweep of constant learning rates.
 
@@ -74,7 +76,9 @@ def train_steps(
     perfect fit is a training error of 0.1 %, or what `metric` with `at_most` or `at_least` says.
     `factor` allows for gradient noise that is to come. Other hyperparameters are as in `fixed`,
     else as in `trial`, which is the best known one by default.
+    `progress` is as for `tw.run`.
     """
+    watch = watcher_of(progress, workload)
     _refuse(learning_rate, max_train_steps, metric, at_most, at_least, factor)
     plan, missing = plan_sweep(workload, learning_rate, max_train_steps, dict(fixed or {}), trial)
     if plan is None:

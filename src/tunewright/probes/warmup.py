@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from tunewright.design.ranges import Value
 from tunewright.errors import DesignError
-from tunewright.execution.watcher import Watcher
+from tunewright.execution.run import watcher_of
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
 from tunewright.probes.by_meaning import ByMeaning, by_meaning
@@ -23,6 +23,8 @@ from tunewright.probes.probe import Answer, keep
 from tunewright.probes.short_run import ShortRun
 from tunewright.probes.stability import STEPS, Stability, stability
 from tunewright.probes.warmup_ladder import Rung, climb, climb_foreseen
+from tunewright.progress.choose import Wanted
+from tunewright.progress.watcher import Watcher
 from tunewright.store.trial import Trial
 
 TIMES = (10.0, 3.0)  # of unstable_base_learning_rate; playbook: at least an order of magnitude
@@ -58,14 +60,16 @@ def warmup(
     steps: int = STEPS,
     times: Sequence[float] = TIMES,
     repeats: int = REPEATS,
-    watch: Watcher | None = None,
+    progress: Wanted = "auto",
 ) -> Warmup:
     """The shortest warm-up that makes ten times the lowest unstable learning rate stable.
 
     The configuration is the trial's, else that of the best trial the store has, with what `fixed`
     says. `times` are the multiples of the unstable rate to try, in this order. In the end whole
     trainings are compared, each under `repeats` seeds; 0 leaves that out.
+    `progress` is as for `tw.run`.
     """
+    watch = watcher_of(progress, workload)
     _check(times, repeats)
     start = by_meaning(workload, fixed, trial)
     missing = start.lacks(("learning_rate", "max_train_steps", "warmup_steps"))
@@ -76,7 +80,7 @@ def warmup(
     if missing:
         return Warmup(UNKNOWN, {}, missing)
     before = stability(
-        workload, fixed=cold.configuration, trial=cold.known, steps=steps, watch=watch
+        workload, fixed=cold.configuration, trial=cold.known, steps=steps, progress=watch
     )
     answer = _answer(cold, before, times, repeats, watch)
     answer = replace(
@@ -94,7 +98,7 @@ def _answer(
     before: Stability,
     times: Sequence[float],
     repeats: int,
-    watch: Watcher | None,
+    watch: Watcher,
 ) -> Warmup:
     unstable = before.first_unstable
     if before.missing:
@@ -115,7 +119,7 @@ def _search(
     unstable: ShortRun,
     times: Sequence[float],
     clip_norm: float | None,
-    watch: Watcher | None,
+    watch: Watcher,
 ) -> tuple[list[Rung], Rung | None, tuple[Message, ...]]:
     """Every rung tried, the first stable one, and what is missing to judge them."""
     tried: list[Rung] = []
@@ -135,7 +139,7 @@ def _with_clipping(
     times: Sequence[float],
     tried: list[Rung],
     repeats: int,
-    watch: Watcher | None,
+    watch: Watcher,
 ) -> Warmup:
     """No warm-up alone is enough: clipping alone, then both."""
     failed = {
@@ -172,7 +176,7 @@ def _worth(
     found: Rung,
     tried: Sequence[Rung],
     repeats: int,
-    watch: Watcher | None,
+    watch: Watcher,
 ) -> Warmup:
     """What a stable warm-up is worth: whole trainings with it prepended, and the settings."""
     peak, length = found.base_learning_rate, found.warmup_steps

@@ -11,12 +11,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from tunewright.design.ranges import Value
-from tunewright.execution.watcher import Watcher
 from tunewright.messages import Message
 from tunewright.probes.by_meaning import ByMeaning
 from tunewright.probes.equal_draws import run_equal
 from tunewright.probes.foresee import foreseen
 from tunewright.probes.short_run import ShortRun, early_until, short_runs, unjudged
+from tunewright.progress.watcher import Watcher
 from tunewright.store.results import Results
 
 LONGEST = 0.1  # of max_train_steps; playbook: "shouldn't be more than 10 %"

@@ -13,6 +13,18 @@ from __future__ import annotations
 
 from tunewright.project._doctor import Examined, doctor
 from tunewright.project._project import Project, find, load
+from tunewright.project._rename import RenamedRound, rename
 from tunewright.project._set_up import NewRound, init, new
 
-__all__ = ["Examined", "NewRound", "Project", "doctor", "find", "init", "load", "new"]
+__all__ = [
+    "Examined",
+    "NewRound",
+    "Project",
+    "RenamedRound",
+    "doctor",
+    "find",
+    "init",
+    "load",
+    "new",
+    "rename",
+]

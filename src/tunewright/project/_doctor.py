@@ -13,12 +13,14 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal
 
+from tunewright.actions import Action, Advise
 from tunewright.design.round_file import read_round
 from tunewright.errors import NotFound, TunewrightError
 from tunewright.execution.command import Command
 from tunewright.execution.executors import devices
 from tunewright.messages import Message
 from tunewright.project._project import ROUNDS, Project, find, store_address
+from tunewright.remedies import BackUp, FirstRun, InitProject, Restore, use
 from tunewright.store import backup
 from tunewright.store.address import check_place, file_system, parse
 from tunewright.store.database import beside
@@ -34,7 +36,6 @@ EXTRAS = {  # extra -> the packages it brings, by their names on the package ind
     "postgres": ("psycopg",),
     "demo": ("torch", "scikit-learn"),
 }
-INIT = 'tunewright init "python train.py --lr={learning_rate}" --minimize valid_error'
 FAULTS_SHOWN = 5
 Verdict = Literal["ok", "note", "bad"]
 
@@ -46,7 +47,7 @@ class Examined:
     what: str
     verdict: Verdict
     found: Message
-    remedy: str = ""
+    remedy: Action | None = None
 
 
 def doctor(
@@ -61,15 +62,15 @@ def doctor(
     try:
         project = find(folder)
     except Exception as error:  # a broken file is a finding here, not the end
-        return [*examined, _made("project", "bad", _problem(error), "fix tunewright.toml")]
+        return [*examined, _made("project", "bad", _problem(error), Advise("fix_project_file"))]
     if project is None:
-        examined.append(_made("project", "note", Message("doctor.no_project"), INIT))
+        examined.append(_made("project", "note", Message("doctor.no_project"), InitProject()))
     else:
         examined += _project(project)
     return [*examined, *_store(store or (None if project is None else project.store()), deep)]
 
 
-def _made(what: str, verdict: Verdict, found: Message, remedy: str = "") -> Examined:
+def _made(what: str, verdict: Verdict, found: Message, remedy: Action | None = None) -> Examined:
     return Examined(what, verdict, found, remedy)
 
 
@@ -86,13 +87,13 @@ def _versions() -> Iterator[Examined]:
     yield _made("python", "ok", _found("python", version=version, at=sys.executable))
     missing = [name for name in CORE if _version(name) is None]
     known = {name: _version(name) for name in ("tunewright", *CORE)}
-    remedy = f"pip install {' '.join(missing)}" if missing else ""
+    remedy = use("pip", "install", *missing) if missing else None
     verdict: Verdict = "bad" if missing else "ok"
     yield _made("packages", verdict, _found("packages", versions=known), remedy)
     for extra, packages in EXTRAS.items():
         absent = [name for name in packages if _version(name) is None]
         if absent:
-            remedy = f"pip install 'tunewright[{extra}]'"
+            remedy = use("pip", "install", f"tunewright[{extra}]")
             yield _made(f"extra {extra}", "note", _found("absent", packages=absent), remedy)
         else:
             known = {name: _version(name) for name in packages}
@@ -109,7 +110,9 @@ def _project(project: Project) -> Iterator[Examined]:
         with project.entered():
             workload = project.workload()
     except TunewrightError as error:
-        yield _made("workload", "bad", _problem(error), f"fix it in {project.folder}")
+        yield _made(
+            "workload", "bad", _problem(error), Advise("fix_in", {"folder": str(project.folder)})
+        )
     else:
         facts = {"name": workload.name, "objective": str(workload.objective)}
         yield _made("workload", "ok", _found("workload", **facts))
@@ -124,7 +127,12 @@ def _project(project: Project) -> Iterator[Examined]:
         try:
             read_round(path)
         except TunewrightError as error:
-            yield _made(f"round {path.stem}", "note", _problem(error), f"edit {path}")
+            yield _made(
+                f"round {path.stem}",
+                "note",
+                _problem(error),
+                Advise("edit_file", {"path": str(path)}),
+            )
 
 
 def _store(store: str | None, deep: bool) -> Iterator[Examined]:
@@ -142,24 +150,24 @@ def _store(store: str | None, deep: bool) -> Iterator[Examined]:
             faults = opened.faults(folders=deep)
     except NotFound:
         missing = _found("no_store", store=address.shown)
-        yield _made("store", "note", missing, "tunewright run ROUND")
+        yield _made("store", "note", missing, FirstRun())
         return
     except TunewrightError as error:
-        yield _made("store", "bad", _problem(error), "tunewright restore")
+        yield _made("store", "bad", _problem(error), Restore())
         return
     trials = sum(sum(record.counts.values()) for record in rounds)
     if faults:
         shown = [{"where": fault.where, "what": fault.what} for fault in faults[:FAULTS_SHOWN]]
         damaged = _found("damaged", store=address.shown, count=len(faults), faults=shown)
         saved = address.path is not None and backup.newest(address.path) is not None
-        yield _made("store", "bad", damaged, f"tunewright restore{'' if saved else ' --rebuild'}")
+        yield _made("store", "bad", damaged, Restore(rebuild=not saved))
         return
     whole = _found("store", store=address.shown, rounds=len(rounds), trials=trials)
     yield _made("store", "ok", whole)
     if address.path is not None:
         newest = backup.newest(address.path)
         if newest is None:
-            yield _made("backup", "note", _found("no_backup"), "tunewright backup")
+            yield _made("backup", "note", _found("no_backup"), BackUp())
         else:
             age = max(0.0, time.time() - newest.stat().st_mtime)
             yield _made("backup", "ok", _found("backup", name=newest.name, seconds=age))
@@ -180,13 +188,13 @@ def _place(path: Path) -> Iterator[Examined]:
         hold = _locks_hold(beside(path, f".doctor-{os.getpid()}"))
     except OSError as error:
         failed = _found("no_locks", folder=str(folder), error=str(error))
-        yield _made("locks", "bad", failed, "put the store on a local disk")
+        yield _made("locks", "bad", failed, Advise("use_local_disk"))
     else:
         locks = _found("locks", hold=hold, folder=str(folder), file_system=kind)
         yield _made("locks", "ok" if hold else "bad", locks)
     free_gb = shutil.disk_usage(folder).free / 2**30
     if lacking := short_of_space(folder):
-        yield _made("disk", "bad", _found("problem", text=lacking), "free some space")
+        yield _made("disk", "bad", _found("problem", text=lacking), Advise("free_space"))
     else:
         yield _made("disk", "ok", _found("disk", free_gb=free_gb, reserve_mb=RESERVE_MB))
 

@@ -14,16 +14,16 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from tunewright.actions import Advise
 from tunewright.errors import Misuse
+from tunewright.messages import Message
 
 
 def find_function(named: str, folder: Path) -> Callable[..., Any]:
     """The function of `file.py:name` (below the project's folder) or `module:name`."""
     place, colon, name = named.rpartition(":")
     if not colon or not place or not name.isidentifier():
-        raise Misuse(
-            "function.bad_name", named=named, remedy="write train.py:train, or package.module:train"
-        )
+        raise Misuse("function.bad_name", named=named, remedy=Advise("name_function"))
     path = folder / place
     module = _from_file(path) if place.endswith(".py") else _by_name(place, folder)
     found = getattr(module, name, None)
@@ -35,7 +35,11 @@ def find_function(named: str, folder: Path) -> Callable[..., Any]:
             place=place,
             name=name,
             where=str(getattr(module, "__file__", place)),
-            remedy=f"did you mean {near[0]!r}?" if near else f"it has: {', '.join(callables)}",
+            remedy=(
+                Advise("did_you_mean", {"name": near[0]})
+                if near
+                else Advise("choose_among", {"names": callables})
+            ),
         )
     if not callable(found):
         raise Misuse("function.not_a_function", named=named, found=found, where=str(path))
@@ -51,19 +55,16 @@ def _from_file(path: Path) -> ModuleType:
         raise Misuse(
             "function.file_missing",
             path=path,
-            cause="the file stands beside tunewright.toml, or below it",
-            remedy=f"did you mean {near[0]}?" if near else "",
+            cause=Message("function.file_stands"),
+            remedy=Advise("did_you_mean", {"name": near[0]}) if near else None,
         )
     name = path.stem
     if not name.isidentifier() or name in sys.stdlib_module_names:
         raise Misuse(
             "function.bad_file_name",
             path=path.name,
-            cause=(
-                "workers import it again; the name must be a word of its own, not one of "
-                "Python's modules"
-            ),
-            remedy=f"rename it, to train_{name.replace('-', '_')}.py say",
+            cause=Message("function.imported_again"),
+            remedy=Advise("rename_file", {"name": f"train_{name.replace('-', '_')}.py"}),
         )
     if str(path.parent) in sys.path:
         sys.path.remove(str(path.parent))
@@ -101,11 +102,6 @@ def _imported(name: str) -> ModuleType:
             kind=type(error).__name__,
             error=error,
             where="" if missing else f"{last.filename}:{last.lineno}",
-            cause=(
-                "it is a program that runs, and ends, when it is imported: put that below "
-                'if __name__ == "__main__"'
-                if ends
-                else ""
-            ),
-            remedy="check the name, and run from the project's folder" if missing else "",
+            cause=Message("function.ends_on_import") if ends else None,
+            remedy=Advise("check_name_and_folder") if missing else None,
         ) from error

@@ -14,16 +14,20 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from tunewright.actions import Advise, RunTrials
 from tunewright.advice.proposal import Proposal, next_name, renamed
 from tunewright.design.round import Round
-from tunewright.design.round_file import read_round, write_round
+from tunewright.design.round_file import RoundFile, read_round_file, write_round
 from tunewright.design.workload_file import WorkloadFile, read_workload
-from tunewright.errors import Misuse, NotFound
+from tunewright.errors import Misuse, NotFound, TunewrightError
+from tunewright.execution.booleans import JSON
 from tunewright.execution.command import Command, command
 from tunewright.execution.executors.executor import Executor
-from tunewright.execution.workload import Workload
+from tunewright.execution.prepare import refused
+from tunewright.execution.workload import Train, Workload
 from tunewright.messages import Message, words
 from tunewright.project._function import find_function
+from tunewright.remedies import InitProject, NewRound
 from tunewright.store.results import Results
 from tunewright.store.store import Store
 
@@ -49,25 +53,51 @@ class Project:
 
     def round(self, name: str) -> Round:
         """The round as its file describes it."""
+        return self.described(name).round
+
+    def described(self, name: str) -> RoundFile:
+        """The round as its file describes it, and how it is to run; every problem at once."""
         path = self.round_file(name)
         if not path.is_file():
             known = sorted(p.stem for p in path.parent.glob("*.toml"))
             near = difflib.get_close_matches(name, known, n=1)
-            others = f"there is: {', '.join(known)}" if known else ""
             raise Misuse(
                 "project.no_round",
                 name=name,
                 path=path,
-                cause=f"did you mean {near[0]!r}?" if near else others,
-                remedy=f"tunewright run {near[0]}" if near else f"tunewright new {name}",
+                cause=_nearest(near, known),
+                remedy=RunTrials(near[0]) if near else NewRound(name),
             )
-        return read_round(path)
+        return read_round_file(path, self._refused)
 
-    def workload(self, store: str | None = None, executor: Executor | None = None) -> Workload:
-        """What is trained and how it is judged, ready to run."""
+    def _refused(self, round: Round, named: frozenset[str]) -> list[Message]:
+        """What the program refuses of a round; nothing where the program itself is at fault."""
+        try:
+            with self.entered():
+                workload = self.workload()
+        except TunewrightError:
+            return []
+        return refused(round, workload, elsewhere=named)
+
+    def workload(
+        self,
+        store: str | None = None,
+        executor: Executor | None = None,
+        round: str | None = None,
+    ) -> Workload:
+        """What is trained and how it is judged, ready to run, as a round's file wants it."""
         own = self.settings
         template, named = own["command"], own["function"]
-        train = command(template) if template else find_function(named or "", self.folder)
+        if template:
+            spelled = own["booleans"] or JSON
+            train: Train | Command = command(
+                template, booleans=spelled, defaults=own["defaults"], read=own["read"]
+            )
+        else:
+            train = find_function(named or "", self.folder)
+        every = own["eval_every"]
+        if round is not None and self.round_file(round).is_file():
+            every = self.described(round).eval_every or every
         trials_in = own["folder"]
         return Workload(
             train,
@@ -78,7 +108,12 @@ class Project:
             off=own["off"],
             deterministic=own["deterministic"],
             folder=None if trials_in is None else self.folder / trials_in,
+            eval_every=every,
         )
+
+    def search(self, round: str) -> str | None:
+        """The search that a round's file or `tunewright.toml` names; None: neither does."""
+        return self.described(round).search or self.settings["search"]
 
     @property
     def hyperparameters(self) -> list[str]:
@@ -107,15 +142,13 @@ class Project:
         """The names of rounds in the store and in the folder."""
         return {*recorded_names(self.store(store)), *self.round_names}
 
-    def write(self, round: Round, reason: str = "") -> Path:
+    def write(self, round: Round, reason: str = "", search: str | None = None) -> Path:
         """Write a round's file, the reason first as a comment; refuses to change one."""
         path = self.round_file(round.name)
         if path.exists():
-            raise Misuse(
-                "file.exists", path=path, remedy=f"tunewright run {words.shell_word(round.name)}"
-            )
+            raise Misuse("file.exists", path=path, remedy=RunTrials(round.name))
         path.parent.mkdir(exist_ok=True)
-        write_round(round, path)
+        write_round(round, path, search)
         if reason:
             path.write_text(comment(reason) + path.read_text(encoding="utf-8"), encoding="utf-8")
         return path
@@ -144,10 +177,7 @@ def load(start: Path | str | None = None) -> Project:
             "project.no_file",
             file=FILE,
             where=str(start or Path.cwd()),
-            remedy=(
-                'tunewright init "python train.py --lr={learning_rate} --seed={run.seed}" '
-                "--minimize valid_error"
-            ),
+            remedy=InitProject(),
         )
     return found
 
@@ -166,10 +196,7 @@ def store_address(instead: str | None) -> str:
         file=FILE,
         default_store=DEFAULT_STORE,
         where=str(Path.cwd()),
-        remedy=(
-            "go to the project's folder, or name one with --store; tunewright init makes a "
-            "project, tunewright demo a store to look at"
-        ),
+        remedy=Advise("find_store"),
     )
 
 
@@ -249,6 +276,13 @@ def plain_name(name: str) -> str:
             "project.bad_round_name",
             shown=shown,
             rounds=ROUNDS,
-            remedy="letters, digits, - and _, such as weight_decay",
+            remedy=Advise("plain_name"),
         )
     return name
+
+
+def _nearest(near: list[str], known: list[str]) -> Message | None:
+    """The likely cause of a name that no round has: a typo, or another round that is meant."""
+    if near:
+        return Message("project.nearest_round", {"near": near[0]})
+    return Message("project.rounds_are", {"known": known}) if known else None

@@ -6,15 +6,19 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from tunewright.actions import Advise, RunTrials
 from tunewright.design import presets
 from tunewright.design.objective import Objective
 from tunewright.design.round_file import template
-from tunewright.design.toml_file import toml_value
+from tunewright.design.template_lines import asked_about
+from tunewright.design.toml_file import toml_key, toml_value
 from tunewright.errors import Misuse
 from tunewright.execution.command import command
 from tunewright.execution.workload import Workload
+from tunewright.messages import words
 from tunewright.project._function import find_function
 from tunewright.project._project import DEFAULT_STORE, FILE, Project, load, plain_name, taken
+from tunewright.remedies import InitProject
 
 TRIALS = 20  # per study, until somebody says otherwise
 FUNCTION = re.compile(r"[\w./\\-]+:[A-Za-z_]\w*")  # train.py:train, package.module:train
@@ -25,14 +29,24 @@ TEXT = """\
 {verb} = {metric}
 store = {store}
 
+# Before tuning: is {question} close to what matters in deployment, and are the data clean?
+
+{means}
+# The values that switch a feature off:
+# [workload.off]
+# dropout = 0.0
+"""
+DECLARED = """\
 # How your program spells the playbook's names, where it does not use them itself:
 # [workload.means]
 # learning_rate = "lr"
 # max_train_steps = "epochs"
-
-# The values that switch a feature off:
-# [workload.off]
-# dropout = 0.0
+"""
+GUESSED = """\
+# How your program spells the playbook's names, by their spelling: correct what is wrong. Guards and
+# checks go by it. NAME = {{ none = true }} declares that nothing has a meaning.
+[workload.means]
+{lines}
 """
 
 
@@ -58,56 +72,80 @@ def init(
     """Write `tunewright.toml` for a training command or function into a folder.
 
     `trains` is a command, `"python train.py --lr={learning_rate} --seed={run.seed}"`, or names a
-    function, `"train.py:train"`. The metric is given by one of `minimize` and `maximize`.
+    function, `"train.py:train"`. The metric is given by one of `minimize` and `maximize`. What its
+    names mean by their spelling is written under [workload.means], to be corrected.
     """
     if (minimize is None) == (maximize is None):
-        raise Misuse("option.no_metric", remedy="tunewright init ... --minimize valid_error")
+        raise Misuse("option.no_metric", remedy=InitProject())
     target = Path(folder) / FILE
     if target.exists():
-        raise Misuse("project.file_exists", path=target, remedy="edit it, or delete it first")
+        raise Misuse("project.file_exists", path=target, remedy=Advise("edit_or_delete"))
     objective = Objective(minimize or maximize or "", minimize is not None)
     is_function = FUNCTION.fullmatch(trains) is not None
     train = find_function(trains, Path(folder).resolve()) if is_function else command(trains)
-    Workload(train, objective)  # refuses what cannot be trained
+    guessed = Workload(train, objective).meaning.guessed  # refuses what cannot be trained
+    means = DECLARED
+    if guessed:
+        own = [f"{toml_key(meaning)} = {toml_value(name)}" for meaning, name in guessed.items()]
+        means = GUESSED.format(lines="\n".join(own))
     text = TEXT.format(
         kind="function" if is_function else "command",
         what=toml_value(trains),
         verb="minimize" if objective.minimize else "maximize",
         metric=toml_value(objective.metric),
         store=toml_value(store or DEFAULT_STORE),
+        question=words.printable(objective.metric),
+        means=means,
     )
     target.write_text(text, encoding="utf-8")
     return load(folder)
 
 
 def new(
-    name: str, *, space: str | None = None, trials: int = TRIALS, project: Project | None = None
+    name: str,
+    *,
+    space: str | None = None,
+    trials: int = TRIALS,
+    lr_decay: bool = False,
+    project: Project | None = None,
 ) -> NewRound:
     """Write rounds/NAME.toml to fill in, with the hyperparameters the program takes.
 
-    `space` names an optimizer whose ready search space it begins with; `project` is that of the
-    working folder unless another is given.
+    `space` names an optimizer whose ready search space it begins with, with a constant learning
+    rate unless `lr_decay`; `project` is that of the working folder unless another is given.
     """
     project = project or load()
     path = project.round_file(plain_name(name))
     if path.exists():
-        raise Misuse("file.exists", path=path, remedy=f"edit it, then: tunewright run {name}")
+        raise Misuse("file.exists", path=path, remedy=RunTrials(name))
     with project.entered():
         workload = project.workload()
     names = taken(workload)
-    ready = None if space is None else ready_space(space, trials, workload)
+    ready = None if space is None else ready_space(space, trials, workload, lr_decay=lr_decay)
     path.parent.mkdir(exist_ok=True)
     path.write_text(
         template(name, names, workload.accepts.defaults, workload.meaning, trials, ready),
         encoding="utf-8",
     )
     have_one = set() if ready is None else {line.name for line in ready.lines}
+    have_one.discard(asked_about(name, names, workload.meaning) or "")
     without = tuple(one for one in names if one not in have_one)
     return NewRound(name, path, tuple(names), without, ready)
 
 
-def ready_space(optimizer: str, trials: int, workload: Workload) -> presets.Space:
+def ready_space(
+    optimizer: str, trials: int, workload: Workload, *, lr_decay: bool = False
+) -> presets.Space:
     """The ready space of an optimizer, as far as the program takes its hyperparameters."""
-    accepts = workload.accepts
-    takes = None if accepts.takes_anything else accepts.names
-    return presets.space(optimizer, trials, takes=takes, means=workload.means)
+    accepts, meaning = workload.accepts, workload.meaning
+    schedule = meaning.name("schedule")
+    # a switch that is on by default is off when it is false
+    switch = {schedule: False} if accepts.defaults.get(schedule) is True else {}
+    return presets.space(
+        optimizer,
+        trials,
+        takes=None if accepts.takes_anything else accepts.names,
+        means=meaning.means,
+        off={**switch, **meaning.off},
+        lr_decay=lr_decay,
+    )

@@ -72,6 +72,7 @@ def _file(path: Path) -> Address:
     try:
         # resolved, since SQLite keeps its log beside the file that a link leads to
         path = path.expanduser().resolve()
+        path.exists()  # raises where a folder's name, or all of it, is too long
     except (OSError, RuntimeError) as error:
         raise StoreError("store.cannot_be_a_store", path=path, error=error) from None
     return Address(str(path), path)

@@ -71,15 +71,16 @@ def every(database: Database) -> list[CampaignRecord]:
     """All campaigns, oldest first."""
     with database.reading() as connection:
         rows = connection.execute(select(campaign).order_by(campaign.c.id)).all()
-    return [
-        CampaignRecord(
-            row.id,
-            row.name,
-            plain_json.loads(row.definition, f"campaign {row.id} of the store"),
-            _when(row.created),
-        )
-        for row in rows
-    ]
+    with plain_json.as_written("a campaign of the store"):
+        return [
+            CampaignRecord(
+                row.id,
+                row.name,
+                plain_json.loads_object(row.definition, f"campaign {row.id} of the store"),
+                _when(row.created),
+            )
+            for row in rows
+        ]
 
 
 def key_of(connection: Connection, name: str) -> int:
@@ -122,17 +123,18 @@ def steps(database: Database, campaign_id: int) -> list[CampaignStep]:
     )
     with database.reading() as connection:
         rows = connection.execute(chosen).all()
-    return [
-        CampaignStep(
-            row.number,
-            row.kind,
-            _reason(row),
-            row.of_round or "",
-            row.probe,
-            _when(row.written),
-        )
-        for row in rows
-    ]
+    with plain_json.as_written("a campaign's step of the store"):
+        return [
+            CampaignStep(
+                row.number,
+                row.kind,
+                _reason(row),
+                row.of_round or "",
+                row.probe,
+                _when(row.written),
+            )
+            for row in rows
+        ]
 
 
 def rounds_of(database: Database, campaign_id: int) -> list[tuple[str, str]]:

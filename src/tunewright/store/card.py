@@ -2,63 +2,49 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING
 
+from tunewright.messages import Message, markup, words
 from tunewright.store.trial import Trial
 
 if TYPE_CHECKING:
     from tunewright.store.results import Results
 
-_BOX = "border:1px solid #8886;border-radius:6px;padding:8px 12px;max-width:48em;line-height:1.5"
-_FAINT = "opacity:.7"
+MOST_STUDIES = 12
+MOST_SETTINGS = 30  # hyperparameters of the best trial
 
 
 def card(results: Results) -> str:
     """A small HTML card that survives a saved or untrusted notebook."""
-    counts = ", ".join(f"{n} {status}" for status, n in results.counts.items()) or "no trials yet"
-    rows = [
-        f"<b>{_text(results.round.name)}</b> <i>{_text(results.round.goal)}</i>",
-        f"{_text(counts)} of {len(results.trials)} trials",
-        *_best(results),
-    ]
-    if results.round.caveats:
-        caveats = "; ".join(results.round.caveats)
-        rows.append(f'<span style="{_FAINT}">every conclusion {_text(caveats, 400)}</span>')
-    body = "".join(f"<div>{row}</div>" for row in rows)
-    return f'<div style="{_BOX}">{body}</div>'
+    facts = {"counts": dict(results.counts), "trials": len(results.trials)}
+    lines = [results.round.asks, Message("card.results", facts).text, *_best(results)]
+    lines += [Message("card.limits", {"text": "; ".join(results.round.caveats)[:400]}).text] * bool(
+        results.round.caveats
+    )
+    return markup.card(results.round.name, lines, table=_studies(results))
 
 
 def _best(results: Results) -> list[str]:
     objective = results.objective
-    top = results.top(1)
-    if not top:
-        return [f"no completed trial to {_text(str(objective))}"]
-    lines = [
-        f"best <b>{_value(top[0])}</b> {_text(objective.metric)}, trial {top[0].number}: "
-        f"{_text(_configuration(top[0]), 400)}"
-    ]
-    if len(results.studies) > 1:
-        for study in results.studies[:12]:
-            ranked = [t for t in results.of(study) if t.value is not None]
-            best = min(ranked, key=lambda t: -objective.sign * (t.value or 0.0), default=None)
-            shown = (
-                "no completed trial" if best is None else f"{_value(best)} (trial {best.number})"
-            )
-            lines.append(f'<span style="{_FAINT}">{_text(study.label)}</span> {shown}')
-    return lines
+    if not (top := results.top(1)):
+        return [Message("card.none_completed", {"objective": str(objective)}).text]
+    best = top[0]
+    settings = dict(list(best.configuration.items())[:MOST_SETTINGS])
+    facts = {"metric": objective.metric, "value": best.value, "step": best.best_step}
+    return [Message("answer.best", {**facts, "trial": best.number, "settings": settings}).text]
 
 
-def _value(trial: Trial) -> str:
-    return f"{trial.value:.4g}"
-
-
-def _configuration(trial: Trial) -> str:
-    return ", ".join(
-        f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}"
-        for name, value in trial.configuration.items()
-    )
-
-
-def _text(text: str, longest: int = 200) -> str:
-    return escape(text if len(text) <= longest else text[: longest - 3] + "...")
+def _studies(results: Results) -> markup.Table | None:
+    """The best of each study, where there are several."""
+    if len(results.studies) < 2:
+        return None
+    rows = []
+    for study in results.studies[:MOST_STUDIES]:
+        ranked = [t for t in results.of(study) if t.value is not None]
+        sign = results.objective.sign
+        best: Trial | None = max(ranked, key=lambda t: sign * (t.value or 0.0), default=None)
+        shown = "-" if best is None else words.number(best.value)
+        rows.append((study.label, shown, "-" if best is None else best.number))
+    names = ("study", "best", "trial")
+    columns = tuple(Message(f"card.label.{name}").text for name in names)
+    return markup.Table(columns, tuple(rows))

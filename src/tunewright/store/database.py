@@ -28,6 +28,9 @@ from tunewright.snapshot import flush
 from tunewright.store.address import INSTEAD, Address
 from tunewright.store.file_lock import FileLock
 
+# for a turn among the writers of this machine: the longest measured was 0.6 s. Somebody who holds
+# the file for longer is not writing, and SQLite's own lock is enough without the queue.
+QUEUE_S = 5.0
 WAIT_S = 60.0  # for SQLite's write lock, and for PostgreSQL's row locks
 _ALONE = text("SELECT pg_advisory_xact_lock(7435172163)")  # any number that is only ours
 
@@ -100,6 +103,11 @@ class Database:
         for work in todo:
             work()
 
+    @property
+    def in_transaction(self) -> bool:
+        """Whether this thread is inside a block of reads or writes."""
+        return self._open.connection is not None
+
     def afterwards(self, work: Callable[[], None]) -> None:
         """Do this once the transaction that this thread is in has been committed."""
         self._open.afterwards = (*self._open.afterwards, work)
@@ -157,7 +165,7 @@ class Database:
         if self._lock is None:
             yield
         else:
-            with self._lock.held(WAIT_S):
+            with self._lock.held(QUEUE_S):
                 yield
 
     def alone(self, connection: Connection) -> None:

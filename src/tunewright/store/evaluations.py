@@ -76,7 +76,7 @@ def read(database: Database, round_id: int | None = None) -> list[Evaluation]:
     )
     if round_id is not None:
         chosen = chosen.where(table.c.round == round_id)
-    with database.reading() as connection:
+    with database.reading() as connection, plain_json.as_written("an evaluation of the store"):
         return [_evaluation(row) for row in connection.execute(chosen)]
 
 
@@ -102,7 +102,7 @@ def _row(round_id: int, own: Evaluation) -> dict[str, Any]:
 
 def _evaluation(row: Any) -> Evaluation:
     # NaN and infinities are null here; the curve has them as they were
-    told = plain_json.loads(row.metrics, f"evaluation {row.id} of the store")
+    told = plain_json.loads_object(row.metrics, f"evaluation {row.id} of the store")
     return Evaluation(
         row.trial or 0,
         row.numbered,

@@ -154,6 +154,8 @@ def finish(
         except OutOfDate:
             if _was_told(connection, claim, status):
                 return
+            if _is_own_end(connection, claim, status, reason, seconds):
+                return
             raise
         _keep(database, connection, claim, last, first)
         _end_attempt(connection, claim, status, reason, seconds)
@@ -172,7 +174,11 @@ def release(
     last: Sequence[bytes],
     first: int | None,
 ) -> None:
-    """Put the trial back to pending, for another attempt; only a death counts towards the three."""
+    """Return the trial to pending, for another attempt. Only a death counts towards the three.
+
+    Written twice, since the answer to the first was lost, it counts once.
+    """
+    outcome = "died" if died else "stopped"
     values = {
         "reason": encode(cause),
         "detail": storable(detail, LONGEST_TEXT),
@@ -181,9 +187,14 @@ def release(
         "peak": peak_memory_mb,
     }
     with database.writing() as connection:
-        _pass_fence(connection, _RELEASE, claim, values)
+        try:
+            _pass_fence(connection, _RELEASE, claim, values)
+        except OutOfDate:
+            if _is_own_end(connection, claim, outcome, cause, seconds):
+                return
+            raise
         _keep(database, connection, claim, last, first)
-        _end_attempt(connection, claim, "died" if died else "stopped", cause, seconds)
+        _end_attempt(connection, claim, outcome, cause, seconds)
 
 
 def _pass_fence(connection: Connection, statement: Any, claim: Claim, values: Any) -> None:
@@ -202,6 +213,21 @@ def _was_told(connection: Connection, claim: Claim, status: Status) -> bool:
         select(trial.c.status, trial.c.attempt, trial.c.worker).where(trial.c.id == claim.trial)
     ).first()
     return row is not None and tuple(row) == (status, claim.attempt, claim.worker)
+
+
+def _is_own_end(
+    connection: Connection, claim: Claim, outcome: str, cause: Message | None, seconds: float
+) -> bool:
+    """Whether this very end of the attempt is committed: how, why and after how many seconds.
+
+    The attempt's row stays when others run the trial again, so the answer may come late.
+    """
+    row = connection.execute(
+        select(attempt.c.worker, attempt.c.outcome, attempt.c.cause, attempt.c.seconds).where(
+            attempt.c.trial == claim.trial, attempt.c.n == claim.attempt
+        )
+    ).first()
+    return row is not None and tuple(row) == (claim.worker, outcome, encode(cause), seconds)
 
 
 def _keep(

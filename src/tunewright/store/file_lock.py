@@ -9,13 +9,17 @@ is SQLite's own lock, which is taken as well.
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import os
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tunewright.store.private import opener
+from tunewright.messages import Message
+from tunewright.store.private import opener, shared
 
 try:
     import fcntl
@@ -23,13 +27,26 @@ except ImportError:  # where there is no flock, SQLite's own waiting has to do
     fcntl = None  # type: ignore[assignment]
 
 
+AGAIN_S = 60.0  # after a wait in vain the file is only tried, not waited for
+log = logging.getLogger(__name__)
+
+
 class FileLock:
     """One file, held by one thread of one process at a time."""
 
     def __init__(self, path: Path) -> None:
-        """Open (and if need be make) the file; nothing is locked yet."""
+        """Open (and if need be make) the file; nothing is locked yet.
+
+        Whoever can open it can hold it, so that one of an older version becomes private too.
+        """
+        self._path = path
         self._threads = threading.Lock()
         self._descriptor = opener(path, os.O_RDWR | os.O_CREAT)
+        self._blocked_until = 0.0  # not waited for before, by the monotonic clock
+        with contextlib.suppress(OSError):
+            status = os.fstat(self._descriptor)
+            if status.st_mode & 0o077 and status.st_uid == os.geteuid() and not shared(path.parent):
+                os.fchmod(self._descriptor, 0o600)
 
     @contextmanager
     def held(self, patience_s: float) -> Iterator[None]:
@@ -50,12 +67,33 @@ class FileLock:
         try:
             fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            return _Wait(self._descriptor).over(patience_s)
+            if time.monotonic() < self._blocked_until:
+                return False  # somebody holds it for good: SQLite's own lock will do
+            if _Wait(self._descriptor).over(patience_s):
+                return True
+            self._blocked_until = time.monotonic() + AGAIN_S
+            holders = holders_of(self._descriptor)
+            code = "store.lock_held_by" if holders else "store.lock_held"
+            facts = {"path": str(self._path), "seconds": patience_s, "holders": holders}
+            log.warning("%s", Message(code, facts))
+            return False
         return True
 
     def close(self) -> None:
         """Give the file back."""
         os.close(self._descriptor)
+
+
+def holders_of(descriptor: int) -> list[int]:
+    """The processes that hold a lock on an open file, as far as /proc/locks names them."""
+    try:
+        status = os.fstat(descriptor)
+        lines = Path("/proc/locks").read_text().splitlines()
+    except OSError:
+        return []
+    device = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}:{status.st_ino}"
+    rows = [line.split() for line in lines]
+    return sorted({int(row[4]) for row in rows if len(row) > 5 and row[5] == device})
 
 
 class _Wait:

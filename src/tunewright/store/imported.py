@@ -16,6 +16,7 @@ from tunewright.store import plain_json, summary
 from tunewright.store.curves import packed
 from tunewright.store.database import Database
 from tunewright.store.leases import add_retired
+from tunewright.store.notes import as_column
 from tunewright.store.reason import encode
 from tunewright.store.rounds import create_round, trial_folder
 from tunewright.store.schema import attempt, curve, note, round_table, trial as table, worker
@@ -37,6 +38,17 @@ def is_imported(connection: Connection, round_id: int) -> bool:
         .join(attempt, attempt.c.worker == worker.c.id)
         .join(table, attempt.c.trial == table.c.id)
         .where(table.c.round == round_id)
+        .distinct()
+    )
+    return connection.execute(hosts).scalars().all() == [ELSEWHERE]
+
+
+def is_imported_trial(connection: Connection, key: int) -> bool:
+    """Whether another tool made this trial."""
+    hosts = (
+        select(worker.c.host)
+        .join(attempt, attempt.c.worker == worker.c.id)
+        .where(attempt.c.trial == key)
         .distinct()
     )
     return connection.execute(hosts).scalars().all() == [ELSEWHERE]
@@ -68,7 +80,7 @@ def keep(database: Database, results: Results, command: str) -> str:
         writing.write(connection, repeats, numbers)
         for text in results.notes:
             values = {"round": record.id, "written": time.time()}
-            connection.execute(insert(note).values(values | {"text": storable(text, LONGEST_TEXT)}))
+            connection.execute(insert(note).values(values | {"text": as_column(text)}))
     return name
 
 

@@ -20,6 +20,7 @@ from tunewright.design.ranges import Choice, Integers, Range, Value, is_number, 
 from tunewright.design.round import Round
 from tunewright.design.study import Study
 from tunewright.errors import DesignError, NotFound
+from tunewright.messages import Message
 from tunewright.store.results import Results
 from tunewright.store.store import Store
 from tunewright.store.trial import Trial
@@ -176,19 +177,20 @@ def _placed(fits: list[tuple[Study, Trial]], start: int) -> Iterator[tuple[int, 
         yield place, start + ((trial.index or 0) if shared else place)
 
 
-def _note(results: Results, other: Results, fits: Iterable[tuple[Study, Trial]]) -> str:
+def _note(results: Results, other: Results, fits: Iterable[tuple[Study, Trial]]) -> Message:
     counted = list(fits)
     ended = sum(t.status in ("completed", "infeasible") for t in other.recorded)
-    text = f"{len(counted)} of {ended} trials of {other.round.name} fit this round and count too"
     share = overlap(other.studies[counted[0][1].study], counted[0][0])
     own = sum(t.ended for t in results.recorded)
-    if own and 0 < share < 1:
-        dense = 1 + len(counted) / (own * share)
-        if dense > SLIGHT:
-            text += f"; where {other.round.name} searched, trials lie {dense:.1f} times as dense"
-    if results.round.seed != other.round.seed:
-        text += "; their seed differs, and with it the data split, if the program draws one"
-    return text
+    dense = 1 + len(counted) / (own * share) if own and 0 < share < 1 else 1.0
+    facts = {
+        "round": other.round.name,
+        "trials": len(counted),
+        "ended": ended,
+        "times_as_dense": dense if dense > SLIGHT else None,
+        "seed_differs": results.round.seed != other.round.seed,
+    }
+    return Message("note.joined", facts)
 
 
 def _covered(old: Range, new: Range) -> float:

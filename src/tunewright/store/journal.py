@@ -55,6 +55,16 @@ def leave_again(database: Database, kind: str, key: int) -> None:
         log.warning("a conclusion was not written beside the trials: %s", error)
 
 
+def leave_all_again(database: Database) -> None:
+    """Write every file anew, after a round has got another name."""
+    try:
+        with database.reading() as connection:
+            for path, table, key in _files(database, connection):
+                _write(connection, path, table, key)
+    except StoreError as error:
+        log.warning("a conclusion was not written beside the trials: %s", error)
+
+
 def read(folder: Path) -> tuple[list[Conclusion], list[Path]]:
     """What a folder of trials has, oldest first, and the files that are torn or altered."""
     found, unreadable = [], []
@@ -277,8 +287,10 @@ def _checked(path: Path) -> Conclusion:
     row, kind = data.get("row"), data.get("kind")
     right = (
         data.get("format") == FORMAT
+        and isinstance(kind, str)
         and kind in CONCLUSIONS
         and isinstance(data.get("written"), int | float)
+        and 0 <= data["written"] < LATEST
         and isinstance(data.get("key"), int)
         and isinstance(row, dict)
     )
@@ -298,17 +310,20 @@ def _fits(column: Column[Any], told: Any) -> bool:
         return bool(column.nullable)
     target = _target(column)
     if target in ("round", "trial"):
-        return isinstance(told, dict)
+        plain = isinstance(told, dict) and [told.get(name) for name in PLACES]
+        return plain is not False and not any(isinstance(v, list | dict) for v in plain)
     if target == "campaign":
         return isinstance(told, str)
     kind: type = int if target else column.type.python_type
-    if isinstance(told, bool):
+    if isinstance(told, bool) or (isinstance(told, int) and abs(told) >= 2**63):
         return False
     if kind is str and column.name in JSON:
         return isinstance(told, str) and _parses(told)
     return isinstance(told, int | float) if kind is float else isinstance(told, kind)
 
 
+PLACES = ("name", "folder", "round", "trial")  # by which a reference is looked up
+LATEST = 1e11  # seconds: no date that Python knows is later
 # columns whose text is JSON: a hostile file must not make a row that cannot be read back
 JSON = {"definition", "settings", "answer", "reason", "decision", "metrics"}
 

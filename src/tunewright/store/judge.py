@@ -39,7 +39,9 @@ def judge(objective: Objective, recorded: Status, reason: Message | None, curves
         return Judged(recorded, reason)
     curve = curves.only(objective.metric)
     if curve is None or not len(curve):
-        return Judged("failed", reason or Message(NEVER_LOGGED, {"metric": objective.metric}))
+        if recorded == "completed":  # by another metric: nothing failed
+            return Judged("unmeasured", Message("trial.unmeasured", {"metric": objective.metric}))
+        return Judged("failed", reason)
     finite = np.isfinite(curve.values)
     if not finite.all():
         at = int(np.argmin(finite))

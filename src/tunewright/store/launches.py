@@ -126,7 +126,7 @@ def add_baseline(database: Database, launch_id: int, runs: int) -> None:
 
 def read(database: Database) -> list[Launched]:
     """Every decision, oldest first."""
-    with database.reading() as connection:
+    with database.reading() as connection, plain_json.as_written("a launch of the store"):
         rows = connection.execute(select(launch).order_by(launch.c.id)).all()
         return [
             Launched(
@@ -135,7 +135,7 @@ def read(database: Database) -> list[Launched]:
                 _place(connection, row.candidate, row.elsewhere, "candidate") or _NOWHERE,
                 _place(connection, row.baseline, row.elsewhere, "baseline"),
                 row.verdict,
-                plain_json.loads(row.decision, f"launch {row.id} of the store"),
+                plain_json.loads_object(row.decision, f"launch {row.id} of the store"),
                 row.who,
                 row.why,
                 row.goal,
@@ -147,7 +147,7 @@ def read(database: Database) -> list[Launched]:
 
 def read_baselines(database: Database) -> list[Baseline]:
     """Every baseline, oldest first: the lineage of the best configuration."""
-    with database.reading() as connection:
+    with database.reading() as connection, plain_json.as_written("a baseline of the store"):
         rows = connection.execute(select(baseline_table).order_by(baseline_table.c.id)).all()
         return [
             Baseline(
@@ -180,7 +180,7 @@ def _place(connection: Connection, key: int | None, elsewhere: str, column: str)
     """Where a trial stands, by its key, or by what is known of one that this store lacks."""
     data = place_data(connection, key)
     if data is None and elsewhere:
-        data = plain_json.loads(elsewhere, "a place of the store").get(column)
+        data = plain_json.loads_object(elsewhere, "a place of the store").get(column)
     if data is None:
         return None
     settings = dict(data.get("configuration") or {})

@@ -15,9 +15,9 @@ from typing import Any, Literal
 
 from sqlalchemy import Connection, bindparam, delete, insert, literal_column, select, update
 
-from tunewright.actions import JoinRound
-from tunewright.errors import Busy, OutOfDate
+from tunewright.errors import Busy, OutOfDate, StoreError
 from tunewright.messages import Message
+from tunewright.remedies import JoinRound
 from tunewright.store.database import Database
 from tunewright.store.process_identity import Process, gone, this_boot, this_process
 from tunewright.store.reason import encode
@@ -96,24 +96,36 @@ class LeaseWatch:
 
 
 def register(
-    database: Database, round_id: int | None, kind: Kind, exclusive: bool, lease_s: float = LEASE_S
+    database: Database,
+    round_id: int | None,
+    kind: Kind,
+    exclusive: bool,
+    lease_s: float = LEASE_S,
+    *,
+    replacing: Worker | None = None,
 ) -> Worker:
     """Add this process as a worker; an exclusive one is refused while another lives.
 
     An owner that seems dead by the wall clock alone is watched for a third of the lease first: the
-    clock may have jumped, or the store may only just be back.
+    clock may have jumped, or the store may only just be back. Its beats must reach the store
+    meanwhile, so a transaction around this call is refused. The worker that the new one is
+    `replacing` retires in the same transaction: half of it would leave nobody on duty.
     """
+    if exclusive and database.in_transaction:
+        raise StoreError("lease.register_in_transaction")
     watch = LeaseWatch(lease_s)
+    old = None if replacing is None else replacing.id
     beats: dict[int, int] = {}  # as they were first seen
     while True:
         with database.writing(durable=False) as connection:
             database.alone(connection)
-            rivals = _rivals(database, connection, round_id) if exclusive else []
+            found = _rivals(database, connection, round_id) if exclusive else []
+            rivals = [row for row in found if row.id != old]
             beating = {r.id for r in rivals if beats.setdefault(r.id, r.beat) != r.beat}
             expired = watch.expired((row.id, row.beat, row.age) for row in rivals)
             live = [r for r in rivals if r.id not in expired and not gone_for_sure(database, r)]
             if not live:
-                _retire(connection, [row.id for row in rivals])
+                _retire(connection, [row.id for row in rivals] + ([] if old is None else [old]))
                 return _insert(database, connection, round_id, kind, exclusive)
             for row in live:  # far off in either direction, the clock was set meanwhile
                 if abs(row.age) <= lease_s or row.id in beating:
@@ -195,6 +207,12 @@ def gone_for_sure(database: Database, row: Any) -> bool:
 def _age(database: Database) -> Any:
     now = literal_column(repr(time.time())) if database.sqlite else _SERVER_TIME
     return (now - worker_table.c.beaten).label("age")
+
+
+def is_supervised(database: Database, connection: Connection, round_id: int) -> bool:
+    """Whether a live process runs a round by itself, so that another `run` would be refused."""
+    rivals = _rivals(database, connection, round_id)
+    return any(abs(row.age) <= LEASE_S and not gone_for_sure(database, row) for row in rivals)
 
 
 def _rivals(database: Database, connection: Connection, round_id: int | None) -> list[Any]:

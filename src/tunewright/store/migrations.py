@@ -15,8 +15,8 @@ from collections.abc import Callable, Mapping
 
 from sqlalchemy import Connection, insert, inspect, select, text, update
 
-from tunewright.actions import FirstRun
 from tunewright.errors import Busy, NotFound, StoreError
+from tunewright.remedies import FirstRun
 from tunewright.store.database import Database
 from tunewright.store.leases import LEASE_S, gone_for_sure
 from tunewright.store.schema import SCHEMA_VERSION, about, metadata, worker

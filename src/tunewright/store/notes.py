@@ -12,17 +12,20 @@ from datetime import UTC, datetime
 from sqlalchemy import delete, insert, select
 
 from tunewright.errors import StoreError
+from tunewright.messages import Message
+from tunewright.store import plain_json
 from tunewright.store.database import Database
 from tunewright.store.journal import leave
+from tunewright.store.reason import encode, stored_message
 from tunewright.store.schema import note as note_table, stop as stop_table
 from tunewright.store.storable import LONGEST_TEXT, storable
 
 
 @dataclass(frozen=True)
 class Note:
-    """What somebody wrote about a round."""
+    """What somebody wrote about a round, or what we note ourselves, as a message."""
 
-    text: str
+    text: str | Message
     written: datetime
 
 
@@ -34,11 +37,11 @@ class Stops:
     numbers: frozenset[int] = frozenset()  # single trials
 
 
-def add_note(database: Database, round_id: int, text: str) -> None:
+def add_note(database: Database, round_id: int, text: str | Message) -> None:
     """Keep a note about a round."""
-    if not text.strip():
+    if isinstance(text, str) and not text.strip():
         raise StoreError("note.empty")
-    values = {"round": round_id, "written": time.time(), "text": storable(text, LONGEST_TEXT)}
+    values = {"round": round_id, "written": time.time(), "text": as_column(text)}
     with database.writing() as connection:
         connection.execute(insert(note_table).values(values))
         database.afterwards(lambda: leave(database))
@@ -47,8 +50,26 @@ def add_note(database: Database, round_id: int, text: str) -> None:
 def notes_of(database: Database, round_id: int) -> list[Note]:
     """The notes of a round, oldest first."""
     chosen = select(note_table).where(note_table.c.round == round_id).order_by(note_table.c.id)
-    with database.reading() as connection:
-        return [Note(row.text, _when(row.written)) for row in connection.execute(chosen)]
+    with database.reading() as connection, plain_json.as_written("a note of the store"):
+        return [
+            Note(from_column(row.text), _when(row.written)) for row in connection.execute(chosen)
+        ]
+
+
+def as_column(note: str | Message) -> str:
+    """A note as its column holds it: a message as JSON, with its code and facts."""
+    return encode(note) if isinstance(note, Message) else storable(note, LONGEST_TEXT)
+
+
+def from_column(text: str) -> str | Message:
+    """The note of a column; what is not the JSON of a known message is the user's own text.
+
+    >>> from_column('{"code": "imported.pruned", "facts": {"count": 2}}').facts
+    {'count': 2}
+    >>> from_column('{"code": "see line 3"}')
+    '{"code": "see line 3"}'
+    """
+    return stored_message(text) or text
 
 
 def ask_stop(database: Database, round_id: int, number: int | None) -> None:

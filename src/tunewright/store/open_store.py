@@ -10,8 +10,8 @@ from pathlib import Path
 
 from sqlalchemy import exc
 
-from tunewright.actions import FirstRun, Restore
 from tunewright.errors import Damaged, NotFound, StoreError
+from tunewright.remedies import FirstRun, Restore
 from tunewright.store import backup, migrations
 from tunewright.store.address import Address, check_place, parse
 from tunewright.store.database import Database, beside
@@ -83,7 +83,9 @@ def _readable(database: Database) -> Database:
 
 def _check_file(path: Path, create: bool) -> None:
     empty = not path.exists() or path.stat().st_size == 0
-    if empty and (orphans := _trial_folders(default_root(path))):
+    root = default_root(path)
+    # nothing may be made in the place of what was lost
+    if empty and (marked(path) or _trial_folders(root)):
         state = "is empty" if path.exists() else "is missing"
         newest = backup.newest(path)
         saved = f" (or restore the backup {newest})" if newest else ""
@@ -91,8 +93,8 @@ def _check_file(path: Path, create: bool) -> None:
             "store.orphan_folders",
             path=path,
             state=state,
-            folder=default_root(path),
-            orphans=orphans,
+            folder=root,
+            orphans=_trial_folders(root),
             hint=saved,
             remedy=Restore(rebuild=True),
         )
@@ -142,6 +144,11 @@ def damaged(path: Path, found: str) -> Damaged:
 def default_root(path: Path) -> Path:
     """Where the trial folders of a SQLite store stand, unless told otherwise."""
     return beside(path, ".trials")
+
+
+def marked(path: Path) -> bool:
+    """Whether some store has kept trials beside this file."""
+    return (default_root(path) / MARK).exists()
 
 
 def trial_root(database: Database, identity: str, folder: Path | None) -> Path:

@@ -29,6 +29,7 @@ STATUSES: tuple[Status, ...] = (
     "infeasible",
     "failed",
     "pruned",
+    "unmeasured",
 )
 INACTIVE = 65_535  # the position of a hyperparameter that a trial does not have
 _SCALE = 65_534  # positions 0 to this one cover the unit interval

@@ -43,6 +43,14 @@ def loads(text: str | bytes, what: str, longest: int = LONGEST_FIELD) -> Any:
         raise Damaged("json.invalid", what=what, error=error) from None
 
 
+def loads_object(text: str | bytes, what: str) -> dict[str, Any]:
+    """The JSON object of a text; anything else was altered."""
+    data = loads(text, what)
+    if not isinstance(data, dict):
+        raise Damaged("json.not_an_object", path=what, kind=type(data).__name__)
+    return data
+
+
 def read_object(path: Path) -> dict[str, Any]:
     """The JSON object in a file, within limits."""
     found = path.stat()

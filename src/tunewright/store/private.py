@@ -15,9 +15,12 @@ from pathlib import Path
 def shared(folder: Path) -> bool:
     """Whether others than its user are meant to write into the nearest folder that exists."""
     here = folder.absolute()
-    while not here.exists() and here != here.parent:
-        here = here.parent
-    mode = here.stat().st_mode
+    while True:
+        try:
+            mode = os.stat(here).st_mode
+            break
+        except (FileNotFoundError, NotADirectoryError):
+            here = here.parent
     # everybody's scratch space (/tmp) is sticky: that shares the space, not the files
     return bool(mode & stat.S_IWGRP) and not mode & stat.S_ISVTX
 
@@ -27,11 +30,14 @@ def make_folder(path: Path) -> None:
     if path.is_dir():
         return
     mode = 0o777 if shared(path) else 0o700
-    missing = [path]
-    while not missing[-1].parent.exists():
-        missing.append(missing[-1].parent)
-    for folder in reversed(missing):
-        folder.mkdir(mode=mode, exist_ok=True)
+    try:
+        os.mkdir(path, mode)  # most often the one folder is missing
+    except FileExistsError:
+        if not path.is_dir():
+            raise
+    except FileNotFoundError:
+        make_folder(path.parent)
+        path.mkdir(mode=mode, exist_ok=True)
 
 
 def opener(path: str | os.PathLike[str], flags: int) -> int:

@@ -79,16 +79,17 @@ def read(
             chosen = chosen.where(probe.c[column] == value)
     with database.reading() as connection:
         rows = connection.execute(chosen).all()
-    return [
-        ProbeRecord(
-            row.id,
-            row.name,
-            row.workload,
-            row.metric,
-            row.campaign,
-            plain_json.loads(row.settings, f"probe {row.id} of the store"),
-            plain_json.loads(row.answer, f"probe {row.id} of the store"),
-            datetime.fromtimestamp(row.written, UTC),
-        )
-        for row in rows
-    ]
+    with plain_json.as_written("a probe of the store"):
+        return [
+            ProbeRecord(
+                row.id,
+                row.name,
+                row.workload,
+                row.metric,
+                row.campaign,
+                plain_json.loads_object(row.settings, f"probe {row.id} of the store"),
+                plain_json.loads_object(row.answer, f"probe {row.id} of the store"),
+                datetime.fromtimestamp(row.written, UTC),
+            )
+            for row in rows
+        ]

@@ -28,6 +28,7 @@ from tunewright.store.schema import attempt, provenance as provenance_table
 from tunewright.store.secrets import masked, masked_words, without_secrets
 from tunewright.store.storable import storable
 
+EVAL_EVERY, DEVICES_PER_TRIAL = "eval_every", "devices_per_trial"  # names of settings
 LONGEST_DIFF = 200_000  # characters of uncommitted changes that are kept
 PATIENCE_S = 10.0  # for git, which may be slow on a large tree
 PACKAGES = ("tunewright", "numpy", "scipy", "torch", "jax", "tensorflow", "scikit-learn", "ray")
@@ -63,6 +64,8 @@ class Provenance:
     devices: tuple[str, ...] = ()
     # the program's own files, tracked or not -> a hash; empty: not known
     sources: Mapping[str, str] = field(default_factory=dict)
+    # what it was trained with beside configuration and seed; a name that is absent is not known
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
     def payload(self) -> str:
@@ -109,6 +112,7 @@ def capture(
     packages: Sequence[str] = (),
     folder: Path | None = None,
     sources: Mapping[str, str] | None = None,
+    settings: Mapping[str, Any] | None = None,
 ) -> Provenance:
     """The provenance of what this process runs now; `packages` names more than the usual ones."""
     here = Path.cwd() if folder is None else folder
@@ -131,6 +135,7 @@ def capture(
         system=platform.platform(),
         devices=tuple(devices),
         sources=dict(sources or {}),
+        settings=dict(settings or {}),
     )
 
 

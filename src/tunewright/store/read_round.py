@@ -6,10 +6,12 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import PurePosixPath
 from typing import Any, get_args
 
 from sqlalchemy import bindparam, select
 
+from tunewright.actions import TrainAgain
 from tunewright.errors import Damaged
 from tunewright.messages import Message
 from tunewright.store import plain_json
@@ -17,8 +19,9 @@ from tunewright.store.claims import Claim
 from tunewright.store.curves import Batch, Curves, pack
 from tunewright.store.database import Database
 from tunewright.store.reason import decode
-from tunewright.store.rounds import RoundRecord
+from tunewright.store.rounds import ASKED, RoundRecord
 from tunewright.store.schema import attempt, curve, round_table, snapshot, trial
+from tunewright.store.spool import numbered
 from tunewright.store.trial import Status, Trial
 
 _TRIALS = select(trial).where(trial.c.round == bindparam("of_round")).order_by(trial.c.id)
@@ -42,8 +45,10 @@ _KINDS = [  # what each column of a trial may hold: its name, the types, and whe
 _STATUSES = frozenset(get_args(Status))
 
 
-def read_trials(database: Database, record: RoundRecord) -> tuple[list[Trial], list[Trial]]:
-    """The round's trials by number, unjudged, and its repeats."""
+def read_trials(
+    database: Database, record: RoundRecord, ours: bool = True
+) -> tuple[list[Trial], list[Trial]]:
+    """The round's trials by number, unjudged, and its repeats; `ours`: not another tool's."""
     with database.reading() as connection:
         rows = connection.execute(_TRIALS, {"of_round": record.id}).all()
         batches = _batches(connection.execute(_BATCHES, {"of_round": record.id}))
@@ -51,14 +56,14 @@ def read_trials(database: Database, record: RoundRecord) -> tuple[list[Trial], l
     trials: list[Trial] = []
     repeats: list[Trial] = []
     for row in rows:
-        own = _trial(row, numbers, batches.get(row.id, []), record)
+        own = _trial(row, numbers, batches.get(row.id, []), record, ours)
         (trials if row.number is not None else repeats).append(own)
     trials.sort(key=lambda t: t.number or 0)
     repeats.sort(key=lambda t: (t.parent or 0, t.identity))
     return trials, repeats
 
 
-def read_trial(database: Database, key: int) -> Trial | None:
+def read_trial(database: Database, key: int, ours: bool = True) -> Trial | None:
     """One trial or repeat by its key, unjudged; None: there is none."""
     with database.reading() as connection:
         row = connection.execute(_TRIAL, {"of_trial": key}).first()
@@ -69,7 +74,7 @@ def read_trial(database: Database, key: int) -> Trial | None:
         numbers = {row.parent: connection.execute(parent).scalar()} if row.parent else {}
         own = select(round_table.c.name, round_table.c.command).where(round_table.c.id == row.round)
         record = connection.execute(own).one()
-    return _trial(row, numbers, batches.get(key, []), record)
+    return _trial(row, numbers, batches.get(key, []), record, ours)
 
 
 @dataclass(frozen=True)
@@ -158,6 +163,7 @@ def _trial(
     numbers: Mapping[int, int | None],
     batches: list[Batch],
     record: Any,  # its round, or a row with the name and the command of it
+    ours: bool,  # not another tool's
 ) -> Trial:
     parent = numbers.get(row.parent)
     where = named(record.name, row.number, parent)
@@ -175,13 +181,31 @@ def _trial(
         attempts=row.attempt,
         seconds=row.seconds,
         peak_memory_mb=row.peak_memory_mb,
-        command=row.command or record.command,
+        command=_again(row, parent, record) if ours else row.command or record.command,
+        started=row.command if ours else "",
         parent=parent,
         identity=row.id,
         folder=row.folder,
         detail=row.detail,
         search=row.search,
     )
+
+
+def _again(row: Any, parent: int | None, record: Any) -> str:
+    """The command that trains a trial anew; none where no training program is known of it."""
+    if record.command == ASKED:
+        return ""
+    if row.number is not None:
+        return TrainAgain(record.name, row.number).command
+    return "" if parent is None else TrainAgain(record.name, parent, row.repeat).command
+
+
+def again_of(round: str, trial: Trial, anyway: bool = False) -> TrainAgain:
+    """The action that trains a trial or a repeat of a round anew."""
+    if trial.number is not None:
+        return TrainAgain(round, trial.number, anyway=anyway)
+    repeat = numbered(PurePosixPath(trial.folder).name)[1]
+    return TrainAgain(round, trial.parent or 0, repeat, anyway)
 
 
 def named(round: str, number: int | None, parent: int | None) -> str:

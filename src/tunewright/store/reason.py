@@ -38,16 +38,29 @@ def decode(text: str) -> Message | None:
     >>> decode("exit status 3")
     Message(code='program.exited', facts={'status': 3, 'signal': ''})
     """
+    reason = _written(text)
+    if reason is None:
+        return from_version_1(text)
+    return reason if _readable(reason) else Message("legacy", {"text": text})
+
+
+def stored_message(text: str) -> Message | None:
+    """The message that `encode` wrote and this version can read; None for any other text."""
+    found = _written(text)
+    return found if found is not None and _readable(found) else None
+
+
+def _written(text: str) -> Message | None:
+    """The message of a JSON text with a code and facts, whether or not it can be read."""
     try:
         data = json.loads(text)
     except (ValueError, RecursionError):
-        return from_version_1(text)
+        return None
     if not isinstance(data, dict) or data.keys() != {"code", "facts"}:
-        return from_version_1(text)
+        return None
     if not isinstance(data["code"], str) or not isinstance(data["facts"], dict):
-        return from_version_1(text)
-    reason = Message(data["code"], data["facts"])
-    return reason if _readable(reason) else Message("legacy", {"text": text})
+        return None
+    return Message(data["code"], data["facts"])
 
 
 def from_version_1(text: str) -> Message | None:

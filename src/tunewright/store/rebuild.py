@@ -22,6 +22,7 @@ from tunewright.store.recovery import keep_batches
 from tunewright.store.rounds import create_round
 from tunewright.store.schema import attempt, campaign, round_table, trial
 from tunewright.store.spool import (
+    REMOVED_FILE,
     ROUND_FILE,
     TRIAL_FILE,
     SpooledResult,
@@ -51,7 +52,8 @@ def rebuild(store: str | os.PathLike[str], root: Path | None = None) -> Rebuilt:
     if address.path is None and root is None:
         raise StoreError("rebuild.no_folder")
     folder = Path(root) if root is not None else default_root(Path(str(address.path)))
-    files = sorted(folder.glob(f"r*/{ROUND_FILE}"))
+    every = sorted(folder.glob(f"r*/{ROUND_FILE}"))
+    files = [file for file in every if not file.with_name(REMOVED_FILE).exists()]
     if not files:
         raise NotFound("rebuild.no_rounds", folder=folder)
     if address.path is not None:

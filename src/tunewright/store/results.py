@@ -16,6 +16,7 @@ from tunewright.design.ranges import Value, same_value
 from tunewright.design.round import Round
 from tunewright.design.study import Study
 from tunewright.errors import NotFound
+from tunewright.messages import Message
 from tunewright.store.card import card
 from tunewright.store.curves import Curve
 from tunewright.store.export import write_export
@@ -46,8 +47,9 @@ class Results:
     search: str = ""  # which search suggested the trials
     store: str = ""  # where it was read from
     imported: bool = False  # recorded by another tool: no program of ours can train more
+    supervised: bool = field(default=False, compare=False)  # a process ran it when it was read
     root: str = ""  # the folder of trials, to which every trial's folder is relative
-    notes: tuple[str, ...] = ()  # oldest first
+    notes: tuple[str | Message, ...] = ()  # oldest first; text is the user's own
     # where trials and repeats come from, by their identity in the record
     origins: Mapping[int, Provenance] = field(default_factory=dict, repr=False, compare=False)
     earlier: tuple[Results, ...] = field(default=(), repr=False, compare=False)  # joined with these
@@ -214,6 +216,11 @@ class Results:
     def export(self, path: str | Path, table: Table = "trials") -> Path:
         """Write a .csv, .parquet or .json file with one row per trial, or per logged point."""
         return write_export(self, Path(path), table)
+
+    def __repr__(self) -> str:
+        """The name and the counts, on one line."""
+        facts = {"counts": dict(self.counts), "trials": len(self.trials)}
+        return f"<Results of {self.round.name!r}, {Message('card.results', facts)}>"
 
     def _repr_html_(self) -> str:
         """The verdict card a notebook shows."""

@@ -14,7 +14,6 @@ from typing import Any, Protocol
 
 from sqlalchemy import Connection, bindparam, func, insert, select, update
 
-from tunewright.actions import FirstRun, ListRounds
 from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value
@@ -23,6 +22,7 @@ from tunewright.design.round_changes import differences
 from tunewright.design.round_data import as_data, from_data
 from tunewright.design.study import Study
 from tunewright.errors import Damaged, NotFound, RoundChanged
+from tunewright.remedies import FirstRun, ListRounds
 from tunewright.store import plain_json
 from tunewright.store.database import Database
 from tunewright.store.definition import (
@@ -35,6 +35,10 @@ from tunewright.store.schema import campaign as campaign_table, round_table, tri
 from tunewright.store.seed import split_seed, trial_seed
 from tunewright.store.storable import LONGEST_TEXT, storable
 from tunewright.store.trial import Status
+
+# how the names of removed rounds begin: with a sign that no name may have
+REMOVED = "\x1fremoved\x1f"
+ASKED = "ask and tell"  # the command of a round without a training program of ours
 
 
 class Suggested(Protocol):
@@ -54,6 +58,7 @@ class Suggested(Protocol):
 _ROUNDS = select(round_table, campaign_table.c.name.label("of_campaign")).outerjoin(
     campaign_table, campaign_table.c.id == round_table.c.campaign
 )
+_PRESENT = ~round_table.c.name.startswith(REMOVED)
 Adopt = Callable[[Connection, int], None]
 Suggestions = Callable[[Study, int], Sequence[Suggested]]  # a study's first `count` configurations
 
@@ -127,7 +132,8 @@ def find(database: Database, name: str) -> RoundRecord:
         record = _find(connection, name)
         if record is not None:
             return record
-        names = list(connection.execute(select(round_table.c.name)).scalars())
+        present = select(round_table.c.name).where(_PRESENT)
+        names = list(connection.execute(present).scalars())
     near = difflib.get_close_matches(name, names, n=1)
     raise NotFound(
         "round.not_found",
@@ -142,7 +148,7 @@ def find(database: Database, name: str) -> RoundRecord:
 def every(database: Database) -> list[RoundRecord]:
     """All rounds, oldest first."""
     with database.reading() as connection:
-        rows = connection.execute(_ROUNDS.order_by(round_table.c.id)).all()
+        rows = connection.execute(_ROUNDS.where(_PRESENT).order_by(round_table.c.id)).all()
         return [_record(connection, row) for row in rows]
 
 
@@ -168,6 +174,12 @@ def keys_of(database: Database, round_id: int, numbers: Sequence[int]) -> dict[i
         chosen = chosen.where(trial.c.number.in_(sorted(wanted)))
     with database.reading() as connection:
         return {row.number: row.id for row in connection.execute(chosen) if row.number in wanted}
+
+
+def set_purpose(connection: Connection, key: int, purpose: str) -> None:
+    """What a round of no campaign is for: the answer of a probe."""
+    own = (round_table.c.id == key) & round_table.c.campaign.is_(None)
+    connection.execute(update(round_table).where(own).values(purpose=purpose))
 
 
 def _find(connection: Connection, name: str) -> RoundRecord | None:

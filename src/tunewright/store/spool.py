@@ -37,6 +37,7 @@ from tunewright.store.reason import decode, encode
 from tunewright.store.rounds import RoundRecord
 from tunewright.store.trial import ENDED, Status
 
+REMOVED_FILE = "removed.json"  # in the folder of a round that was removed
 ROUND_FILE = "round.json"
 TRIAL_FILE = "trial.json"
 _FOLDER = re.compile(r"t(\d{6,})(?:\.repeat(\d+))?")
@@ -115,8 +116,8 @@ class SpooledRound:
     purpose: str = ""  # in that campaign
 
 
-def write_result(folder: Path, result: SpooledResult) -> Path:
-    """Leave an attempt's end in the trial folder; it is on the disk when this returns."""
+def write_result(folder: Path, result: SpooledResult, flushed: bool = True) -> Path:
+    """Leave an attempt's end in the trial folder; `flushed`, it is on the disk at the return."""
     data = {
         "trial": result.trial,
         "attempt": result.attempt,
@@ -130,7 +131,7 @@ def write_result(folder: Path, result: SpooledResult) -> Path:
         "first": result.first,
         "batches": [base64.b64encode(batch).decode("ascii") for batch in result.batches],
     }
-    return write_checked(folder / f"result.{result.attempt}.json", data)
+    return write_checked(folder / f"result.{result.attempt}.json", data, flushed)
 
 
 def read_result(path: Path) -> SpooledResult:
@@ -160,8 +161,8 @@ def results_in(folder: Path) -> list[SpooledResult]:
     return sorted(found, key=lambda result: result.attempt)
 
 
-def write_trial(folder: Path, claim: Claim) -> Path:
-    """Leave in the trial folder what is being tried, at the start of each attempt."""
+def write_trial(folder: Path, claim: Claim, flushed: bool = True) -> Path:
+    """Leave in the trial folder what is being tried."""
     number, repeat = numbered(Path(claim.folder).name)
     data = {
         "trial": claim.trial,
@@ -174,7 +175,7 @@ def write_trial(folder: Path, claim: Claim) -> Path:
         "unit": dict(claim.unit),
         "seed": claim.seed,
     }
-    return write_checked(folder / TRIAL_FILE, data)
+    return write_checked(folder / TRIAL_FILE, data, flushed)
 
 
 def read_trial(path: Path) -> SpooledTrial:
@@ -216,7 +217,7 @@ def read_round(path: Path) -> SpooledRound:
             data.get("campaign"),
             str(data.get("purpose", "")),
         )
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
         raise Damaged("spool.round_unreadable", path=path, error=error) from None
 
 
@@ -244,8 +245,11 @@ def _check_kinds(path: Path, told: object, kinds: Mapping[str, tuple[type, ...]]
             raise Damaged("spool.wrong_kind", path=path, name=name)
 
 
-def write_checked(path: Path, data: Mapping[str, Any]) -> Path:
-    """Write a JSON file whole, with its checksum; it is on the disk when this returns."""
+def write_checked(path: Path, data: Mapping[str, Any], flushed: bool = True) -> Path:
+    """Write a JSON file whole, with its checksum; `flushed`, it is on the disk at the return.
+
+    One that is not flushed outlives its process, and the store, but perhaps not the machine.
+    """
     content = json.dumps(data, allow_nan=False)
     text = f'{{"sha256": "{_sum(content)}", "content": {content}}}'
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
@@ -253,10 +257,12 @@ def write_checked(path: Path, data: Mapping[str, Any]) -> Path:
         make_folder(path.parent)
         with open(unfinished, "w", encoding="ascii", opener=opener) as file:
             file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
+            if flushed:
+                file.flush()
+                os.fsync(file.fileno())
         os.replace(unfinished, path)
-        flush(path.parent)
+        if flushed:
+            flush(path.parent)
     except OSError as error:
         with contextlib.suppress(OSError):
             unfinished.unlink(missing_ok=True)

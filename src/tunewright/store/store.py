@@ -48,6 +48,7 @@ from tunewright.store import (
     provenance as provenances,
     read_round as reading,
     recovery,
+    removal,
     rounds,
     spool,
 )
@@ -64,6 +65,7 @@ from tunewright.store.probes import ProbeRecord
 from tunewright.store.provenance import Provenance
 from tunewright.store.read_round import Attempt, Snapshot
 from tunewright.store.recovery import Imported
+from tunewright.store.removal import Removed, Renamed
 from tunewright.store.results import Results
 from tunewright.store.rounds import RoundRecord, Suggestions
 from tunewright.store.trial import Status, Trial
@@ -176,8 +178,14 @@ class Store:
         RoundChanged, with the difference.
         """
 
+        if not folder and self.path is not None and opening.marked(self.path):
+            self.trial_root()  # refused before anything is written, if it is another store's
+
         def adopt(connection: Connection, key: int) -> None:
-            campaigns.adopt(self._database, connection, key, campaign, purpose)
+            if campaign:
+                campaigns.adopt(self._database, connection, key, campaign, purpose)
+            else:
+                rounds.set_purpose(connection, key, purpose)
 
         record = rounds.begin(
             self._database,
@@ -188,7 +196,7 @@ class Store:
             suggestions,
             command,
             folder,
-            adopt if campaign else None,
+            adopt if campaign or purpose else None,
         )
         if self.path is not None or record.folder:
             root = self.trial_root(Path(record.folder) if record.folder else None)
@@ -212,13 +220,46 @@ class Store:
         """The round of this name."""
         return rounds.find(self._database, name)
 
+    def remove(self, name: str) -> Removed:
+        """Take a round out of every list; `bring_back` undoes it."""
+        return removal.remove(self._database, self.round(name), self._default_root)
+
+    def removed(self) -> list[Removed]:
+        """The rounds that were removed, the newest first."""
+        return removal.removed(self._database, self._default_root)
+
+    def bring_back(self, name: str) -> Removed:
+        """Undo the newest removal of a round of this name."""
+        return removal.bring_back(self._database, name, self._default_root)
+
+    def rename(self, old: str, new: str) -> Renamed:
+        """Give a round another name."""
+        return removal.rename(self._database, self.round(old), new, self._default_root)
+
+    @property
+    def _default_root(self) -> Path | None:
+        """The folder of trials of rounds that name none; None: a server has none."""
+        path = self._database.address.path
+        return None if path is None else opening.default_root(path)
+
     # who runs it
 
     def register(
-        self, round_id: int | None, kind: Kind, exclusive: bool, lease_s: float = LEASE_S
+        self,
+        round_id: int | None,
+        kind: Kind,
+        exclusive: bool,
+        lease_s: float = LEASE_S,
+        *,
+        replacing: Worker | None = None,
     ) -> Worker:
-        """Add this process as a worker; an exclusive one is Busy while another lives."""
-        return leases.register(self._database, round_id, kind, exclusive, lease_s)
+        """Add this process as a worker; an exclusive one is Busy while another lives.
+
+        The worker that it is `replacing` retires in the same transaction.
+        """
+        return leases.register(
+            self._database, round_id, kind, exclusive, lease_s, replacing=replacing
+        )
 
     def beat(self, worker: Worker) -> None:
         """Say that this worker lives: every sixth of the lease, from a thread."""
@@ -356,10 +397,11 @@ class Store:
         with self._database.reading() as connection:
             record = self.round(name)
             elsewhere = foreign.is_imported(connection, record.id)
-            trials, repeats = reading.read_trials(self._database, record)
+            trials, repeats = reading.read_trials(self._database, record, not elsewhere)
             written = tuple(note.text for note in self.notes(record))
             origins = read_origins(self._database, record.id)
-        path = self._database.address.path
+            supervised = leases.is_supervised(self._database, connection, record.id)
+        root = self._default_root
         return Results(
             round=record.round,
             objective=record.objective,
@@ -368,10 +410,11 @@ class Store:
             recorded_repeats=tuple(repeats),
             search=record.search,
             store=self.url,
-            root=record.folder or ("" if path is None else str(opening.default_root(path))),
+            root=record.folder or ("" if root is None else str(root)),
             notes=written,
             origins=origins,
             imported=elsewhere,
+            supervised=supervised,
         )
 
     def trials(self, name: str, numbers: Sequence[int]) -> list[Trial]:
@@ -381,30 +424,37 @@ class Store:
 
     def trial(self, key: int) -> Trial:
         """One trial or repeat by its identity, judged by the objective of its round."""
-        found = reading.read_trial(self._database, key)
+        with self._database.reading() as connection:
+            elsewhere = foreign.is_imported_trial(connection, key)
+        found = reading.read_trial(self._database, key, not elsewhere)
         if found is None:
             raise NotFound("trial.no_such_key", key=key, url=self.url)
         return judged(rounds.objective_of(self._database, key), found)
+
+    def is_imported(self, trial: Trial) -> bool:
+        """Whether another tool made this trial."""
+        with self._database.reading() as connection:
+            return foreign.is_imported_trial(connection, trial.identity)
 
     def batches(self, claim: Claim) -> list[bytes]:
         """The batches of this attempt that are in the record, in order."""
         return reading.batches(self._database, claim)
 
-    def attempts(self, trial: int) -> list[Attempt]:
-        """The attempts at a trial, by its identity."""
-        return reading.attempts(self._database, trial)
+    def attempts(self, trial: Trial | int) -> list[Attempt]:
+        """The attempts at a trial, or at the one of an identity."""
+        return reading.attempts(self._database, _identity(trial))
 
-    def snapshots(self, trial: int) -> list[Snapshot]:
-        """The snapshots of a trial, by its identity, oldest first."""
-        return reading.snapshots(self._database, trial)
+    def snapshots(self, trial: Trial | int) -> list[Snapshot]:
+        """The snapshots of a trial, or of the one of an identity, oldest first."""
+        return reading.snapshots(self._database, _identity(trial))
 
-    def provenance(self, trial: int) -> Provenance | None:
-        """Where a trial comes from, by its identity; None if nothing was kept."""
-        return provenances.of_trial(self._database, trial)
+    def provenance(self, trial: Trial | int) -> Provenance | None:
+        """Where a trial comes from, or the one of an identity; None if nothing was kept."""
+        return provenances.of_trial(self._database, _identity(trial))
 
     # notes, and requests to stop
 
-    def note(self, round: RoundRecord | str, text: str) -> None:
+    def note(self, round: RoundRecord | str, text: str | Message) -> None:
         """Keep a note about a round."""
         notes.add_note(self._database, self._key(round), text)
 
@@ -510,3 +560,7 @@ class Store:
 
     def _key(self, round: RoundRecord | str) -> int:
         return round.id if isinstance(round, RoundRecord) else self.round(round).id
+
+
+def _identity(trial: Trial | int) -> int:
+    return trial.identity if isinstance(trial, Trial) else trial

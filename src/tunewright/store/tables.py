@@ -71,6 +71,10 @@ def _trial_columns(results: Results) -> dict[str, list[Any]]:
     columns[_free(columns, "attempts")] = [t.attempts for t in trials]
     columns[_free(columns, "seconds")] = [t.seconds for t in trials]
     columns[_free(columns, "command")] = [t.command for t in trials]
+    elsewhere = {other.round.name for other in results.earlier if other.imported}
+    columns[_free(columns, "imported")] = [
+        results.imported if t.origin is None else t.origin[0] in elsewhere for t in trials
+    ]
     return columns
 
 

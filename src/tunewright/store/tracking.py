@@ -11,7 +11,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from tunewright.actions import RunTrials
+from tunewright.design.round import asked
+from tunewright.messages import Message, Text
 from tunewright.store.results import Results
+from tunewright.store.rounds import ASKED
 from tunewright.store.spool import ROUND_FILE
 from tunewright.store.store import RoundRecord, Store
 from tunewright.store.trial import Status, Trial
@@ -23,6 +27,7 @@ class Tracked:
 
     name: str
     goal: str
+    change: Message | None  # what it changes about the round that it follows
     created: datetime
     definition: str  # the file that holds the round as it was run
     counts: Mapping[Status, int]
@@ -30,8 +35,15 @@ class Tracked:
     objective: str
     best: Trial | None  # the best completed trial
     checkpoint: str  # the best trial's snapshot nearest to its best step, if still on the disk
-    note: str  # the newest
-    command: str  # reproduces the best trial, or continues the round
+    note: str | Message  # the newest
+    command: str  # trains the best trial again, or continues the round
+    campaign: str = ""  # the campaign that it belongs to
+    purpose: str = ""  # `probe`, or the kind of step it is in its campaign
+
+    @property
+    def asks(self) -> Text:
+        """The goal with the change, as readers see it."""
+        return asked(self.goal, self.change)
 
 
 def tracking_table(store: Store) -> list[Tracked]:
@@ -48,6 +60,7 @@ def tracked(store: Store, record: RoundRecord) -> Tracked:
     return Tracked(
         name=record.name,
         goal=record.round.goal,
+        change=record.round.change,
         created=record.created,
         definition=str(definition) if definition is not None and definition.exists() else "",
         counts=results.counts,
@@ -56,8 +69,17 @@ def tracked(store: Store, record: RoundRecord) -> Tracked:
         best=best,
         checkpoint=_checkpoint(store, results, best),
         note=results.notes[-1] if results.notes else "",
-        command=best.command if best is not None else record.command,
+        command=_command(record, results, best),
+        campaign=record.campaign,
+        purpose=record.purpose,
     )
+
+
+def _command(record: RoundRecord, results: Results, best: Trial | None) -> str:
+    """The command that trains the best trial again, or continues the round."""
+    if results.imported or record.command == ASKED:
+        return record.command if best is None else best.command
+    return RunTrials(record.name).command if best is None else best.command
 
 
 def _checkpoint(store: Store, results: Results, best: Trial | None) -> str:

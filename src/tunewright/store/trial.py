@@ -7,13 +7,15 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from tunewright.design.ranges import Value
-from tunewright.messages import Message
+from tunewright.messages import Message, markup, words
 from tunewright.store.curves import Curves
 
 # `pruned`: stopped early because it did not look promising, so its value is unknown (censored);
 # it is neither infeasible nor failed
-Status = Literal["pending", "running", "completed", "infeasible", "failed", "pruned"]
-ENDED: tuple[Status, ...] = ("completed", "infeasible", "failed", "pruned")
+# "unmeasured" is judged, never stored: it completed, without the metric that is asked for now
+Status = Literal["pending", "running", "completed", "infeasible", "failed", "pruned", "unmeasured"]
+ENDED: tuple[Status, ...] = ("completed", "infeasible", "failed", "pruned", "unmeasured")
+MOST_SHOWN = 12  # hyperparameters of a trial printed on one line
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,8 @@ class Trial:
     seed: int = 0
     attempts: int = 0
     seconds: float = 0.0  # training time over all attempts
-    command: str = ""  # how to reproduce it
+    command: str = ""  # trains it again, at a shell in its project
+    started: str = ""  # the command line or the call of the program, as it was started
     parent: int | None = None  # a repeat: the number of the trial it repeats
     identity: int = 0  # the record's own key
     folder: str = ""  # relative to the store's folder of trials
@@ -46,6 +49,31 @@ class Trial:
     def shown_number(self) -> int | str | None:
         """Its number as `tunewright trial` finds it: joined trials have their own round's."""
         return self.number if self.origin is None else f"{self.origin[1]} of {self.origin[0]}"
+
+    @property
+    def _headline(self) -> str:
+        facts = {"number": self.shown_number, "status": self.status, "value": self.value}
+        return Message("card.trial", {**facts, "step": self.best_step}).text
+
+    def __repr__(self) -> str:
+        """What became of it and its configuration, on one line; without curves."""
+        shown = words.settings(dict(list(self.configuration.items())[:MOST_SHOWN]))
+        more = ", ..." if len(self.configuration) > MOST_SHOWN else ""
+        return words.one_line(f"<{self._headline} ({shown}{more})>")
+
+    def _repr_html_(self) -> str:
+        """A card for a notebook: what became of it, its configuration, what it took."""
+        labels = {
+            "seconds": words.duration(self.seconds) if self.seconds else None,
+            "memory": None if self.peak_memory_mb is None else words.megabytes(self.peak_memory_mb),
+            "seed": self.seed,
+            "attempts": self.attempts if self.attempts > 1 else None,
+        }
+        facts = {**dict(self.configuration)}
+        said = [str(self.reason or "")]
+        said += [f"{Message(f'card.label.{n}')}: {v}" for n, v in labels.items() if v is not None]
+        again = [(self.command, "")] if self.command else []
+        return markup.card(self._headline, said, facts=facts, actions=again)
 
     @property
     def ended(self) -> bool:

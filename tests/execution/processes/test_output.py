@@ -7,7 +7,12 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from tunewright.execution.processes.output import Output, last_lines
+from tunewright.execution.processes.output import (
+    Output,
+    beginning_and_end,
+    exception_line,
+    last_lines,
+)
 
 HEAD, TAIL = 100, 60
 
@@ -59,3 +64,46 @@ def test_the_last_lines(tmp_path: Path) -> None:
     assert last_lines(file, most=20) == "line 998\nline 999"
     file.write_bytes(b"x" * 100)
     assert last_lines(file, most=20) == "x" * 20
+
+
+def test_the_beginning_and_the_end_of_a_long_log(tmp_path: Path) -> None:
+    path = tmp_path / "log.1.txt"
+    path.write_text("".join(f"line {n}\n" for n in range(1000)))
+    found = beginning_and_end(path, most=100)
+    assert found.startswith("line 0\n") and found.endswith("line 999\n")
+    assert len(found) == 200
+    assert beginning_and_end(path) == path.read_text(), "a short one comes once"
+    assert beginning_and_end(tmp_path / "absent") == ""
+
+
+CHAINED = """Traceback (most recent call last):
+  File "a.py", line 1, in <module>
+KeyError: 'lr'
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "a.py", line 3, in <module>
+    raise ValueError("no such thing")
+ValueError: no such thing
+"""
+
+
+@pytest.mark.parametrize(
+    ("log", "line"),
+    [
+        (CHAINED, "ValueError: no such thing"),
+        (CHAINED + "cleaning up", "ValueError: no such thing"),
+        ("usage: a.py\na.py: error: unrecognized --lr", "a.py: error: unrecognized --lr"),
+        ("step 1\nstep 2", ""),
+        ("", ""),
+        ("Traceback (most recent call last):\n  File", ""),
+    ],
+)
+def test_the_line_that_names_the_exception(log: str, line: str) -> None:
+    assert exception_line(log) == line
+
+
+@given(st.text())
+def test_any_log_has_a_line_or_none(text: str) -> None:
+    assert "\n" not in exception_line(text)

@@ -150,7 +150,9 @@ def test_how_it_ends(
 ) -> None:
     told = run(local, program(tmp_path, source), tmp_path)
     assert told.end.outcome == outcome
-    assert told.end.cause == Message("program.exited", {"status": status, "signal": signal})
+    error = {"error": "ValueError: no data"} if "ValueError" in source else {}
+    facts = {"status": status, "signal": signal, **error}
+    assert told.end.cause == Message("program.exited", facts)
     if "reason" in source:
         assert "the reason" in told.end.detail  # the end of its log
     if "ValueError" in source:

@@ -11,6 +11,7 @@ import numpy as np
 import tunewright as tw
 from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective, minimize
+from tunewright.present.figures.figure import Figure
 from tunewright.store.curves import Batch, Curves, pack
 from tunewright.store.judge import not_finite
 from tunewright.store.results import Results
@@ -19,6 +20,17 @@ from tunewright.testing.surfaces import Bowl, Walled
 from tunewright.testing.worlds import World, results
 
 HOSTILE = '<script>alert("$x^2$")</script> & \x1b[31m'
+
+
+def facts_of(figure: Figure[Any], code: str) -> Mapping[str, Any]:
+    """The facts of one sentence of a figure's caption."""
+    (found,) = [message.facts for message in figure.caption if message.code == code]
+    return found
+
+
+def codes_of(figure: Figure[Any]) -> list[str]:
+    """The sentences of a figure's caption, as codes."""
+    return [message.code for message in figure.caption]
 
 
 def depth(trials: int = 16, repeats: int = 0, wall: float = 0.8, **world: Any) -> Results:

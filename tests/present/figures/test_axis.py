@@ -4,11 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.present.figures.known_rounds import depth, one_study
+from tests.present.figures.known_rounds import depth, facts_of, one_study
 
 import tunewright as tw
 from tunewright.errors import NotFound
 from tunewright.present.figures.axis import RINGED, axis, axis_data
+from tunewright.present.figures.palette import PRUNED
 from tunewright.store.results import Results
 
 
@@ -54,7 +55,11 @@ def test_a_conditional_hyperparameter_shows_only_its_trials_and_says_so() -> Non
     assert not set(adam.trials) & set(sgd.trials)
     assert adam.condition == " under optimizer = adam"
     figure = axis(results(round, lambda unit: 0.5))
-    assert f"only the {len(adam.trials)} trials under optimizer = adam" in figure.says
+    said = [m.facts for m in figure.caption if m.code == "figure.axis.condition"]
+    assert [(facts["trials"], facts["condition"]) for facts in said] == [
+        (len(adam.trials), "under optimizer = adam"),
+        (len(sgd.trials), "under optimizer = sgd"),
+    ]
 
 
 @pytest.mark.parametrize("minimize", [True, False])
@@ -68,7 +73,7 @@ def test_hopeless_trials_do_not_flatten_the_rest(minimize: bool) -> None:
     assert data.beyond == 1
     assert data.limit is not None
     assert 0.2 < sign * data.limit < 1.0
-    assert "1 trials" in axis(made).says
+    assert facts_of(axis(made), "figure.axis.beyond")["beyond"] == 1
 
 
 def test_values_of_one_size_are_all_drawn_in_their_place() -> None:
@@ -105,3 +110,24 @@ def test_losses_far_apart_are_drawn_by_their_logarithm() -> None:
     assert not axis_data(depth()).logarithmic
     accuracies = one_study([{"m": [loss / 10]} for loss in losses], tw.maximize("m"))
     assert not axis_data(accuracies).logarithmic  # the good ones would be squeezed together
+
+
+def test_pruned_trials_stand_on_a_rail_of_their_own() -> None:
+    made = one_study([{"valid_error": [0.5 - n / 100]} for n in range(6)])
+    pruned = [replace(t, status="pruned") for t in made.recorded[:2]]
+    half = Results.from_parts(made.round, made.objective, [*pruned, *made.recorded[2:]])
+    (panel,) = axis_data(half).panels
+    assert panel.pruned.tolist() == [True, True, False, False, False, False]
+    assert not panel.infeasible.any() and panel.completed.sum() == 4
+    figure = axis(half)
+    assert facts_of(figure, "figure.axis.pruned") == {"pruned": 2}
+    assert PRUNED.lower() in figure.svg()
+
+
+def test_the_best_are_numbered_as_the_command_finds_them() -> None:
+    made = one_study([{"valid_error": [0.5 - n / 100]} for n in range(3)])
+    earlier = replace(made.recorded[2], origin=("before", 7))
+    joined = Results.from_parts(made.round, made.objective, [*made.recorded[:2], earlier])
+    data = axis_data(joined)
+    assert data.labels == ("7 of before", "1", "0")
+    assert ">7 of before<" in axis(joined).svg()

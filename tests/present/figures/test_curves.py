@@ -1,10 +1,20 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import given, settings, strategies as st
-from tests.present.figures.known_rounds import depth, one_study
+from tests.present.figures.known_rounds import codes_of, depth, facts_of, one_study
 
-from tunewright.present.figures.curves import POINTS, STUDIES, curves, curves_data, thinned
+from tunewright.present.figures.curves import (
+    POINTS,
+    STUDIES,
+    curves,
+    curves_data,
+    draw_curves,
+    thinned,
+)
+from tunewright.present.figures.palette import PRUNED
 from tunewright.store.curves import Curve
 
 
@@ -39,15 +49,14 @@ def test_where_nothing_completed_the_infeasible_trials_are_shown() -> None:
     made = one_study([{"valid_error": [0.9], "train_loss": [2.0, float("inf")]}] * 7)
     (study,) = curves_data(made).studies
     assert [t.trial for t in study.trials] == [0, 1, 2, 3, 4]
-    assert "not finite from step 20" in curves(made).says
+    said = facts_of(curves(made), "figure.curves.study")
+    assert (said["value"], said["diverged_at"]) == (None, 20)
 
 
 def test_the_objective_is_not_drawn_twice() -> None:
     made = one_study([{"loss": [2.0, 1.0], "held_out": [2.0, 1.5]}])
     trained = made.with_objective("loss")
     means = {"train_loss": "loss", "valid_loss": "held_out"}
-    from dataclasses import replace
-
     from tunewright.design.names import Meaning
 
     trained = replace(trained, meaning=Meaning(means))
@@ -71,7 +80,7 @@ def test_of_many_studies_the_best_are_shown() -> None:
     data = curves_data(made)
     assert [study.study for study in data.studies] == [f"layers={n}" for n in (5, 6, 7, 8)]
     assert data.left_out == 9 - STUDIES
-    assert "5 studies with worse trials are left out" in curves(made).says
+    assert facts_of(curves(made), "figure.curves.left_out") == {"studies": 5}
 
 
 @settings(max_examples=25)
@@ -84,3 +93,25 @@ def test_thinning_keeps_the_ends_and_the_extremes(points: int, seed: int) -> Non
     assert kept.steps[0] == 1 and kept.steps[-1] == points
     assert kept.values.min() == values.min() and kept.values.max() == values.max()
     assert (np.diff(kept.steps) > 0).all()
+
+
+def test_pruned_trials_are_thin_lines_that_end_in_a_bar() -> None:
+    made = one_study([{"valid_error": [0.9, 0.5 - n / 100]} for n in range(6)])
+    stopped = tuple(replace(t, status="pruned") for t in made.recorded[:2])
+    figure = curves(replace(made, recorded=(*stopped, *made.recorded[2:])))
+    (study,) = figure.data.studies
+    assert (len(study.pruned), study.stopped) == (2, 2)
+    assert facts_of(figure, "figure.curves.pruned") == {"pruned": 2, "drawn": 2}
+    assert PRUNED.lower() in figure.svg()
+    assert "figure.curves.pruned" not in codes_of(curves(made))
+
+
+def test_the_legend_covers_no_line() -> None:
+    from matplotlib.figure import Figure as Canvas
+
+    canvas = Canvas()
+    draw_curves(canvas, curves_data(depth()))
+    assert all(axes.get_legend() is None for axes in canvas.axes)
+    numbers = [text.get_text() for axes in canvas.axes for text in axes.texts]
+    best = depth().best()
+    assert any(text.startswith(f"{best.number}: ") for text in numbers)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.present.figures.known_rounds import one_study
+from tests.present.figures.known_rounds import facts_of, one_study
 
 from tunewright.errors import NotFound
 from tunewright.present.figures.gradient_norm import gradient_norm, gradient_norm_data
@@ -20,7 +20,8 @@ def test_the_percentile_is_the_best_trials_own() -> None:
     data = gradient_norm_data(made)
     assert [t.trial for t in data.trials] == [1, 0]
     assert data.clip_norm == pytest.approx(np.percentile(norms, 90))
-    assert "below 90.1" in gradient_norm(made).says
+    said = facts_of(gradient_norm(made), "figure.gradient_norm")
+    assert said["clip_norm"] == pytest.approx(90.1)
 
 
 def test_a_norm_that_is_not_finite_ends_its_curve() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.present.figures.known_rounds import depth, one_study
+from tests.present.figures.known_rounds import depth, facts_of, one_study
 
 import tunewright as tw
 from tunewright.errors import NotFound
@@ -25,7 +25,9 @@ def test_arms_show_the_best_of_each_value_and_how_it_compares() -> None:
     assert data.arms[0].verdict == "worse"
     assert sorted(arm.verdict for arm in data.arms[1:]) == ["best", "no clear gap"]
     assert [arm.off for arm in data.arms] == [True, False, False]
-    assert "worse by 0.1" in isolation(made).says
+    worse = data.arms[0].beside
+    assert worse is not None and worse.code == "figure.isolation.worse"
+    assert worse.facts["gap"] == pytest.approx(0.1, abs=0.02)
 
 
 def test_budgets_are_made_equal() -> None:
@@ -36,17 +38,17 @@ def test_budgets_are_made_equal() -> None:
     assert data.left_out == 12
 
 
-def test_tuning_luck_lies_on_the_worse_side_of_the_best() -> None:
+def test_the_noise_of_tuning_lies_on_the_worse_side_of_the_best() -> None:
     for arm in isolation_data(depth()).arms:
-        assert arm.luck is not None and arm.best is not None
-        assert arm.best <= arm.luck[0] <= arm.luck[1] <= max(arm.values)
+        assert arm.noise is not None and arm.best is not None
+        assert arm.best <= arm.noise[0] <= arm.noise[1] <= max(arm.values)
 
 
-def test_luck_is_turned_with_the_objective() -> None:
+def test_noise_is_turned_with_the_objective() -> None:
     made = depth(objective=tw.maximize("accuracy"))
     for arm in isolation_data(made).arms:
-        assert arm.luck is not None and arm.best is not None
-        assert min(arm.values) <= arm.luck[0] <= arm.luck[1] <= arm.best == max(arm.values)
+        assert arm.noise is not None and arm.best is not None
+        assert min(arm.values) <= arm.noise[0] <= arm.noise[1] <= arm.best == max(arm.values)
 
 
 def test_trial_sd_comes_from_repeats_alone() -> None:
@@ -66,10 +68,9 @@ def test_an_arm_without_a_completed_trial_is_still_shown() -> None:
     data = isolation_data(Results.from_parts(made.round, made.objective, broken))
     assert data.arms[2].best is None
     assert data.arms[2].infeasible == 16
-    assert (
-        "3: no completed trial"
-        in isolation(Results.from_parts(made.round, made.objective, broken)).says
-    )
+    figure = isolation(Results.from_parts(made.round, made.objective, broken))
+    said = [m.facts for m in figure.caption if m.code == "figure.isolation.arm"]
+    assert [facts["best"] is None for facts in said] == [False, False, True]
 
 
 def dropout(trials: int, optimum: Bowl) -> Results:
@@ -95,10 +96,11 @@ def test_a_range_is_cut_into_buckets() -> None:
 
 def test_no_trend_is_called_where_there_is_none_or_too_little() -> None:
     flat = isolation(dropout(96, Bowl({"learning_rate": 0.5})))
-    assert "No trend beyond tuning luck" in flat.says
+    assert facts_of(flat, "figure.isolation.trend")["p"] > 0.05
     few = isolation(dropout(16, Bowl({"dropout": 1.0})))
     assert few.data.buckets is not None and few.data.buckets.buckets == ()
-    assert "too few for buckets" in few.says
+    trend = {"trials": 16, "buckets": 0, "p": None}
+    assert facts_of(few, "figure.isolation.trend") == trend
 
 
 def test_what_is_not_scientific_cannot_be_isolated() -> None:
@@ -108,7 +110,7 @@ def test_what_is_not_scientific_cannot_be_isolated() -> None:
         isolation(one_study([{"valid_error": [0.5]}]))
 
 
-def test_tuning_luck_is_not_claimed_for_an_adaptive_search() -> None:
+def test_noise_is_not_claimed_for_an_adaptive_search() -> None:
     made = depth()
     adaptive = tuple(replace(t, search="bayesian") for t in made.recorded)
-    assert all(arm.luck is None for arm in isolation_data(replace(made, recorded=adaptive)).arms)
+    assert all(arm.noise is None for arm in isolation_data(replace(made, recorded=adaptive)).arms)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.present.figures.known_rounds import depth, one_study
+from tests.present.figures.known_rounds import depth, facts_of, one_study
 
 from tunewright.design.objective import maximize
 from tunewright.present.figures.best_of_k import best_of_k, best_of_k_data
@@ -35,7 +35,7 @@ def test_what_the_round_wants_to_see_is_said() -> None:
     made = replace(made, round=replace(made.round, detect=0.01))
     figure = best_of_k(made)
     assert figure.data.detect == 0.01
-    assert "wants to see a difference of 0.01" in figure.says
+    assert facts_of(figure, "figure.best_of_k.detect") == {"detect": 0.01}
     assert len(figure.data.studies) == 3
 
 
@@ -52,4 +52,4 @@ def test_trials_of_an_adaptive_search_do_not_count() -> None:
     assert (mixed.studies[0].completed, mixed.adaptive) == (4, 8)
     figure = best_of_k(replace(made, search="tpe"))
     assert figure.data.studies == ()
-    assert "12 trials of an adaptive search do not count" in figure.says
+    assert facts_of(figure, "figure.adaptive") == {"adaptive": 12} and figure.empty

@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from tests.present.figures.known_rounds import codes_of, facts_of
 
 from tunewright.design.objective import maximize
 from tunewright.design.ranges import log
@@ -42,14 +43,22 @@ def test_repeats_stand_at_the_trial_they_repeat() -> None:
 def test_it_is_drawn_and_said() -> None:
     pytest.importorskip("matplotlib")
     figure = progress([results(ROUND, WALLED)])
-    assert "best so far" in figure.says and "crosses" in figure.says
+    assert facts_of(figure, "figure.progress.crosses") == {"trials": 2}
     assert figure.svg().startswith("<svg")
     nowhere = World(Walled(Bowl({"lr": 0.4}), {"lr": 1.0}, above=-1.0))
     empty = progress([results(ROUND, nowhere)])
-    assert empty.says == "No trial has reached a valid_error yet."
-    assert "no trial has completed" in empty.svg()
+    assert empty.empty and empty.svg().startswith("<svg")
 
 
 def test_without_a_round_there_is_nothing_to_show() -> None:
     with pytest.raises(NotFound):
         progress([])
+
+
+def test_one_round_alone_has_a_best_so_far_and_marks_pruned_trials() -> None:
+    made = results(ROUND, WALLED)
+    stopped = replace(made.recorded[0], status="pruned")
+    figure = progress(replace(made, recorded=(stopped, *made.recorded[1:])))
+    assert figure.data.rounds[0].pruned == (0,)
+    assert facts_of(figure, "figure.progress.pruned") == {"pruned": 1}
+    assert not figure.wide and "figure.progress.pruned" not in codes_of(progress(made))

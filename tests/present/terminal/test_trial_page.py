@@ -105,3 +105,13 @@ def test_the_most_memory_it_took_is_shown() -> None:
     large = replace(own.trial(2), peak_memory_mb=23_500.0)
     assert ("memory", "23.5 GB at most") in list(facts(own, large))
     assert "memory" not in dict(facts(own, own.trial(2)))
+
+
+def test_uncommitted_changes_and_files_that_git_does_not_know_are_shown() -> None:
+    many = replace(ORIGIN, untracked=("new.py",), diff="\n".join(f"+ line {n}" for n in range(80)))
+    text = io.StringIO()
+    own = results()
+    told = replace(HISTORY, provenance=many)
+    print_trial(own, own.trial(2), told, Console(file=text, width=160))
+    assert "untracked   new.py" in text.getvalue() and "+ line 59" in text.getvalue()
+    assert "+ line 60" not in text.getvalue() and "20 lines more" in text.getvalue()

@@ -11,20 +11,14 @@ import pytest
 import tunewright as tw
 from tunewright.errors import DesignError, WorkloadError
 from tunewright.messages import Message
-from tunewright.probes.throughput.input_bound import concluded
-from tunewright.probes.throughput.loader_ladder import (
-    COPY,
-    Rung,
-    Stage,
-    _with_workers,
-    climb,
-    stages_of,
-)
+from tunewright.probes.throughput.input_bound import concluded, deep_enough
+from tunewright.probes.throughput.loader_ladder import COPY, Depth, Loader, Rung, Stage, stages_of
 from tunewright.probes.throughput.rig import Ran
 from tunewright.probes.throughput.stalls import find_stalls
 from tunewright.probes.throughput.synchronisations import Waits
 from tunewright.probes.throughput.timing import TimingRule
 
+LOADER = Loader(workers=0)
 QUICK = TimingRule(window_s=0.01, seconds=0.05, settling=5, most_settling=5)
 
 
@@ -69,14 +63,30 @@ def test_the_fewest_workers_that_keep_up_are_advised() -> None:
     real, cached = ran(0.010, 0.010), ran(0.010, 0.0)
     ladder = [Rung(0, 50.0), Rung(1, 60.0), Rung(2, 110.0), Rung(4, 200.0)]
     stages = [Stage("read", 1e-3), Stage("decode", 15e-3), Stage("collate", 1e-3)]
-    answer = concluded("f", 8, real, cached, Waits(0.0), ladder, stages, 0)
+    answer = concluded("f", 8, real, cached, Waits(0.0), ladder, stages, LOADER)
     assert answer.verdict == "input_bound" and answer.settings == {"num_workers": 2}
     stage = answer.message.facts["slow_stage"]
     assert stage == {"name": "decode", "share": pytest.approx(15 / 17)}
     assert len(answer.headline.split()) <= 12
-    slow = concluded("f", 8, real, cached, Waits(0.0), ladder[:2], stages, 0)
+    slow = concluded("f", 8, real, cached, Waits(0.0), ladder[:2], stages, LOADER)
     assert [note.code for note in slow.notes] == ["probe.input_bound.no_workers_keep_up"]
     assert slow.settings == {"num_workers": 1}
+
+
+def test_a_deeper_prefetch_is_advised_where_it_saves_time() -> None:
+    real, cached = ran(0.010, 0.010), ran(0.010, 0.0)
+    ladder, mine = [Rung(1, 60.0), Rung(2, 110.0)], Loader(2, prefetch_factor=2)
+
+    def advised(*shares: float) -> dict[str, Any]:
+        depths = [Depth(f, share) for f, share in zip((2, 4, 8), shares, strict=True)]
+        found = concluded("f", 8, real, cached, Waits(0.0), ladder, [], mine, depths=depths)
+        assert found.depths == tuple(depths) and found.prefetch_factor == 2
+        return dict(found.settings)
+
+    assert advised(0.30, 0.10, 0.02) == {"prefetch_factor": 8}
+    assert advised(0.30, 0.10, 0.095) == {"prefetch_factor": 4}
+    assert advised(0.30, 0.29, 0.28) == {}
+    assert deep_enough([Depth(4, 0.1), Depth(8, 0.0)], own=2) is None  # its own was not measured
 
 
 # ---- stalls
@@ -106,7 +116,7 @@ def test_stalls_are_told_with_their_likely_cause() -> None:
     cached = ran(0.010, 0.0, 6)
 
     def note(epoch: int | None) -> Message:
-        (found,) = concluded("f", 8, real, cached, Waits(0.0), [], [], 8, epoch=epoch).notes
+        (found,) = concluded("f", 8, real, cached, Waits(0.0), [], [], Loader(8, epoch)).notes
         return found
 
     facts = {"every": 32, "ms": pytest.approx(50), "workers": 8}
@@ -123,7 +133,8 @@ class Pictures:
 
     def __init__(self, slow_s: float) -> None:
         def decode(x: Any) -> Any:
-            time.sleep(slow_s)
+            if slow_s:  # a sleep of 0 gives the processor away
+                time.sleep(slow_s)
             return x
 
         def flip(x: Any) -> Any:
@@ -205,6 +216,10 @@ class Parcel:
         return self
 
 
+def spent(stages: list[Stage]) -> dict[str, float]:
+    return {stage.name: stage.seconds_per_batch for stage in stages}
+
+
 def loader_of(collate: Any = None, batch_size: int | None = 4, pinned: bool = False) -> Any:
     from torch.utils.data import DataLoader
 
@@ -215,29 +230,30 @@ def test_the_copy_to_the_device_is_a_stage_of_its_own() -> None:
     import torch
 
     names = ["read", "decode", "flip", "collate"]
-    here = dict(stages_of(loader_of(), 0.05, torch.device("cpu")))
+    here = spent(stages_of(loader_of(), 0.05, torch.device("cpu")))
     assert list(here) == names  # a batch that is there already is not copied
-    assert list(dict(stages_of(loader_of(), 0.05))) == names
-    moved = dict(stages_of(loader_of(), 0.05, torch.device("meta")))
+    assert list(spent(stages_of(loader_of(), 0.05))) == names
+    moved = spent(stages_of(loader_of(), 0.05, torch.device("meta")))
     assert list(moved) == [*names, COPY] and 0 < moved[COPY] < 0.004
-    parcels = dict(stages_of(loader_of(Parcel), 0.05, torch.device("cpu")))
+    parcels = spent(stages_of(loader_of(Parcel), 0.05, torch.device("cpu")))
     assert 0.004 <= parcels[COPY] < 0.1
-    whole = dict(stages_of(loader_of(batch_size=None), 0.05, torch.device("meta")))
+    whole = spent(stages_of(loader_of(batch_size=None), 0.05, torch.device("meta")))
     assert list(whole) == [*names, COPY]  # every place is a batch
 
 
 def test_a_slow_copy_is_told_from_a_slow_loader() -> None:
     real, cached = ran(0.010, 0.0001), ran(0.010, 0.0)
     stages = [Stage("read", 1e-4), Stage(COPY, 4e-3)]
-    answer = concluded("f", 8, real, cached, Waits(0.0), [], stages, 0)
+    answer = concluded("f", 8, real, cached, Waits(0.0), [], stages, LOADER)
     assert answer.verdict == "watch" and answer.copy_share == pytest.approx(0.396, abs=0.001)
     assert answer.message.code == "probe.input_bound.copies"
     assert answer.message.facts["slow_stage"] is None
     (note,) = answer.notes
     assert note.facts == {"ms": 4.0, "share": pytest.approx(0.4, abs=0.01), "pinned": False}
-    pinned = concluded("f", 8, real, cached, Waits(0.0), [], stages, 0, pinned=True)
+    with_pin = [Stage("read", 1e-4), Stage("pin", 1e-5), Stage(COPY, 4e-3)]
+    pinned = concluded("f", 8, real, cached, Waits(0.0), [], with_pin, LOADER)
     assert pinned.notes[0].facts["pinned"] and "copy with .to(" in pinned.notes[0].text
-    little = concluded("f", 8, real, cached, Waits(0.0), [], [Stage(COPY, 5e-4)], 0)
+    little = concluded("f", 8, real, cached, Waits(0.0), [], [Stage(COPY, 5e-4)], LOADER)
     assert little.verdict == "fine" and not little.notes
 
 
@@ -284,32 +300,3 @@ def test_questions_that_make_no_sense() -> None:
         tw.probes.input_bound(make_step, batch_size=4, workers=[-1], store=None)
     with pytest.raises(WorkloadError, match="takes no batch_size"):
         tw.probes.input_bound(lambda size: None, batch_size=4, store=None)
-
-
-def test_a_stream_of_examples_is_timed_and_has_no_stages() -> None:
-    torch_data = pytest.importorskip("torch.utils.data")
-
-    class Stream(torch_data.IterableDataset):
-        def __iter__(self) -> Any:
-            return iter(np.ones((64, 4), "float32"))
-
-    loader = torch_data.DataLoader(Stream(), batch_size=8, drop_last=True)
-    assert stages_of(loader, 0.01) == []
-    ((workers, rate),) = climb(loader, [0], 0.01)
-    assert workers == 0 and rate > 0
-
-
-@pytest.mark.parametrize("workers", [0, 2])
-def test_the_loader_is_timed_as_the_training_has_it(workers: int) -> None:
-    torch_data = pytest.importorskip("torch.utils.data")
-    loader = torch_data.DataLoader(
-        Pictures(0.0),
-        batch_size=8,
-        num_workers=1,
-        persistent_workers=True,
-        prefetch_factor=5,
-        timeout=30,
-    )
-    own = _with_workers(loader, workers)
-    told = (own.num_workers, own.persistent_workers, own.prefetch_factor, own.timeout)
-    assert told == ((2, True, 5, 30) if workers else (0, False, None, 0))

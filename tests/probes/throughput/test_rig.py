@@ -120,8 +120,9 @@ def test_what_cannot_be_probed(thing: Any, fixed: dict, error: type, said: str) 
 def test_workloads_go_by_what_names_mean() -> None:
     def own(run: Any, bs: int, epochs: int, rate: float) -> None: ...
 
-    with pytest.raises(DesignError, match=r'takes no batch_size.*means=\{"batch_size": "bs"\}'):
-        subject_of(tw.Workload(own, OBJECTIVE))
+    with pytest.raises(DesignError, match=r'takes no .*batch_size.*means=\{"batch_size": "bs"\}'):
+        subject_of(tw.Workload(own, OBJECTIVE, means={"batch_size": None}))
+    assert subject_of(tw.Workload(own, OBJECTIVE), {"rate": 0.1}).batch_name == "bs"
     workload = tw.Workload(own, OBJECTIVE, means={"batch_size": "bs", "max_train_steps": "epochs"})
     with pytest.raises(DesignError, match="needs rate too"):
         subject_of(workload)

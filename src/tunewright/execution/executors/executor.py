@@ -75,6 +75,25 @@ class Began:
 
 
 @dataclass(frozen=True)
+class Stepped:
+    """How far the program is; sent now and then, never stored."""
+
+    trial: int
+    attempt: int
+    step: int
+    total: int | None = None  # steps in all, where the program counts them by `run.steps`
+
+
+@dataclass(frozen=True)
+class Noted:
+    """Something about the attempt that its owner should know, and that does not end it."""
+
+    trial: int
+    attempt: int
+    message: Message
+
+
+@dataclass(frozen=True)
 class Ended:
     """The attempt is over; nothing more will be told of it."""
 
@@ -87,7 +106,7 @@ class Ended:
     peak_memory_mb: float | None = None
 
 
-Event = Began | Logged | Saved | Ended
+Event = Began | Logged | Saved | Stepped | Noted | Ended
 
 
 @runtime_checkable

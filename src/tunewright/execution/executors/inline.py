@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from tunewright.execution.executors.executor import Assignment, Ended, Event
+from tunewright.execution.executors.executor import Assignment, Ended, Event, Stepped
 from tunewright.execution.handle import Run
 from tunewright.execution.processes.attempt import Task, perform
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
+
+GLANCE_S = 1.0
 
 
 @dataclass
@@ -28,6 +32,10 @@ class Inline:
     _running: Run | None = field(default=None, init=False, repr=False, compare=False)
     _current: int | None = field(default=None, init=False, repr=False, compare=False)
     _stops: set[int] = field(default_factory=set, init=False, repr=False, compare=False)
+    # receives a trial's steps while it trains, from another thread; set by whoever shows them
+    watching: Callable[[Stepped], None] | None = field(
+        default=None, init=False, repr=False, compare=False
+    )
 
     @property
     def slots(self) -> int:
@@ -52,11 +60,34 @@ class Inline:
                 end = Ended(assignment.trial, assignment.attempt, "stopped", early)
             else:
                 task = Task(workload.train, workload.objective, workload.meaning)
-                end = perform(task, assignment, told.append, self._began)
+                with self._glances(assignment):
+                    end = perform(task, assignment, told.append, self._began)
         finally:
             self._running = self._current = None
             self._stops.discard(assignment.trial)
         return [*told, end]
+
+    @contextlib.contextmanager
+    def _glances(self, assignment: Assignment) -> Iterator[None]:
+        """Report the trial's step every second while the block trains it."""
+        report = self.watching
+        if report is None:
+            yield
+            return
+        over = threading.Event()
+
+        def glance() -> None:
+            while not over.wait(GLANCE_S):
+                if (run := self._running) is not None:
+                    report(Stepped(assignment.trial, assignment.attempt, run.step, run.total))
+
+        thread = threading.Thread(target=glance, name="tunewright steps", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            over.set()
+            thread.join()
 
     def _began(self, run: Run) -> None:
         self._running = run
@@ -75,6 +106,7 @@ class Inline:
             self._running.ask_stop()
 
     def close(self) -> None:
-        """Forget the trials that still wait."""
+        """Forget the trials that still wait, and who watches."""
         self._waiting.clear()
         self._stops.clear()
+        self.watching = None

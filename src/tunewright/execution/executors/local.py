@@ -145,7 +145,9 @@ def load_of(workload: Workload) -> Load:
         program = workload.train.words[0]
         if not program.fields and shutil.which(program.texts[0]) is None:
             raise WorkloadError("command.no_such_program", program=program.texts[0])
-        return Load({**about, "command": workload.train.template, "folder": os.getcwd()})
+        train = workload.train
+        own = {"command": train.template, "booleans": train.booleans, "read": list(train.read)}
+        return Load({**about, **own, "folder": os.getcwd()})
     shipment = ship(workload.train)
     fields = {
         "path": shipment.path,

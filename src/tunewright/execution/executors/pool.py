@@ -26,13 +26,16 @@ from tunewright.execution.executors.executor import (
     Ended,
     Event,
     Logged,
+    Noted,
     Outcome,
     Saved,
+    Stepped,
 )
 from tunewright.execution.executors.limits import Limits
 from tunewright.execution.processes import memory, process_tree
+from tunewright.execution.processes.attempt import clean
 from tunewright.execution.processes.frames import Head
-from tunewright.execution.processes.output import Output, last_lines
+from tunewright.execution.processes.output import Output, exception_line, last_lines
 from tunewright.execution.processes.process import WorkerProcess, start_warden
 from tunewright.execution.processes.program import exited
 from tunewright.execution.processes.worker import as_fields
@@ -276,6 +279,10 @@ class Pool:
                 case "saved":
                     about = (head["step"], head["path"], head["sha256"])
                     self._events.put(Saved(trial, attempt, *about))
+                case "step":
+                    self._events.put(Stepped(trial, attempt, head["step"], head["total"]))
+                case "noted" if (note := decode(head["message"])) is not None:
+                    self._events.put(Noted(trial, attempt, note))
                 case "ended":
                     self._finish(seat, head)
 
@@ -320,6 +327,9 @@ class Pool:
         job.output.close()
         if not detail and outcome in ("failed", "died"):
             detail = last_lines(job.output.path)
+        if cause is not None and cause.code == "program.exited" and outcome == "failed":
+            error = clean(exception_line(detail))
+            cause = Message(cause.code, {**cause.facts, **({"error": error} if error else {})})
         if seat.loaded is not None and seat.loaded.is_command:
             peak_mb = None  # the worker's own, not the program's
         peaks = [peak for peak in (peak_mb, job.peak_mb) if peak is not None]

@@ -7,10 +7,13 @@ files take turns. At the end they become one file again.
 from __future__ import annotations
 
 import contextlib
+import re
 from pathlib import Path
 
 HEAD = 2**20  # bytes kept from the beginning
 TAIL = 2**20  # bytes kept from the end
+TRACEBACK = "Traceback (most recent call last)"
+LONGEST_ERROR = 300  # characters
 
 
 class Output:
@@ -18,7 +21,7 @@ class Output:
 
     def __init__(self, folder: Path, attempt: int, head: int = HEAD, tail: int = TAIL) -> None:
         """Begin an empty log in the trial's folder; the attempt is part of its name."""
-        self.path = folder / f"log.{attempt}.txt"
+        self.path = folder / log_name(attempt)
         self._recent = folder / f"log.{attempt}.tail.txt"
         self._older = folder / f"log.{attempt}.tail.older.txt"
         self._head, self._tail = head, tail
@@ -66,6 +69,41 @@ class Output:
         self._in_tail = True
         self._file = self._recent.open("wb", buffering=0)
         self._room = self._tail
+
+
+def log_name(attempt: int) -> str:
+    """The log of an attempt, in the trial's folder."""
+    return f"log.{attempt}.txt"
+
+
+def beginning_and_end(path: Path, most: int = 20_000) -> str:
+    """The first and the last part of a log as text: what a program prints again and again."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(most)
+            size = file.seek(0, 2)
+            file.seek(max(size - most, len(data)))
+            data += file.read(most)
+    except OSError:
+        return ""
+    return data.decode("utf-8", "backslashreplace")
+
+
+def exception_line(text: str) -> str:
+    r"""The line of a log that names the exception: the last traceback's, else an error message.
+
+    >>> exception_line("Traceback (most recent call last):\n  File ...\nKeyError: 'lr'\nbye")
+    "KeyError: 'lr'"
+    >>> exception_line("usage: train.py\ntrain.py: error: unrecognized arguments: --lr")
+    'train.py: error: unrecognized arguments: --lr'
+    """
+    lines = [line.rstrip() for line in text.splitlines()]
+    begins = [at for at, line in enumerate(lines) if line.lstrip().startswith(TRACEBACK)]
+    if begins:
+        after = (line for line in lines[begins[-1] + 1 :] if line and not line[0].isspace())
+        return next(after, "")[:LONGEST_ERROR]
+    errors = [line for line in lines if re.search(r"\berror\b", line, re.IGNORECASE)]
+    return errors[-1].strip()[:LONGEST_ERROR] if errors else ""
 
 
 def last_lines(path: Path, most: int = 4000) -> str:

@@ -1,6 +1,7 @@
 """A command's program at work: started, listened to, stopped, and ended with all it started.
 
-Each line of its output that is a JSON object with a step is a measurement; all others are its log.
+Each line of its output that is a JSON object with a step is a measurement, and each that a pattern
+of the command reads; the latter stay in its log, as do all others.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ import time
 from typing import IO, Any
 
 from tunewright.errors import Infeasible, WorkloadError
-from tunewright.execution.command import CONFIG, Command, Fact, as_config
+from tunewright.execution.command import CONFIG, CONFIG_FILE, Command, Fact, as_config
 from tunewright.execution.executors.executor import Outcome
 from tunewright.execution.handle import Run
+from tunewright.execution.line_patterns import LineReader
 from tunewright.execution.processes import process_tree
 from tunewright.execution.processes.memory import OomKills
 from tunewright.messages import Message
 
-CONFIG_FILE = "config.json"  # in the trial folder
 LOOK_S = 0.2  # how often it is looked at when it prints nothing
 LEAVE_S = 2.0  # time to leave by itself after it said that it is infeasible
 LONGEST_LINE = 2**20  # bytes; a longer line is no measurement
@@ -61,6 +62,8 @@ def run_program(command: Command, run: Run) -> None:
             words,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
+            # a program that is read by patterns may print its measurements to either
+            stderr=subprocess.STDOUT if command.read else None,
             env=environment,
             process_group=0,  # so that it can be signalled with its children, and without us
         )
@@ -68,7 +71,7 @@ def run_program(command: Command, run: Run) -> None:
         facts = {"program": words[0], "text": error.strerror or str(error)}
         raise Finished("failed", Message("program.not_started", facts)) from None
     try:
-        _listen(process, run)
+        _listen(process, run, LineReader(command.read))
     except Infeasible:
         _leave(process)
         raise
@@ -128,7 +131,7 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _listen(process: subprocess.Popen[bytes], run: Run) -> None:
+def _listen(process: subprocess.Popen[bytes], run: Run, reader: LineReader) -> None:
     """Pass measurements and log lines on until the program has ended; stop it when asked."""
     assert process.stdout is not None
     os.set_blocking(process.stdout.fileno(), False)
@@ -139,13 +142,13 @@ def _listen(process: subprocess.Popen[bytes], run: Run) -> None:
         # a child that outlives the program may hold the pipe open: then its end is never seen
         ready = select.select([process.stdout], [], [], 0 if ended else LOOK_S)[0]
         chunk = _read(process.stdout) if ready else b""
-        _take(lines.feed(chunk), run)
+        _take(lines.feed(chunk), run, reader)
         if not chunk and (ended or ready):
             break
         if run.stop_asked and not told_to_stop:
             told_to_stop = True
             process_tree.signal_group(process.pid, signal.SIGTERM)
-    _take([lines.rest()], run)
+    _take([lines.rest()], run, reader)
     process.wait()
 
 
@@ -156,14 +159,16 @@ def _read(pipe: IO[bytes]) -> bytes:
         return b""
 
 
-def _take(lines: list[bytes], run: Run) -> None:
-    """Measurements go to the run, all other lines to the log."""
+def _take(lines: list[bytes], run: Run, reader: LineReader) -> None:
+    """Measurements go to the run, all lines but JSON ones to the log."""
     others = []
     try:
         for line in lines:
             found = measurement(line)
             if found is None:
                 others.append(line)
+                if reader and (said := reader.read(line.decode("utf-8", "replace"))) is not None:
+                    run.log(said.step, said.metrics)
             elif "infeasible" in found:
                 raise Infeasible(str(found["infeasible"]))
             elif "resumed_at" in found:

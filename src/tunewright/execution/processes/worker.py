@@ -24,7 +24,15 @@ from typing import Any, NoReturn
 from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
 from tunewright.execution.command import Command
-from tunewright.execution.executors.executor import Assignment, Began, Ended, Event, Logged, Saved
+from tunewright.execution.executors.executor import (
+    Assignment,
+    Began,
+    Ended,
+    Event,
+    Logged,
+    Noted,
+    Saved,
+)
 from tunewright.execution.handle import Run
 from tunewright.execution.processes import memory, process_tree, surroundings
 from tunewright.execution.processes.attempt import Task, clean, judge, perform
@@ -90,7 +98,7 @@ class Worker:
                 run.tell_points()
                 if run.step != told and time.monotonic() - told_at > BEAT_S:
                     told, told_at = run.step, time.monotonic()
-                    self._sender.send({"kind": "step", "step": told})
+                    self._sender.send({"kind": "step", "step": told, "total": run.total})
             except OSError:
                 perish()
 
@@ -102,7 +110,7 @@ class Worker:
             train: Any
             if "command" in head:
                 os.chdir(head["folder"])
-                train = Command(head["command"])
+                train = Command(head["command"], head["booleans"], read=tuple(head.get("read", ())))
             else:
                 path, folder = tuple(head["path"]), head["folder"]
                 train = receive(Shipment(path, folder, head["module"], head["name"], body))
@@ -153,6 +161,8 @@ class Worker:
             case Saved():
                 about = {"step": event.step, "path": event.path, "sha256": event.sha256}
                 self._sender.send({"kind": "saved", **about})
+            case Noted():
+                self._sender.send({"kind": "noted", "message": encode(event.message)})
 
     def _left_behind(self, ended: Ended) -> list[str]:
         """What makes this process unfit for another trial; what still runs below it is ended."""

@@ -61,6 +61,11 @@ def _variance(facts: Facts) -> str:
 ACTIONS: dict[str, Template] = {
     "run_trials": _run_trials,
     "repeat": _repeat,
+    "again": "train it anew under its own seed, and compare",
+    "stop_round": "ask whoever runs it to stop",
+    "remove_round": lambda facts: (
+        "bring the round back" if facts["undo"] else "remove the round; it can be brought back"
+    ),
     "run_round": "run the proposed round",
     "next_round": _next_round,
     "variance": _variance,
@@ -70,14 +75,45 @@ ACTIONS: dict[str, Template] = {
     "show_round": "look at the round",
     "check": "read the checklist",
     "probe": _probe,
+    "probe_longer": "resume the best trial from its snapshot and train it longer",
     "report": "write the report",
     "export": "write every trial to {path}",
     "declare": {"python": _declare, "shell": _declare_in_project},
     "note": "write down which commit the trials ran",
     "search_range": "search {column} in {range:range}",
+    "backup": "write a backup",
+    "fix_project_file": "fix tunewright.toml",
+    "fix_in": "fix it in {folder}",
+    "edit_file": "edit {path}",
+    "use_local_disk": "put the store on a local disk",
+    "free_space": "free some space",
+    "list_backups": "list the backups",
+    "init": "make a project here",
+    "new_round": "write a round file, and give everything a range or a value",
+    "tune": "search its space within a budget of {trials:count training}",
+    # remedies that no command carries out
+    "use_words": "{words:words}",
+    "give_one": "give one of them",
+    "list_more": "list more, or {words:words}",
+    "did_you_mean": "did you mean {name}?",
+    "choose_among": "choose one of {names:list}",
+    "name_function": "write train.py:train, or package.module:train",
+    "name_measure": '[workload] {key} = "{example}" in tunewright.toml, or --with {example}',
+    "rename_file": "rename it, such as {name}",
+    "check_name_and_folder": "check the name, and run from the project's folder",
+    "find_store": {
+        "python": "name the store, or run from the project's folder",
+        "shell": "go to the project's folder, or name a store with --store; tunewright init makes "
+        "a project, tunewright demo a store to look at",
+    },
+    "plain_name": "use letters, digits, - and _, such as weight_decay",
+    "edit_or_delete": "edit it, or delete it first",
+    "back_up_server": "use pg_dump, or ask the administrator of the server",
     "use_the_seed": "let the program use its seed (run.seeds, {{run.seed}}), or declare "
     "deterministic = true",
     "train_as_long": "train all settings for as many steps",
+    "connect_program": "to run it here, make a project (tunewright init) whose program takes "
+    "{names:list}, then tunewright next with --write",
     "train_elsewhere": "train more with the tool that recorded the trials, then import them again",
     "save_per_example": "save per_example.npy in run.folder: one number for each example",
 }

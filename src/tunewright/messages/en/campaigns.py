@@ -111,6 +111,14 @@ SENTENCES: dict[str, Template] = {
     "command: {{run.seed}}) and tune under a new name, or declare it deterministic and call again",
     "campaign.false_launches": "campaigns of this size launch a change that does nothing in about "
     "{rate:percent} of cases, as measured",
+    # what came of it: headlines
+    "campaign.verdict.nothing": "No trial completed: there is nothing to choose",
+    "campaign.verdict.open": "A best configuration, not yet compared with a baseline",
+    "campaign.verdict.first": "The best configuration becomes the first baseline",
+    "campaign.verdict.launch": "Launch the best configuration: it beats the baseline",
+    "campaign.verdict.keep": "Keep the baseline: no candidate beats it",
+    "campaign.verdict.undecided": "Keep the baseline for now: the comparison is undecided",
+    "campaign.used": "{spent} of {total:count trial} used",
     "campaign.used_up": "all {total} trials are used",
     "campaign.stuck": "the last step changed nothing: `tunewright show` says why",
     "campaign.not_confirmed": "not confirmed; the same call asks again",
@@ -120,11 +128,11 @@ SENTENCES: dict[str, Template] = {
     "campaign.pays_from": "it pays from {least} trials, and this campaign has {trials}",
     "campaign.trials_run_elsewhere": "trials run elsewhere, and the probe would measure this "
     "machine",
-    "campaign.probe_refused": "{text}",
-    "campaign.probe_lacks": lambda facts: "; ".join(sentence(one) for one in facts["missing"]),
-    "campaign.takes_no": lambda facts: (
-        f'the program takes no {facts["name"]} (or means={{"{facts["meaning"]}": "..."}})'
+    "campaign.probe_refused": lambda facts: "; ".join(
+        words.one_line(sentence(one)) for one in facts["problems"]
     ),
+    "campaign.probe_lacks": lambda facts: "; ".join(sentence(one) for one in facts["missing"]),
+    "campaign.takes_no": "the program takes no {name} (or {meaning:means})",
     # a sentence that version 1 stored
     "campaign.legacy": "{text}",
 }

@@ -11,6 +11,7 @@ _KEY_OF = {
     "file": "a table here",
     "round": "a key of a round",
     "workload": "a key of [workload]",
+    "read": "a key of [workload.read]",
 }
 
 
@@ -67,6 +68,40 @@ def _several_scientific(facts: Facts) -> str:
     )
 
 
+def _fixed_range(facts: Facts) -> str:
+    text = f"{facts['column']}: {facts['range']} is a range. A fixed hyperparameter has one value"
+    if facts["meaning"] == _STEPS:
+        return f"{text}, and the number of training steps is never searched: pick one."
+    if facts["meaning"] is not None:
+        return (
+            f"{text}: pick one, or compare batch sizes as a list in scientific= with the rest "
+            "tuned anew under each."
+        )
+    return f"{text}; to search it, move it to nuisance= (unless it counts the training steps)."
+
+
+def _unknown_meaning(facts: Facts) -> str:
+    near = f" Did you mean {facts['near']!r}?" if facts["near"] else ""
+    known = ", ".join(facts["known"])
+    return f"means {facts['meaning']!r}: no such meaning.{near} The meanings are: {known}."
+
+
+def _meaning_not_taken(facts: Facts) -> str:
+    near = f" Did you mean {facts['near']!r}?" if facts["near"] else ""
+    return (
+        f"means {facts['meaning']}: {facts['spelled']!r} is no hyperparameter here.{near} There "
+        f"is: {', '.join(facts['known']) or 'none'}. None declares that nothing has this meaning."
+    )
+
+
+def _guessed(facts: Facts) -> str:
+    pairs = [
+        f"{', '.join(name) if isinstance(name, list | tuple) else name} as {meaning}"
+        for meaning, name in facts["means"].items()
+    ]
+    return f"names are read by their spelling: {'; '.join(pairs)}."
+
+
 def _no_range(facts: Facts) -> str:
     name, key = facts["name"], facts["key"]
     hint = f' If {name}.{key} is one name, quote it: "{name}.{key}" = ...' if key else ""
@@ -96,7 +131,52 @@ def _unknown_schedule(facts: Facts) -> str:
     return f"; there are {', '.join(facts['known'])}."
 
 
+def _fixed_while_compared(facts: Facts) -> str:
+    fixed = ", ".join(f"{name} = {value}" for name, value in facts["fixed"].items())
+    return (
+        f"{fixed} is fixed while {_and(facts['compared'])} is compared: {sentence(facts['why'])}. "
+        "Make it nuisance if the budget allows, or the answer holds for this value alone."
+    )
+
+
+def _lengths_differ(facts: Facts) -> str:
+    each = ", ".join(f"{value} under {study}" for study, value in facts["lengths"].items())
+    return (
+        f"{facts['name']} differs between settings ({each}): the longer training looks better for "
+        "that alone. Give every setting the same number of steps."
+    )
+
+
+def _continued_batch_size(facts: Facts) -> str:
+    held = [*facts["optimizer"], *facts["regularisers"]]
+    order = "the optimizer's hyperparameters first, then the regularisers"
+    return (
+        f"{facts['name']} was {facts['before']} in {facts['earlier']} and is {facts['now']}, while "
+        f"{_and(held)} {'keeps its value' if len(held) == 1 else 'keep their values'}: tune "
+        f"{order} anew."
+    )
+
+
 SENTENCES: dict[str, Template] = {
+    "advice.architecture_nuisance": lambda facts: (
+        f"{_and(facts['names'])}: the architecture is nuisance. It decides cost, latency and "
+        "memory, so it is usually scientific (compare it) or fixed."
+    ),
+    "advice.fixed_while_compared": _fixed_while_compared,
+    "advice.lengths_differ": _lengths_differ,
+    "advice.shared_by_optimizers": lambda facts: (
+        f"{_and(facts['names'])}: one range for every {facts['optimizer']} "
+        f"({', '.join(map(str, facts['values']))}). The same name is not the same hyperparameter: "
+        f"give each its own range with given()."
+    ),
+    "interaction.augmentation": "the more augmentation, the less other regularisation helps",
+    "interaction.batch_size": "its best value changes with the batch size",
+    "interaction.model_size": "larger models often need stronger regularisation",
+    "continued.batch_size": _continued_batch_size,
+    "continued.length": lambda facts: (
+        f"{facts['name']} = {facts['steps']} comes from a probe, and {_and(facts['changed'])} "
+        f"changed since {facts['earlier']}: the number of steps depends on it. Run the probe again."
+    ),
     "advice.epoch_budget": (
         "batch sizes are compared under an epoch budget ({steps}): the larger ones take fewer "
         "steps and look worse for that alone. Give every batch size as many steps as it needs, "
@@ -156,10 +236,7 @@ SENTENCES: dict[str, Template] = {
         "given is neither a table of values nor a list of [value, table] pairs; a value "
         "without hyperparameters of its own has an empty table."
     ),
-    "declaration.fixed_range": (
-        "{column}: {range} is a range. A fixed hyperparameter has one value; move it to "
-        "nuisance= to search it."
-    ),
+    "declaration.fixed_range": _fixed_range,
     "declaration.inside": "{place} {problem:message}",
     "declaration.no_range": _no_range,
     "declaration.not_two_bounds": (
@@ -231,9 +308,22 @@ SENTENCES: dict[str, Template] = {
     "meaning.not_names": "means {meaning}: {spelled!r} is not a list of names.",
     "meaning.not_number": "means {meaning}: {spelled!r} is not a finite number.",
     "meaning.shared": "means {meaning}: {spelled!r} stands for {other} already.",
-    "meaning.unknown": lambda facts: (
-        f"means {facts['meaning']!r}: not a meaning this package knows. {_nearest(facts)}"
+    "meaning.unknown": _unknown_meaning,
+    "meaning.not_taken": _meaning_not_taken,
+    "meaning.off_not_taken": lambda facts: (
+        f"off {facts['name']}: the training program takes no hyperparameter of this name. "
+        f"{_nearest(facts, 'It takes: ')}"
     ),
+    "meaning.guessed": {
+        "python": lambda facts: (
+            f"{_guessed(facts)} Declare the others with means={{...}}; None declares that nothing "
+            "has a meaning."
+        ),
+        "shell": lambda facts: (
+            f"{_guessed(facts)} Declare the others under [workload.means] in tunewright.toml; "
+            "{ none = true } declares that nothing has a meaning."
+        ),
+    },
     "name.empty": "the name {name!r} is empty or not text.",
     "name.too_long": "the name {start!r}... is longer than {most} characters.",
     "name.unprintable": "the name {name!r} has a line break or another unprintable character.",
@@ -248,6 +338,14 @@ SENTENCES: dict[str, Template] = {
         '{{"latency_ms": ("<=", 20)}}.'
     ),
     "objective.no_metric": "{verb}({metric!r}): name the metric your program logs.",
+    "preset.batch_size_bounded": (
+        "the range of the learning rate is centred for a batch size of {most}, not {batch_size}: "
+        "beyond a critical size the best rate no longer grows with it, and only tuning finds it."
+    ),
+    "preset.not_taken": (
+        "{name} would be searched with {trials:count trial}, but the training program does not "
+        "take it."
+    ),
     "preset.bad_count": "defaults.space({argument}={count!r}): a whole number from 1 is needed.",
     "preset.unknown_optimizer": lambda facts: (
         f"defaults.space({facts['name']!r}): no such optimizer. {_nearest(facts)}"
@@ -302,6 +400,25 @@ SENTENCES: dict[str, Template] = {
     ),
     "round.continues_bad_name": (
         "continues: {problem:message} It names the earlier round whose trials count too."
+    ),
+    # how a schedule becomes longer
+    "stretch.warmup": "warm-up stays {warmup_steps} steps; {rule:message}",
+    "stretch.linear": (
+        "the decay stays {decay_steps} steps, {extra} more come before it at the base rate"
+    ),
+    "stretch.stable": "the stable phase is {extra} steps longer",
+    "stretch.piecewise": "the first piece is {extra} steps longer, the others keep their lengths",
+    "stretch.cosine": "the same base rate, the cosine stretched to {steps} steps",
+    "stretch.constant": "the rate stays constant",
+    "stretch.rsqrt_kept": "the rate had not begun to decay; rsqrt is kept",
+    "stretch.rsqrt_replaced": (
+        "rsqrt would spend the extra steps below {end_factor:.3g} of the base rate: constant, then "
+        "linear over {decay_steps} steps to the same end rate instead"
+    ),
+    "round.asks": "{goal} [{change:message}]",
+    "round.bad_change": (
+        "change: {change!r} is no message with a code and its facts. Leave it out: "
+        "the commands that propose a round write it."
     ),
     "round.continues_itself": (
         "continues: {name!r} is this round itself. Name an earlier one, or leave it out."
@@ -406,6 +523,11 @@ SENTENCES: dict[str, Template] = {
     "value.unstorable": (
         "{place}: {value!r} holds a NUL or half a character, which no program can be given."
     ),
+    "workload.not_a_table": "{key}: {value!r} is not a table; write [workload.{key}].",
+    "workload.only_of_a_command": (
+        "{key}: a training function needs none; it is for command = ... in [workload]."
+    ),
+    "file.bad_search": "search: {search!r} is none of {known:list}.",
     "workload.not_table": "workload: {table!r} is not a table; write [workload].",
     "workload.not_text": "{key}: {value!r} is not text.",
     "workload.one_of_two": _one_of_two,

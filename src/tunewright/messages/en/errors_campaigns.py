@@ -12,7 +12,13 @@ SENTENCES: dict[str, Template] = {
     ),
     "tune.bad_extend": "tune(extend={extend!r}): how many times as long, above 1, such as 2.",
     "tune.bad_hours": "tune(hours={hours!r}): say how many hours, such as 8 or 0.5.",
-    "tune.bad_length": "tune: {problem}",
+    "tune.no_length": (
+        "tune: {name} has no value, so there is no length to extend. Fix one, or name what means "
+        "it: {declare.means.max_train_steps}."
+    ),
+    "tune.as_long_already": (
+        "tune: the search trains for {steps} steps already, and {extend_to} are no more."
+    ),
     "tune.bad_space": (
         'tune(space={space!r}): give ranges by name, such as {{"learning_rate": tw.log(1e-4, '
         "1e-1)}}, or a Round."

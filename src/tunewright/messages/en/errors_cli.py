@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from tunewright.messages import Template
+from tunewright.messages import Facts, Template, words
+
+
+def _no_space_file(facts: Facts) -> str:
+    there = words.count(len(facts["known"]), "round")
+    others = f", and there are {there}" if facts["known"] else ""
+    return f"which space? {facts['rounds']}/{facts['space']}.toml does not exist{others}"
+
 
 SENTENCES: dict[str, Template] = {
     "demo.folder_taken": "{folder} is there already, and is not the demo's",
     "demo.package_missing": "the demo needs {package}: pip install 'tunewright[demo]'",
     "evaluate.no_measure": (
         "what measures a checkpoint? Neither --with nor {key} in tunewright.toml says it"
+    ),
+    "evaluate.measure_is": (
+        "a function full(checkpoint) that returns its metrics, or a command with {{checkpoint}}"
     ),
     "file.exists": "{path} is there already",
     "importers.bad_means_option": "--means {text}: not MEANING=NAME",
@@ -24,8 +34,9 @@ SENTENCES: dict[str, Template] = {
     "listed.no_such_file": "--listed {path}: no such file",
     "listed.not_a_list": '{path}: not a list of configurations: [{{"learning_rate": 0.1}}].',
     "listed.single_brackets": "{path}: one table of each: write [[{table}]], with two brackets.",
-    "next.no_such_proposal": "--take {number}: there are {count}",
+    "next.no_such_proposal": "--take {number}: there are {count:count proposal}",
     "next.nothing_to_write": "{kind}: no round is to be written, but something to be done first",
+    "objective.logged_were": "logged were {metrics:list}",
     "objective.not_logged": "{option} {metric}: no trial of {round} has logged it",
     "objective.nothing_logged": "{option} {metric}: no trial of {round} has logged anything yet",
     "objective.two_directions": (
@@ -45,5 +56,5 @@ SENTENCES: dict[str, Template] = {
     "probe.noise_scale_not_two": "--noise-scale: {count} sizes, not two",
     "probe.recorded_and_fixed": "--fixed with --recorded: what is recorded cannot be changed",
     "probe.recorded_without_round": "--recorded: of which round?",
-    "tune.no_space_file": "which space? {rounds}/{space}.toml does not exist{others}",
+    "tune.no_space_file": _no_space_file,
 }

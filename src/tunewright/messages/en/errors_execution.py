@@ -2,15 +2,37 @@
 
 from __future__ import annotations
 
-from tunewright.messages import Template
+from tunewright.messages import Facts, Template
+
+
+def _bad_booleans(facts: Facts) -> str:
+    where = "booleans" if facts["name"] is None else f"booleans {facts['name']}"
+    return (
+        f"{where}: {facts['spelling']!r} is no spelling of true and false. Write both, such as "
+        '"true/false", "True/False" or "1/0", or "flag" for a flag that is there or not.'
+    )
+
 
 SENTENCES: dict[str, Template] = {
+    "join.not_a_round": "worker({round!r}): name a round of the store, such as 'depth'.",
+    "join.unknown_search": (
+        "{round} began with the search {search!r}, which is none of {known:list}. Pass it again: "
+        "worker({round!r}, workload, search=...)."
+    ),
     "checkpoint.no_snapshot": (
         "trial {trial} has no snapshot: its training never called run.save(). Save in the "
         "training function, or load a checkpoint of your own from checkpoint.folder."
     ),
+    "command.bad_booleans": _bad_booleans,
+    "command.bad_defaults": "defaults={defaults!r}: a table of hyperparameters and their values.",
     "command.bad_braces": "{word!r}: {error}; a plain brace is written twice, {{{{ or }}}}.",
+    "command.default_of_ours": (
+        "{word!r}: {{{field}}} is filled in for each trial; it takes no default."
+    ),
     "command.empty": "command(''): empty; write the program and its arguments.",
+    "command.flag_without_name": (
+        "booleans: {name} is a flag, so it needs the flag's name before it: --{name}={{{name}}}."
+    ),
     "command.field_with_format": (
         "{word!r}: a field takes no format, or the program would train with another value than "
         "the recorded one; write {{{field}}}."
@@ -18,6 +40,7 @@ SENTENCES: dict[str, Template] = {
     "command.field_without_name": (
         "{word!r}: name the hyperparameter inside the braces, such as {{learning_rate}}."
     ),
+    "command.not_a_field": ("{of}: the command has no field {{{name}}}. It has: {known:list}."),
     "command.no_such_program": (
         "{program}: there is no such program. Check the spelling, its path, and that it may be "
         "executed."
@@ -29,9 +52,16 @@ SENTENCES: dict[str, Template] = {
     "command.overrides_not_alone": (
         "{word!r}: {{overrides}} becomes several words, so it stands alone."
     ),
+    "command.shell": (
+        "no shell reads the command, so {found:list} would be an argument of the program. "
+        "If a shell is meant: {instead}"
+    ),
+    "command.two_defaults": (
+        "{name} has two defaults: {one!r} under defaults, {other!r} in the template. Keep one."
+    ),
     "command.steps_unknown": (
         "{before}{{{field}}} cannot be filled in: the number of steps is not known. Say what "
-        'it is called: means={{"max_train_steps": "..."}}.'
+        "it is called: {declare.means.max_train_steps}."
     ),
     "evaluate.not_callable": (
         "with_={with_!r} is neither a function nor a command: define full(checkpoint) -> "
@@ -111,6 +141,7 @@ SENTENCES: dict[str, Template] = {
     "resources.part_of_gpus": (
         "resources: GPU={amount!r}: more than one GPU must be a whole number."
     ),
+    "run.bad_best": "run.save(best={best!r}): keep a whole number of the best, from 1.",
     "run.bad_max_hours": "max_hours={max_hours!r}: say how many hours, such as 0.5.",
     "run.bad_trials": "trials={trials!r}: say how many trials to run at most, from 1.",
     "run.in_child_process": (
@@ -132,7 +163,7 @@ SENTENCES: dict[str, Template] = {
     "run.steps_unknown": (
         "the number of training steps is not known, as there is no {name}: call "
         "run.steps(max_train_steps), or name the hyperparameter that has it, "
-        'means={{"max_train_steps": "..."}}.'
+        "{declare.means.max_train_steps}."
     ),
     "session.bad_count": "ask({count!r}): say how many trials, from 1.",
     "session.closed": "this session is closed: open the round again to ask for more.",

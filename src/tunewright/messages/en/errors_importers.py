@@ -111,15 +111,12 @@ SENTENCES: dict[str, Template] = {
     "importers.yaml_missing": "{path} is a YAML file: pip install pyyaml",
     "importers.role_of_some_trials": (
         "{what} {name}: {declared}, but {lacking} of {trials} trials have no value of it "
-        "({listing}), and no other hyperparameter says which. Add the values, or leave it out: "
+        "({called:few}), and no other hyperparameter says which. Add the values, or leave it out: "
         'roles={{"{name}": "left_out"}}, --leave-out {name}.'
     ),
     "importers.role_without_range": (
         "{what} {name}: {declared}, but every trial has the same value of it. Say its range "
         '(ranges=, --range "{name} = ..."), or make it fixed.'
-    ),
-    "importers.trials_left_out": (
-        "{listing}: left out, without a value of {listing_2} that the other trials have."
     ),
     "importers.range_without_role": (
         "ranges {name}: {chosen}, but roles {name}: {roles}, which has no range. Say one of "

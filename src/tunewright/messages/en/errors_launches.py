@@ -44,7 +44,8 @@ SENTENCES: dict[str, Template] = {
     "launch.bad_not_worse_by": (
         "not_worse_by={not_worse_by!r}: the loss you would accept, above 0, in the metric's units."
     ),
-    "launch.bad_plan": "plan={plan!r}: at how many runs per arm to decide, from 1.",
+    "launch.bad_plan": "plan={plan!r}: at how many runs per arm to decide, a whole number from 1; "
+    "for several looks one of the plans of tunewright.launches.plan.",
     "launch.bad_splits": "splits={splits!r}: how many data splits, from {fewest}.",
     "launch.baseline_not_completed": (
         "{round}: no trial with {label} has completed, which would be the baseline. Name "
@@ -103,6 +104,8 @@ SENTENCES: dict[str, Template] = {
         "baseline {named}: no round of this name, and no trial's number; {hint} Name a round "
         "(its best trial), ROUND:7, or a trial of this round by its number."
     ),
+    "launch.value_not_finite": "{label}: {values:list} among its values. A run that diverged is no "
+    "value: leave it out, and count it by infeasible=.",
     "launch.unknown_claim": "claim={claim!r}: one of {claims:list}.",
     "variance.bad_splits": "splits={splits!r}: on how many data splits, from 1.",
     "variance.bad_studies": "studies={studies!r}: how many in all, from 2; three say something.",

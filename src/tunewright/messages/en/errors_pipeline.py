@@ -48,6 +48,16 @@ SENTENCES: dict[str, Template] = {
         "{loader} gave no batch when it was run through again: give a loader that can be "
         "iterated anew for every epoch, or a function of the step."
     ),
+    "batches.prefetch_draws": (
+        "prefetch= makes batches ahead of training, and making one draws from the global generator "
+        "of {generators:list}, from which training draws too: a resume could not repeat it. Give "
+        "the data its own generator (DataLoader(generator=torch.Generator())), or leave prefetch "
+        "out."
+    ),
+    "batches.prefetch_needs_workers": (
+        "prefetch={prefetch} needs FitConfig(workers=1) or more for a map-style dataset: what it "
+        "draws at random must not mix with the draws of training."
+    ),
     "batches.weight_count": "{weights} weights for {size} examples: give one per example.",
     "batches.weights_need_numbers": (
         "weights= needs data whose examples are numbered (tensors or a map-style dataset); "
@@ -100,6 +110,14 @@ SENTENCES: dict[str, Template] = {
     "evaluation.counts_need_labels": (
         "Counts per class need both labels= and correct=, the metric's name."
     ),
+    "evaluation.bad_predict_ids": (
+        "predict_ids={ids}: name examples 0 .. {last} of the evaluation data, at least one and "
+        "none twice."
+    ),
+    "evaluation.empty_shard": (
+        "the ranks hold {sizes} examples of the evaluation set: with sharded=True every rank "
+        "needs at least one."
+    ),
     "evaluation.examples_not_counted_once": (
         "The sum of weights is {sum} and should be {expected}: {wrong_count} of {examples} "
         "examples were not counted once, the first is {wrong}. Is every process one of {world} "
@@ -116,9 +134,15 @@ SENTENCES: dict[str, Template] = {
     ),
     "evaluation.no_labels": "A stratified sample is compared by class: give labels=.",
     "evaluation.no_weight": "The weights sum to {total}: no example counts.",
+    "evaluation.predict_ids_alone": "predict_ids= needs predict=, which gives the predictions.",
     "evaluation.ranks_differ": (
         "The ranks evaluate {sizes} examples: every rank needs the same, not empty, data set; "
-        "evaluate() shares it out itself."
+        "evaluate() shares it out itself. Where each rank holds its own part, say sharded=True."
+    ),
+    "evaluation.bad_reuse_size": "size={size!r}: a sample has at least 1 example.",
+    "evaluation.reused": (
+        "{selections} selections were made on {size} examples: confirm the choice on held-out "
+        "examples."
     ),
     "evaluation.value_count": (
         "{values} values{labels} for a full set of {population}: give one per example of the "
@@ -131,6 +155,13 @@ SENTENCES: dict[str, Template] = {
         "Values of shapes {shape} and {shape_2}: both checkpoints need one value for each "
         "example of the same sample."
     ),
+    "files.bad_size": "{path} has size {size!r}: a size is a whole number from 0.",
+    "files.fewer_than_ranks": (
+        "{files:count file} for {world} processes: some would have none. Write the data in more "
+        "files, several per process."
+    ),
+    "files.twice": "{path} is listed twice: its examples would count twice.",
+    "files.unreadable": "{path} cannot be read: {error}.",
     "fit.bad_configuration": "FitConfig: {problems}.",
     "fit.batch_not_divisible": (
         "batch_size={batch_size} cannot be cut into {world} process(es) x {accumulate} "
@@ -145,6 +176,30 @@ SENTENCES: dict[str, Template] = {
         "the loss has shape {shape} and the weights {weights}: with weights= the loss function "
         "gives one value per weight (reduction='none')."
     ),
+    "fit.note.accumulation": (
+        "accumulate={accumulate} simulates a larger batch without any gain in throughput: prefer a "
+        "batch that fits, and accumulate only where one is wanted that does not (playbook, "
+        "'Choosing the batch size')."
+    ),
+    "fit.note.batch_norm_apart": (
+        "{layers:count batch norm layer} of {world} processes take statistics of {examples} "
+        "examples each, so another number of processes trains another model. Layer norm does not "
+        "depend on it; pipeline.convert_batch_norm(model, 64) or SyncBatchNorm fix the number of "
+        "examples."
+    ),
+    "fit.note.batch_norm_few": (
+        "{layers:count batch norm layer} take statistics of {examples:count example}, which are "
+        "noisy below {fewest}. Layer norm or group norm do not depend on the batch size."
+    ),
+    "fit.note.not_captured": "not captured: {reason}.",
+    "fit.note.other_schedule": (
+        "resumed under another learning-rate schedule than it was started with."
+    ),
+    "fit.note.other_world": (
+        "resumed with {world} process(es) instead of {before}: random numbers differ from an "
+        "uninterrupted training."
+    ),
+    "fit.trace_folder": "trace={path}: its folder does not exist. Make it first.",
     "gradient.no_room": "length={length}: room for at least one step is needed.",
     "gradient.not_read": "{count} steps are recorded and not read: read() before step {step}.",
     "hosts.bad_batch": (
@@ -193,6 +248,10 @@ SENTENCES: dict[str, Template] = {
     "ranks.examples_not_shared_out": (
         "The examples of this batch are not shared out: {reason}. Take hosts.batch_ids() with "
         "the same seed (seeds.order) on every rank."
+    ),
+    "ranks.files_differ": (
+        "The ranks see different data files: {files} with {total} bytes in all, by rank. Wait "
+        "until the files are complete everywhere; each rank must pass the same names and sizes."
     ),
     "ranks.parameter_counts_differ": (
         "The ranks hold {counts} parameters: they built different models."

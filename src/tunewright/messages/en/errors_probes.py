@@ -16,7 +16,7 @@ SENTENCES: dict[str, Template] = {
     "critical_batch.epochs": (
         "{name} counts epochs: a larger batch would get fewer steps and look worse for that "
         "alone. Let the program take a number of steps, and say what it is called: "
-        'means={{"max_train_steps": "..."}}.'
+        "{declare.means.max_train_steps}."
     ),
     "critical_batch.no_steps": (
         "max_train_steps={max_train_steps!r}: say the steps of every trial."
@@ -27,7 +27,17 @@ SENTENCES: dict[str, Template] = {
     ),
     "critical_batch.unknown_hyperparameter": (
         "{name}: the training program takes no such hyperparameter. If it has another name, "
-        'say so: means={{"{meaning}": "..."}}.'
+        "say so: {meaning:means}."
+    ),
+    "longer.bad_share": "share={share!r}: a share of the length, such as 0.25; 4 at most.",
+    "longer.bad_times": "times={times!r}: from 2 to 20 seeds of each length.",
+    "longer.does_not_restore": (
+        "{workload} never reads run.restored, so it would start at step 0 in place of its "
+        "snapshot. Restore what run.save saved, or train longer from the start: extend."
+    ),
+    "longer.no_snapshot": (
+        "trial {trial} of {round} has no whole snapshot. Call run.save(state) in the program; "
+        "or train longer from the start: extend."
     ),
     "input_bound.bad_workers": "workers={ladder}: a loader has 0 workers or more.",
     "input_bound.command": (
@@ -42,6 +52,7 @@ SENTENCES: dict[str, Template] = {
         "{subject} runs out of memory at batch size {size} ({error}): give a smaller "
         "batch_size, or ask probes.batch_size which ones fit."
     ),
+    "input_bound.trace_folder": "trace={path}: its folder does not exist. Make it first.",
     "input_bound.too_few_steps": "steps={steps}: at least {fewest} are needed, 200 for a verdict.",
     "noise_scale.bad_sizes": "small={small}, big={big}: two batch sizes, the smaller one first.",
     "noise_scale.no_finite_norm": "no finite gradient norm: measure before clipping and unscaled.",
@@ -135,7 +146,7 @@ SENTENCES: dict[str, Template] = {
     ),
     "throughput.workload_without_batch_size": (
         "{shown} takes no {name}: say which of its arguments is the batch size, "
-        'means={{"batch_size": "{which}"}}.'
+        "{declare.means.batch_size:{which}}."
     ),
     "train_steps.bad_factor": "factor={factor!r}: from 1 (as measured) to 10; 1.5 to 2 is usual.",
     "train_steps.bad_learning_rate": (

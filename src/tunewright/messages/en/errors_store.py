@@ -59,6 +59,10 @@ SENTENCES: dict[str, Template] = {
         "attempt {attempt} of {what} is no longer this process's: it has ended, or its lease "
         "ran out and another took it. Nothing was overwritten."
     ),
+    "lease.register_in_transaction": (
+        "register() was called inside a transaction. It may have to watch the beats of another "
+        "worker, which cannot reach the store meanwhile: call it outside."
+    ),
     "lease.taken_for_dead": (
         "this {kind} (pid {pid}) was taken for dead and its trials were given to others: it "
         "was silent for longer than its lease."
@@ -163,6 +167,15 @@ SENTENCES: dict[str, Template] = {
         "{shown} has schema {version}, and a {kind} of an older Tunewright still works on it "
         "(host {host}, pid {pid}). Wait for it or end it: then any command brings the store up "
         "to date."
+    ),
+    "store.lock_held": (
+        "another program has locked {path} for more than {seconds:duration}. Writes continue "
+        "without it. End that program; `chmod 600` keeps other users from locking the file."
+    ),
+    "store.lock_held_by": (
+        "another program (process {holders:list}) has locked {path} for more than "
+        "{seconds:duration}. Writes continue without it. End that program; `chmod 600` keeps "
+        "other users from locking the file."
     ),
     "store.orphan_folders": (
         "the store {path} {state}, but {folder} holds {orphans} trial folders. Nothing was "

@@ -14,15 +14,16 @@ FEW = 40  # points of a curve: below it only large effects can be seen
 def overfitting(verdict: str, facts: Facts) -> list[str]:
     """Did validation get worse again?"""
     metric, shown = short(facts["metric"]), facts["shown"]
+    elsewhere = _elsewhere(facts.get("elsewhere"), metric)
+    if shown is None and verdict == "note":
+        return ["Trials below the better half overfit", *elsewhere, *_small_rates(facts)]
     if shown is None:
         return [
             f"No overfitting: {metric} does not get worse late in training",
+            *elsewhere,
             *_few_points(facts),
         ]
-    evidence = [
-        f"{metric} went from {shown['best']:.4g} around step {shown['best_step']} to "
-        f"{shown['end']:.4g} at the end, in {who(facts)}"
-    ]
+    evidence = [f"{_worsened(shown, metric)}, in {who(facts)}", *elsewhere, *_small_rates(facts)]
     if facts["kind"] == "training too":
         return ["Unstable: validation and training both get worse late in training", *evidence]
     if facts["kind"] == "unknown":
@@ -34,6 +35,35 @@ def overfitting(verdict: str, facts: Facts) -> list[str]:
         )
         return ["The best trials overfit where regularisation is weak", *evidence, expected]
     return [f"Overfitting: {metric} gets worse while the training loss does not", *evidence]
+
+
+def _worsened(shown: Facts, metric: str) -> str:
+    return (
+        f"{metric} went from {shown['best']:.4g} around step {shown['best_step']} to "
+        f"{shown['end']:.4g} at the end"
+    )
+
+
+def _elsewhere(own: Facts | None, metric: str) -> list[str]:
+    """Which trials below the better half overfit."""
+    if own is None or not own["trials"]:
+        return []
+    count = f"{len(own['trials'])} of {words.count(own['judged'], 'trial')} below the better half"
+    if own["by_chance"]:
+        return [f"{count} may overfit, no more than noise explains"]
+    worst = own["shown"]
+    return [f"{count} overfit, the clearest is trial {worst['trial']}: {_worsened(worst, metric)}"]
+
+
+def _small_rates(facts: Facts) -> list[str]:
+    """Whether the best trials escape overfitting by smaller learning rates."""
+    own = facts.get("small_rates")
+    if own is None:
+        return []
+    return [
+        f"the best trials have smaller {own['name']} (median {own['best']:.2g}) than those that "
+        f"overfit ({own['others']:.2g}): selecting the best favours regularisation by accident"
+    ]
 
 
 def step_variance(verdict: str, facts: Facts) -> list[str]:
@@ -49,6 +79,13 @@ def step_variance(verdict: str, facts: Facts) -> list[str]:
         ]
     than = "more" if facts["shown"] else "less"
     against = f"{than} than {YARDSTICKS[yardstick['source']]} ({yardstick['size']:.2g})"
+    training = _training_jumps(facts)
+    if facts["shown"] is None and verdict == "note":
+        return [
+            f"The training loss jumps late in training, {metric} does not",
+            *training,
+            f"{what} about {facts['gain']:.2g}, {against}",
+        ]
     if facts["shown"] is None:
         return [
             f"Late jumps of {metric} are too small to matter",
@@ -59,6 +96,18 @@ def step_variance(verdict: str, facts: Facts) -> list[str]:
     return [
         f"{metric} still jumps between evaluations late in training",
         f"{what} {size} in {who(facts)}, {against}",
+        *training,
+    ]
+
+
+def _training_jumps(facts: Facts) -> list[str]:
+    """How much the training loss jumps, where it does."""
+    own = facts.get("training")
+    if own is None or 2 * own["jumping"] <= own["of"]:
+        return []
+    return [
+        f"{own['metric']} jumps by {own['share']:.0%} of what it improved, in {own['jumping']} of "
+        f"the {own['of']} best trials"
     ]
 
 
@@ -74,10 +123,15 @@ def still_improving(verdict: str, facts: Facts) -> list[str]:
     if shown is None and verdict == "cannot_judge":
         return ["A falling learning rate hides whether longer training would help", *_flat(facts)]
     if shown is None:
-        return [f"{metric} no longer improves at the end of training", *_few_points(facts)]
+        return [
+            f"{metric} no longer improves at the end of training",
+            *_consistently_late(facts),
+            *_few_points(facts),
+        ]
     evidence = [
         f"{metric} improved by {shown['gain']:.2g} over the last quarter (steps "
-        f"{shown['since_step']} to {shown['last_step']}) in {who(facts)}"
+        f"{shown['since_step']} to {shown['last_step']}) in {who(facts)}",
+        *_not_fit(facts),
     ]
     if verdict == "cannot_judge":
         headline = "A falling learning rate hides whether longer training would help"
@@ -87,6 +141,29 @@ def still_improving(verdict: str, facts: Facts) -> list[str]:
     if {"unknown", "declared"} & set(facts["schedules"]):
         evidence.append("no learning rate is logged; if it decays to zero, the gain is expected")
     return [f"Training ends too early: {metric} is still improving", *evidence]
+
+
+def _consistently_late(facts: Facts) -> list[str]:
+    """Best steps that all lie in the last quarter, although the curves end flat."""
+    late, many = facts["in_last_quarter"], len(facts["best_steps"])
+    if many < 5 or late < many or facts.get("immaterial"):
+        return []
+    return [f"all {many} best trials were best in the last quarter: when in doubt, train longer"]
+
+
+def _not_fit(facts: Facts) -> list[str]:
+    """A training set that is not fit yet."""
+    fit = facts.get("not_fit")
+    if fit is None:
+        return []
+    return [
+        f"{fit['metric']} ends at {fit['end']:.3g}, {fit['fitted']:.0%} of the way from "
+        f"{fit['reference']:.3g} ({FIT_REFERENCES[fit['source']]}) to zero: the training set is "
+        "not fit, and regularisation is unlikely to help"
+    ]
+
+
+FIT_REFERENCES = {"chance": "chance", "start": "its first value"}
 
 
 def _flat(facts: Facts) -> list[str]:
@@ -109,6 +186,11 @@ def saturated(verdict: str, facts: Facts) -> list[str]:
     where = []
     if steps:
         where = [f"best steps {min(steps)} to {max(steps)} of {facts['max_train_steps']}"]
+    if rule and (training := facts.get("training")):
+        where.append(
+            f"{training['metric']} settles by half in {training['settled']} of {training['of']} of "
+            "the best trials"
+        )
     if rule == "settled_by_half":
         shown = facts["shown"]
         if facts.get("still_improving"):
@@ -299,7 +381,9 @@ ACTIONS: dict[str, Template] = {
     "data order, the sign or scale of a regulariser",
     "then_suspect_instability": "then suspect instability: see the finding of that name",
     # overfitting
-    "see_instability": "see the finding `instability`: its fixes are in the order to try them",
+    "see_finding": "see the finding `{check}`: the training loss got worse too",
+    "look_at_any_overfitting": "look at its curves: what overfits here may overfit in a longer or "
+    "larger training",
     "log_training_loss": "log the training loss at every evaluation",
     "regularise_first": lambda facts: (
         f"regularise before comparing settings: tune {_names(facts['regularisers'])} as nuisance "
@@ -313,6 +397,9 @@ ACTIONS: dict[str, Template] = {
     # the length of training
     "log_learning_rate": "log the learning rate to settle it: run.log(step, learning_rate=...)",
     "decay_earlier": "or let the learning rate decay earlier",
+    "generous_length": "when in doubt train longer, and tune the decay again: a generous length "
+    "makes the decay easier to tune",
+    "fit_before_regularising": "fit the training set before adding regularisers",
     "train_shorter": "train shorter: about {max_train_steps} steps find the same",
     "declare_margin": "give the round detect=, in units of the metric: 2 % is only a convention",
     "regularise_if_overfitting": "if the best trials overfit, regularise first",

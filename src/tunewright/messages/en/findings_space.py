@@ -141,18 +141,34 @@ def density(verdict: str, facts: Facts) -> list[str]:
         f"{facts['feasible']} feasible trials; the second half improved the best by "
         f"{facts['last_gain']:.2g}, the quarter before by {facts['gain_before']:.2g}"
     )
+    near = _good_region(facts["good_region"])
     if facts["reference"] is None:
-        return ["Whether more trials would help is unknown", gains]
+        return ["Whether more trials would help is unknown", gains, near]
     size, source = facts["reference"]["size"], REFERENCES[facts["reference"]["source"]]
     gains += f" ({source}: {size:.2g})"
     if verdict == "ok":
-        return ["Enough trials for the difference that matters", gains]
-    evidence = [gains, f"a repeat of this study would differ by about {facts['repeat_sd']:.2g}"]
-    if facts["good_region"] < 3:
-        near = "one trial" if facts["good_region"] == 1 else f"{facts['good_region']} trials"
-        evidence.append(f"{near} came close to the best")
+        return ["Enough trials for the difference that matters", gains, near]
+    repeat = f"a repeat of this study would differ by about {facts['repeat_sd']:.2g}"
     headline = f"Too few trials: doubling may still gain about {facts['expected_gain']:.1g}"
-    return [headline, *evidence]
+    return [headline, gains, near, repeat]
+
+
+GOOD_REGIONS = {
+    "detect": "twice the difference to detect",
+    "between_settings": "twice the gap between the two best settings",
+    "trial_sd": "twice the seed-to-seed spread",
+    "late_evaluations": "twice the noise of one late evaluation",
+    "tenth_of_spread": "a tenth of the way from the best trial to the median one",
+}
+
+
+def _good_region(facts: Facts) -> str:
+    """How many trials are about as good as the best."""
+    verb = "lies" if facts["trials"] == 1 else "lie"
+    return (
+        f"{words.count(facts['trials'], 'trial')} {verb} within {facts['within']:.2g} of the best "
+        f"value, itself included ({GOOD_REGIONS[facts['by']]})"
+    )
 
 
 def infeasible(verdict: str, facts: Facts) -> list[str]:
@@ -217,6 +233,8 @@ def _unfair(facts: Facts) -> str:
         return "Some settings have far fewer feasible trials"
     if facts["ends"]:
         return "A setting may improve beyond the end of its range"
+    if facts.get("needs") is not None:
+        return "One length of training does not suit every setting"
     return "Search spaces differ in size, with as many trials"
 
 
@@ -244,6 +262,13 @@ def _differences(facts: Facts) -> Iterator[str]:
             f"{own['setting']} is best at the {own['side']} end of {own['column']}, "
             f"{facts['best']} is not"
         )
+    if facts.get("needs") is not None:
+        own = facts["needs"]
+        yield (
+            f"{own['longer']} is best at steps {min(own['late_steps'])} to "
+            f"{max(own['late_steps'])} of {own['max_train_steps']}, {own['shorter']} at "
+            f"{min(own['early_steps'])} to {max(own['early_steps'])}"
+        )
     if facts["spaces"] is not None:
         most, least = facts["spaces"]["most"], facts["spaces"]["least"]
         yield (
@@ -265,7 +290,7 @@ def comparison(verdict: str, facts: Facts) -> list[str]:
             evidence.append(f"and ahead of {len(worse) - 1} more")
         if facts["weak"]:
             evidence.append("so few trials make this weak")
-        return [headline, *evidence, *_moved(worse[0])]
+        return [headline, *evidence, *_moved(worse[0]), *_small_rates(facts)]
     unclear = [pair for pair in facts["pairs"] if pair["verdict"] != "worse"]
     first = unclear[0]
     headline = f"{_short(facts['best'])} and {_short(first['other'])} cannot be told apart"
@@ -275,7 +300,19 @@ def comparison(verdict: str, facts: Facts) -> list[str]:
         evidence = [_why(first["why"])]
     if len(unclear) > 1:
         evidence.append(f"nor can {len(unclear) - 1} more")
-    return [headline, *evidence, *_moved(first)]
+    return [headline, *evidence, *_moved(first), *_small_rates(facts)]
+
+
+def _small_rates(facts: Facts) -> list[str]:
+    """Whether the best setting may owe its lead to small learning rates."""
+    own = facts.get("small_rates")
+    if own is None:
+        return []
+    return [
+        f"its best trials have smaller {own['name']} (median {own['best']:.2g}, the others' "
+        f"{own['others']:.2g}): its lead may be regularisation by accident; tune a regulariser for "
+        "every setting"
+    ]
 
 
 def _gap(pair: Facts) -> str:
@@ -354,6 +391,10 @@ def variance(verdict: str, facts: Facts) -> list[str]:
         f"({spread['low']:.2g} to {spread['high']:.2g})"
     )
     evidence = [numbers]
+    if facts.get("known_from"):
+        evidence.append(
+            f"measured in {facts['known_from']}; again only after a major change of the pipeline"
+        )
     if facts["optimism"] is not None:
         evidence.append(
             f"the best value, picked among {facts['picked_among']}, is probably optimistic by at "
@@ -473,6 +514,8 @@ ACTIONS: dict[str, Template] = {
     "add_values": _add_values,
     "compare_as_list": "compare three values of {name} as a list: 16 shared points each show far "
     "more",
+    "length_again": "choose max_train_steps again, long enough for every setting: it changes with "
+    "the architecture, the data and their augmentation",
     "tune_equally": "compare settings only when each is tuned as well as the others",
     "suspect_bug": "suspect a bug in the training program first: does one trial learn with a small "
     "learning rate and no schedule?",

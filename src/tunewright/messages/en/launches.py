@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tunewright import messages
-from tunewright.messages import Facts, Template, words
+from tunewright.messages import Facts, Template, declared, words
 
 # what a warning of the checklist means for a launch, by check
 OBJECTIONS = {
@@ -113,7 +113,7 @@ def _identical(facts: Facts) -> str:
     return (
         f"all repeats of {arms} gave the same value: the program does not use its seed, so that "
         "no probability can be given. Let it use run.seeds (a command: {run.seed}), or declare "
-        "Workload(deterministic=True) (deterministic = true under [workload])"
+        f"it: {declared('workload', 'deterministic', True)}"
     )
 
 
@@ -177,6 +177,11 @@ def _lost_runs(facts: Facts) -> str:
     lost = [f"{facts['failed']} failed"] * bool(facts["failed"])
     lost += [f"{facts['unfinished']} have not ended"] * bool(facts["unfinished"])
     return f"of the {facts['asked']} repeats of {facts['arm']}, {' and '.join(lost)}"
+
+
+def _all_held(facts: Facts) -> str:
+    found = [_holds_for(one).removeprefix("holds for ") for one in facts["held"]]
+    return f"holds for {', '.join(found)}"
 
 
 def _holds_for(facts: Facts) -> str:
@@ -380,6 +385,7 @@ SENTENCES: dict[str, Template] = {
         "{runs} of the baseline's runs won its own launch: a winner picked for its luck is harder "
         "to beat, so the error is on the safe side"
     ),
+    "launch.all_held": _all_held,
     "launch.holds_for": _holds_for,
     # the plan of a launch
     "launch.baseline_named": "as given",
@@ -401,7 +407,7 @@ SENTENCES: dict[str, Template] = {
     "repeat.identical": (
         "All repeats of trial {trials:list} gave the same value: the program does not use its "
         "seed. Let it use run.seeds (a command: {{run.seed}}), or declare it: "
-        "Workload(deterministic=True), deterministic = true under [workload]"
+        "{declare.workload.deterministic:true}"
     ),
     # variances
     "variance.repeats": "from {repeats} repeats",
@@ -410,6 +416,7 @@ SENTENCES: dict[str, Template] = {
     "variance.replicates": "from {studies} replicate rounds",
     "variance.splits": "from {splits} data splits",
     "variance.examples": "from {examples} examples",
+    "variance.examples_of_runs": "from {examples} examples of {runs} runs, one run at a time",
     "variance.shared_examples": "from {examples} shared examples",
     "variance.bootstrap": "from {examples} shared examples, drawn again {draws} times",
     "variance.title": "standard deviation of {metric} in {round}",
@@ -419,8 +426,8 @@ SENTENCES: dict[str, Template] = {
     ),
     "variance.of.trial": "the same configuration, other seeds",
     "variance.of.study": "the best, if the search were done again",
-    "variance.of.data": "the best value, on other examples",
-    "variance.of.data_of_gain": "its lead over the next, on other examples",
+    "variance.of.data": "the value of one run of the best, on other examples",
+    "variance.of.data_of_gain": "its lead over the next, repeats averaged, on other examples",
     "variance.of.splits": "the same configuration, other data splits",
     # evaluations and the final test
     "evaluation.not_selected": "it is {status}, so no checkpoint of it was selected",

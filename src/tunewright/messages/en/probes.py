@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tunewright import messages
-from tunewright.messages import Facts, Template, words
+from tunewright.messages import Facts, Template, declared, sentence, words
 
 DISGUISED = "this lowers the learning rate in disguise: lower the learning rate instead"
 OTHERS = (
@@ -22,8 +22,14 @@ def _loss_never_logged(facts: Facts) -> str:
     logged = ", ".join(facts["logged"]) or "nothing"
     return (
         f"{facts['metric']}: it was never logged (logged: {logged}). Log it at every step, or if "
-        'it has another name, declare it: means={"train_loss": "..."}'
+        f"it has another name, declare it: {declared('means', 'train_loss')}"
     )
+
+
+def _not_probed(facts: Facts) -> str:
+    if "error" in facts:  # as earlier stores have it
+        return f"cannot be probed: {facts['error']}"
+    return f"cannot be probed: {'; '.join(sentence(one) for one in facts['problems'])}"
 
 
 def _remedy(facts: Facts) -> str:
@@ -265,17 +271,9 @@ def _course_headline(facts: Facts) -> str:
     return f"The gradient noise scale ends at about {words.two_digits(last)}"
 
 
-def _off_name(facts: Facts) -> str:
-    hint = f"did you mean {facts['near']!r}?" if facts["near"] else "remove the entry"
-    return f"off={{{facts['key']!r}: ...}}: the program takes no {facts['name']!r}; {hint}"
-
-
 def _off_value(facts: Facts) -> str:
-    example = '"constant"' if facts["schedule"] else "..."
-    return (
-        f"the value that switches {facts['name']} off: "
-        f'Workload(off={{"{facts["name"]}": {example}}})'
-    )
+    example = "constant" if facts["schedule"] else None
+    return f"the value that switches {facts['name']} off: {declared('off', facts['name'], example)}"
 
 
 def _holds_for(facts: Facts) -> str:
@@ -285,10 +283,16 @@ def _holds_for(facts: Facts) -> str:
 
 # code -> headline, sentence
 ANSWERS: dict[str, tuple[Template, Template]] = {
-    "probe.failed": ("The probe could not measure it", "cannot be probed: {error}"),
+    "probe.failed": ("The probe could not measure it", _not_probed),
     "probe.stability.unknown": (
         "Whether training is stable cannot be judged",
         "whether training is stable cannot be judged",
+    ),
+    "probe.stability.never_finite": (
+        "The loss is never finite: look for a bug first",
+        "no run at a learning rate from {low:.3g} to {high:.3g} has a finite training loss, not "
+        "even at its first step: look for a bug in the data, the loss or the model, not for a "
+        "warm-up",
     ),
     "probe.stability.stable": (
         "Stable up to {times:.3g} times the best learning rate",
@@ -302,6 +306,28 @@ ANSWERS: dict[str, tuple[Template, Template]] = {
     "probe.stability.unstable_above": (
         "Unstable from {times:.3g} times the best learning rate on",
         _unstable_above,
+    ),
+    "probe.longer.unknown": (
+        "Whether longer training helps cannot be judged",
+        "whether longer training helps cannot be judged",
+    ),
+    "probe.longer.open": (
+        "Longer training may help: seeds differ too much to tell",
+        "trained from step {from_step} to {longer_steps} in place of {steps}, trial {trial} gains "
+        "{gain:number} in {metric} (90 % interval {low:number} to {high:number}); seeds differ by "
+        "{sd:number}",
+    ),
+    "probe.longer.helps": (
+        "Longer training helps: {longer_steps} steps gain about {gain:number}",
+        "trained from step {from_step} to {longer_steps} in place of {steps}, trial {trial} gains "
+        "{gain:number} in {metric} (90 % interval {low:number} to {high:number}; seeds differ by "
+        "{sd:number})",
+    ),
+    "probe.longer.does_not": (
+        "Longer training does not help",
+        "trained from step {from_step} to {longer_steps} in place of {steps}, trial {trial} gains "
+        "{gain:number} in {metric} (90 % interval {low:number} to {high:number}), less than the "
+        "{matters:number} that matters",
     ),
     "probe.clip.unknown": ("Where to clip cannot be judged", "where to clip cannot be judged"),
     "probe.clip.recorded": (_clip_recorded_headline, _clip_recorded),
@@ -395,16 +421,35 @@ SENTENCES: dict[str, Template] = {
     "probe.prepended.compared": _compared,
     # what a judgement needs
     "probe.text": "{text}",  # of a store of version 1
+    "probe.longer.not_restored": (
+        "the program began at another step than {step}, where its snapshot is. Let it restore: "
+        "`if run.restored is not None: ...`"
+    ),
+    "probe.longer.too_few": (
+        "too few branches completed: {as_long} as long as the trial, {longer} longer"
+    ),
+    "probe.longer.no_noise": (
+        "all seeds gave the same value, so noise is not known: repeat the best trial"
+    ),
+    "probe.longer.more_seeds": "more seeds: --times {times}",
+    "probe.longer.from_the_end": (
+        "the only snapshot is from the end of training: the longer branches are compared with the "
+        "trial itself, which was chosen as the best and so looks better than it is"
+    ),
+    "probe.finite_loss_needed": (
+        "a finite {metric} at the first step: check the inputs and labels for NaN, the loss for "
+        "log(0) or a division by 0, and the precision, on one batch before any update"
+    ),
     "probe.takes_no_hyperparameter": (
         "{name}: the training program takes no such hyperparameter. Let it take one, or if it has "
-        'another name, declare it: means={{"{meaning}": "..."}}'
+        "another name, declare it: {meaning:means}"
     ),
     "probe.no_value": (
         "{name}: no value above 0 is known. Fix one, or begin from a round that has it; if it has "
-        'another name, declare it: means={{"{meaning}": "..."}}'
+        "another name, declare it: {meaning:means}"
     ),
     "probe.unclipped_unknown": (
-        '{name}: which value clips nothing is not known. Declare it: off={{"{name}": ...}}'
+        "{name}: which value clips nothing is not known. Declare it: {name:off}"
     ),
     "probe.infeasible_run": "a training that can be done: {reason}",
     "probe.loss_never_logged": _loss_never_logged,
@@ -422,7 +467,7 @@ SENTENCES: dict[str, Template] = {
     "probe.clip.no_norms": (
         "{name}: too few norms were logged. Log the norm of the whole gradient at every step, "
         "before clipping, or if it has another name, declare it: "
-        'means={{"gradient_norm": "..."}}'
+        "{declare.means.gradient_norm}"
     ),
     "probe.too_few_steps": (
         "longer runs: {steps:count step} are too few to judge whether training is stable; it takes "
@@ -438,27 +483,25 @@ SENTENCES: dict[str, Template] = {
     "probe.train_steps.rate_varied": (
         "a constant learning rate: trial {trial} of {round} logged one between {low:.4g} and "
         "{high:.4g}. Give the program a schedule to choose and declare which is constant: "
-        'means={{"schedule": "..."}}, off={{"schedule": "constant"}}'
+        "{declare.means.schedule}, {declare.off.schedule:constant}"
     ),
     "probe.train_steps.never_logged": (
         "{wanted}: it was never logged (logged: {logged:list}). Log the error of a fixed part of "
-        'the training data at evaluations, or declare means={{"train_loss": "..."}}'
+        "the training data at evaluations, or declare {declare.means.train_loss}"
     ),
     "probe.train_steps.no_name": (
-        "the program's name for {meaning}: it takes {takes:list}; declare "
-        'means={{"{meaning}": "..."}}'
+        "the program's name for {meaning}: it takes {takes:list}; declare {meaning:means}"
     ),
     "probe.train_steps.no_rate": (
         "a learning rate to sweep around: learning_rate=0.01 (--learning-rate 0.01)"
     ),
     "probe.train_steps.no_length": (
         "how long to train at first: max_train_steps=1000 (--max-train-steps 1000), or "
-        'means={{"steps_per_epoch": ...}}, for 20 epochs'
+        "{declare.means.steps_per_epoch}, for 20 epochs"
     ),
     "probe.train_steps.no_value": (
         "a value for {name}: fixed={{{name!r}: ...}} (--fixed {name}=...)"
     ),
-    "probe.off_name": _off_name,
     "probe.off_value": _off_value,
     "probe.critical_batch.few_feasible": (
         "three feasible trials at batch size {batch_size}: {feasible} of {trials} are. Narrow the "
@@ -478,7 +521,7 @@ SENTENCES: dict[str, Template] = {
     # what an answer rests on
     "probe.schedule_squeezed": (
         "short runs keep the schedule of the learning rate, squeezed into them. To hold it "
-        'constant, let the program take {name}, and declare off={{"{name}": "{constant}"}}'
+        "constant, let the program take {name}, and declare {name:off {constant}}"
     ),
     "probe.clip.share_unknown": (
         "how much is clipped is not known: log {name} as it is before clipping"

@@ -30,8 +30,42 @@ def _chosen(facts: Facts) -> str:
         says += f"; {following['batch_size']:,} {_following(following)}"
     longest = f", with {facts['longest']} as well" if facts["longest"] else ""
     if facts["limit_found"]:
-        return f"{says}. The largest that fits is {facts['largest']:,}{longest}."
-    return f"{says}. {facts['largest']:,} fits too{longest}; nothing larger was tried."
+        says += f". The largest that fits is {facts['largest']:,}{longest}."
+    else:
+        says += f". {facts['largest']:,} fits too{longest}; nothing larger was tried."
+    if facts.get("provisional"):  # answers of version 0.1 have no such fact
+        says += " Something other than arithmetic limits these steps: fix it, then probe again."
+    return says
+
+
+def _defer(facts: Facts) -> str:
+    pays = "it never pays for itself"
+    if facts["trainings"] is not None:
+        pays = f"it pays for itself after {facts['trainings']:.3g} trainings"
+    return (
+        f"Batch size {facts['batch_size']:,} ends soonest, but needs {facts['extra']:g} more "
+        f"upfront, and a training at {facts['instead']:,} costs {facts['usage']:.3g}: {pays}. "
+        f"Begin with {facts['instead']:,} and defer the larger batch until the project has matured."
+    )
+
+
+def _several_processes(facts: Facts) -> str:
+    faster = "" if facts["times"] is None else f" {facts['times']:.2g} times as fast as one"
+    return (
+        f"{facts['processes']} processes are{faster or ' more to get right'}: several processes "
+        "bring subtle bugs, so begin with one unless the time matters now."
+    )
+
+
+def _later_change(facts: Facts) -> str:
+    says = (
+        f"Keep batch size {facts['batch_size']:,} if you can: after a change tune the optimizer's "
+        "hyperparameters again first, then the regularisation."
+    )
+    if facts["recorded"]:
+        sizes = ", ".join(f"{size:,}" for size in facts["recorded"])
+        says += f" The rounds of this store were tuned at {sizes}."
+    return says
 
 
 def _following(following: Facts) -> str:
@@ -245,6 +279,14 @@ SENTENCES: dict[str, Template] = {
         "Times per step had not settled within 10 % at {sizes:list}: the machine is busy, or the "
         "work differs from step to step. The intervals show how much it matters."
     ),
+    "probe.batch_size.not_doubling": (
+        "From {small:,} to {large:,} examples the throughput grows only {gain:.2f} times, where a "
+        "device that is not full yet doubles it: it is full at once, or something else limits the "
+        "step. Find out which before you go on (tunewright probe input --trace FILE)."
+    ),
+    "probe.batch_size.defer": _defer,
+    "probe.batch_size.several_processes": _several_processes,
+    "probe.batch_size.later_change": _later_change,
     "probe.batch_size.over_budget": "No size stays within the budget of {budget:g}.",
     "probe.changed": _changed,
     "probe.batch_size.from_record": (
@@ -281,6 +323,32 @@ SENTENCES: dict[str, Template] = {
         "No number of workers keeps up: training could take {needed:,.0f} batches/s, and workers "
         "load {best:,.0f} at most. Make the slow stage faster, or do it once, ahead of training."
     ),
+    # what to change about the input, by what was measured
+    "probe.input_advice.colocate": (
+        "{stage} takes {ms:.3g} ms per batch ({share:percent} of the work), and waits for "
+        "{waiting_share:percent} of that: put the data next to the training, on a local disk, in "
+        "few large files."
+    ),
+    "probe.input_advice.cache": (
+        "{stage} takes {ms:.3g} ms per batch ({share:percent} of the work) and gives the same "
+        "result again: keep it in memory. All examples take {all_mb:,.0f} of {free_mb:,.0f} MB."
+    ),
+    "probe.input_advice.offline": (
+        "{stage} takes {ms:.3g} ms per batch ({share:percent} of the work) and gives the same "
+        "result again: do it once, ahead of training, and save it."
+    ),
+    "probe.input_advice.on_device": (
+        "{stage} takes {ms:.3g} ms per batch ({share:percent} of the work) and is random, so it "
+        "cannot be done ahead: do it on the device, on whole batches, or with more workers."
+    ),
+    "probe.input_advice.batch_first": (
+        "{stage} takes {ms:.3g} ms per batch ({share:percent} of the work), and gives the same on "
+        "a whole batch {times:.2g} times as fast: batch first, then transform."
+    ),
+    "probe.input_advice.drop_unused": (
+        "The step never looks at {names:list}, {share:percent} of the bytes of a batch: drop them "
+        "before they are decoded and collated."
+    ),
     "probe.input_bound.stalls": _stalls,
     "probe.input_bound.slow_copy": _copies,
     # progress
@@ -289,6 +357,9 @@ SENTENCES: dict[str, Template] = {
         f"batch size {facts['batch_size']}: {_memory(facts['reserved_mb'])}"
     ),
     "probe.progress.fits": _fits_line,
+    "probe.progress.left": (
+        "{done} of at most {most} sizes timed, at most about {seconds:duration} left"
+    ),
     "probe.progress.out_of_memory": "batch size {batch_size}: out of memory",
     "probe.progress.out_of_memory_later": "batch size {batch_size}: out of memory after a while",
     "probe.progress.refused": "batch size {batch_size}: refused, left out ({error})",
@@ -297,5 +368,6 @@ SENTENCES: dict[str, Template] = {
     "probe.progress.largest_without": "and without:",
     "probe.progress.steps": "{steps} steps on real input and on a cached batch ...",
     "probe.progress.done": "done in {seconds:.1f} s",
+    "probe.progress.prefetch": "the loader with {factors:list} batches ahead of each worker ...",
     "probe.progress.loader": "the loader alone with {workers:list} workers ...",
 }

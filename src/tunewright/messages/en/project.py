@@ -27,7 +27,19 @@ def _damaged(facts: Facts) -> str:
     return f"{facts['store']} is damaged in {words.count(facts['count'], 'place')}: {shown}{others}"
 
 
+def _means_guessed(facts: Facts) -> str:
+    pairs = [
+        f"{', '.join(name) if isinstance(name, list | tuple) else name} as {meaning}"
+        for meaning, name in facts["means"].items()
+    ]
+    return (
+        f"read by their spelling: {'; '.join(pairs)}. Written under [workload.means] in "
+        "tunewright.toml: correct what is wrong"
+    )
+
+
 SENTENCES: dict[str, Template] = {
+    "project.means_guessed": _means_guessed,
     "project.program_missing": "{program} is not on the PATH",
     "project.script_missing": "there is no {script} here",
     "project.no_seed": "without {placeholder} in the command, repeats would repeat nothing",

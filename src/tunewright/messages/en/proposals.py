@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tunewright import messages
-from tunewright.messages import Facts, Template, fill, words
+from tunewright.messages import Facts, Template, fill, sentence, words
 from tunewright.messages.en.findings_space import REFERENCES
 
 
@@ -24,11 +24,40 @@ def _because(then: str) -> Template:
 
 def _widen(facts: Facts) -> str:
     said = f"{_asked(facts)}; {fill('search {ranges:ranges}', facts)}"
+    if facts.get("left_out"):
+        said += fill(" (not {left_out:list}: overfitting is regularised, whatever the size)", facts)
     if "trials" not in facts or facts["trials"] <= facts["trials_before"]:
         return said
     return said + fill(
         ", {trials} trials per study instead of {trials_before} to keep it as dense", facts
     )
+
+
+def _longer(facts: Facts) -> str:
+    rule = sentence(facts["rule"])
+    said = f"{_asked(facts)}; train the best for {facts['steps']} steps: {rule}"
+    then = facts.get("lengths", ())[1:]
+    if not then:
+        return said
+    steps = " and ".join(str(one) for one in then)
+    return f"{said}; then {steps} steps, as long as the conclusions of a length hold at the next"
+
+
+def _regularise(then: str) -> Template:
+    """A regulariser to tune, and whether it may help at all."""
+
+    def said(facts: Facts) -> str:
+        made = f"{_asked(facts)}; {fill(then, facts)}"
+        fit = facts.get("not_fit")
+        if fit is None:
+            return made
+        return made + fill(
+            " ({metric} ends at {end:number}, {fitted:percent} of the way to zero: where the "
+            "training set is not fit, regularisation is unlikely to help)",
+            fit,
+        )
+
+    return said
 
 
 def _narrow(facts: Facts) -> str:
@@ -85,6 +114,9 @@ SENTENCES: dict[str, Template] = {
     "proposal.no_trial_has_run": "no trial has run",
     "proposal.unfinished": "{left} of {trials_in_all} trials have not been run yet",
     "proposal.repair": lambda facts: _asked(facts),
+    "proposal.none_completed": "none of {trials_in_all:count trial} completed: look at the program "
+    "before more are run",
+    "proposal.suspect": lambda facts: _asked(facts),
     "proposal.widen": _widen,
     "proposal.widen_beyond": lambda facts: fill(
         "or only from where the best lie: {ranges:ranges}"
@@ -93,14 +125,17 @@ SENTENCES: dict[str, Template] = {
     ),
     "proposal.narrow": _narrow,
     "proposal.leave_out": _because("search where it trains: {ranges:ranges}"),
-    "proposal.regularise": _because("tune {ranges:ranges} as well"),
-    "proposal.stronger": _because("try {ranges:ranges}"),
+    "proposal.regularise": _regularise("tune {ranges:ranges} as well"),
+    "proposal.stronger": _regularise("try {ranges:ranges}"),
     "proposal.no_regulariser": _because(
         "the round has none of {known:list}: let the training program take one, or declare "
-        "regularisers under [workload.means], in Python Workload(means=...)"
+        "what regularises: {declare.means.regularisers}"
     ),
-    "proposal.longer": _because("train the best for {steps} steps: {rule}"),
-    "proposal.longer_impossible": _because("{problem}"),
+    "proposal.longer": _longer,
+    "proposal.longer_in_doubt": _longer,
+    "proposal.longer_impossible": lambda facts: "; ".join(
+        [_asked(facts), *(sentence(one) for one in facts["problems"])]
+    ),
     "proposal.shorter": _because(
         "{steps} steps instead of {before} leave more trials for the same compute"
     ),
@@ -114,9 +149,13 @@ SENTENCES: dict[str, Template] = {
     "proposal.more_trials": _more_trials,
     "proposal.fix": _fix,
     "proposal.saturated": lambda facts: f"tuning has likely saturated: {_gain(facts)}",
+    "proposal.exhausted": "every configuration of the search space has been trained",
     "proposal.repeat": _gain,
     "proposal.exploit": _exploit,
-    "proposal.exploit_more": "the search still gains: {trials} trials instead of {trials_before}",
+    "proposal.exploit_more": "the second half of the search still gained; as many trials again "
+    "may gain {gain:number}: {trials} trials instead of {trials_before}",
+    "proposal.exploit_further": "too few trials of this search to tell what it gains: {trials} "
+    "trials instead of {trials_before}",
     # what a round changes in the one before, as its goal says
     "change.wider": "wider {names:list}",
     "change.beyond": "beyond {names:list}",
@@ -130,8 +169,9 @@ SENTENCES: dict[str, Template] = {
     "change.stronger": "stronger {names:list}",
     # short training and long
     "agreement": _agreement,
-    "length.only": "the warm-up leaves no shorter one",
+    "length.only": "train at full length at once",
     "length.first": "find good model and optimizer hyperparameters",
+    "length.between": "see whether the conclusions of the shorter training hold, and keep the best",
     "length.last": "train the best few at full length",
     # what becomes of a hyperparameter in longer training
     "extend.new_length": "the new length",
@@ -147,16 +187,19 @@ SENTENCES: dict[str, Template] = {
     "extend.likely": "likely to transfer",
     "extend.might": "might transfer; few long trials cannot pay for it",
     "extend.unlikely": "unlikely to transfer, but nothing says where else to look",
+    "extend.no_rate": lambda facts: (
+        "no learning rate is tuned again"
+        + (f" ({', '.join(facts['rates'])} are several)" if len(facts["rates"]) > 1 else "")
+        + ": name the hyperparameter that means it, or tune one with tune=(...)"
+    ),
     "extend.far_apart": "{old} steps are {share:percent} of {new}: what holds there may not hold "
     "here; a round at about {between:percent} in between is safer",
     "extend.taken_for_model": "taken for parts of the model, which are likely to transfer: "
     "{names:list}",
     # the schedule of longer training
-    "schedule.stretched": "{rule}",
     "schedule.not_named": "no schedule is among the hyperparameters: the program's own is used",
     "schedule.check_own": "check that its learning rate does not spend the {extra} extra steps "
-    "near zero; declare the hyperparameter that sets it as schedule under [workload.means], in "
-    "Python Workload(means=...)",
+    "near zero; declare the hyperparameter that sets it: {declare.means.schedule}",
     "schedule.kept": "{name} = {value!r} is kept as it is",
     "schedule.unknown": "nothing is known of this schedule: check that it does not end {extra} "
     "steps early",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tunewright.messages import Facts, Template, text
 
 
@@ -17,11 +19,24 @@ def _inner(facts: Facts) -> str:
     return text(cause["code"], {name: fact for name, fact in cause.items() if name != "code"})
 
 
+def _read(patterns: Sequence[str]) -> str:
+    """The patterns that read its log, as a project file has them."""
+    if not patterns:
+        return ""
+    written = [f"'''{one}'''" if "'" in one else f"'{one}'" for one in patterns]
+    line = written[0] if len(written) == 1 else f"[{', '.join(written)}]"
+    return f", or have its log read: under [workload.read] write line = {line}"
+
+
 def _never_logged(facts: Facts) -> str:
     metric, logged, near = facts["metric"], facts.get("logged"), facts.get("near")
     says = f"the objective {metric} was never logged"
     if logged is None:
         return says
+    if not logged and facts.get("command"):
+        example = f'{{"step": 100, "{metric}": 0.5}}'
+        says = f"{says}, nor anything else: print one line per measurement, such as {example}"
+        return says + _read(facts.get("read") or ())
     if not logged:
         return (
             f"{says}, nor anything else: "
@@ -64,7 +79,8 @@ def _exception(facts: Facts) -> str:
 
 def _exit(facts: Facts) -> str:
     if facts["status"] >= 0:
-        return f"exit status {facts['status']}"
+        error = f": {facts['error']}" if facts.get("error") else ""
+        return f"exit status {facts['status']}{error}"
     return f"killed by {facts['signal'] or 'signal ' + str(-facts['status'])}"
 
 
@@ -87,6 +103,7 @@ def _owner_lost(facts: Facts) -> str:
 
 
 SENTENCES: dict[str, Template] = {
+    "trial.unmeasured": "it has no {metric}: nothing has measured that",
     # the objective, the losses and the constraints
     "objective.never_logged": _never_logged,
     "metric.not_finite": _not_finite,
@@ -163,6 +180,7 @@ SENTENCES: dict[str, Template] = {
     "stopped.executor_closed": "the executor was closed",
     "stopped.supervisor_ended": "its supervisor ended",
     "stopped.session_closed": "its session was closed",
+    "stopped.branched": "starts from the snapshot of step {step} of trial {trial} of {round}",
     "stopped.not_started": "could not be started",
     "stopped.no_suggestion": "the search has no more configurations",
     # an offline evaluation

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from tunewright.messages import Facts, Template, words
 
-STATUSES = ("completed", "infeasible", "failed", "pruned", "running", "pending")  # in this order
+STATUSES = {  # in this order, as readers call them
+    **{name: name for name in ("completed", "infeasible", "failed", "pruned")},
+    "unmeasured": "not measured",
+    **{name: name for name in ("running", "pending")},
+}
 
 
 def _counts(facts: Facts) -> str:
     counted = facts["counts"]
-    parts = [f"{counted[status]} {status}" for status in STATUSES if counted.get(status)]
+    parts = [
+        f"{counted[status]} {shown}" for status, shown in STATUSES.items() if counted.get(status)
+    ]
     return f"{words.count(facts['trials'], 'trial')}: {', '.join(parts) or 'none yet'}"
 
 
 def _trust(facts: Facts) -> str:
     if facts["warnings"]:
-        return f"{words.count(facts['warnings'], 'warning')}: read what not to trust first."
+        return f"{words.count(facts['warnings'], 'warning')} of the checklist."
     if not facts["judged"]:
         return "Nothing could be judged yet."
     unknown = f"; {facts['unknown']} could not be judged" if facts["unknown"] else ""
@@ -27,6 +33,85 @@ def _best(facts: Facts) -> str:
         f"Best {facts['metric']}: {words.number(facts['value'])}, trial {facts['trial']} at step "
         f"{facts['step']} ({words.settings(facts['settings'])})."
     )
+
+
+def _ahead(facts: Facts) -> str:
+    """Which setting is ahead, by how much, and how surely."""
+    trials = words.count(facts["trials"], "trial")
+    sure = f"weak: {trials} each" if facts["weak"] else f"{trials} each"
+    of = f" of {facts['other']}" if facts["others"] > 1 else ""
+    said = f"{facts['best']} is ahead{of} by {_two(facts['gap'])} ({sure})"
+    return {"yes": "Yes: ", "no": "No: "}.get(facts["says"], "") + said
+
+
+def _no_clear_gap(facts: Facts) -> str:
+    trials = words.count(facts["trials"], "trial")
+    best, other = facts["best"], facts["other"]
+    if facts["says"] == "yes":
+        return f"Yes: {best} leads, {other} close behind ({trials} each)"
+    gap = "" if facts["gap"] is None else f" by {_two(facts['gap'])}"
+    return f"No clear difference: {best} leads {other}{gap} ({trials} each)"
+
+
+def _two(x: float) -> str:
+    return words.number(float(f"{x:.2g}"))
+
+
+def _trend(facts: Facts) -> str:
+    if facts["follows"]:
+        return f"Yes: the best value follows {facts['name']} (p {facts['p']:.2g})"
+    return f"No effect of {facts['name']} beyond the noise"
+
+
+def _nothing_completed(facts: Facts) -> str:
+    counted = facts["counts"]
+    ended = [f"{counted[s]} {s}" for s in ("infeasible", "failed", "pruned") if counted.get(s)]
+    of = words.count(facts["trials"], "trial")
+    return f"No answer: none of {of} completed" + (f" ({', '.join(ended)})" if ended else "")
+
+
+def _tile_trials(facts: Facts) -> str:
+    counted = facts["counts"]
+    parts = [f"{counted[status]} {status}" for status in STATUSES if counted.get(status)]
+    studies = f"in {facts['studies']} studies: " if facts["studies"] > 1 else ""
+    return studies + (", ".join(parts) or "none yet")
+
+
+def _tile_best(facts: Facts) -> str:
+    step = "" if facts["step"] is None else f" at step {facts['step']}"
+    return f"trial {facts['trial']}{step}"
+
+
+def _tile_chosen(facts: Facts) -> str:
+    if not facts["repeats"]:
+        return f"{facts['place']}, one trial"
+    return f"{facts['place']}, average of {words.count(facts['repeats'], 'seed')}"
+
+
+def _undrawn(facts: Facts) -> str:
+    parts = [f"{one['figure']} ({_clause(one['why'])})" for one in facts["missing"]]
+    return f"Not drawn: {'; '.join(parts)}."
+
+
+def _clause(said: str) -> str:
+    return str(said).rstrip(".")
+
+
+def _commits(facts: Facts) -> str:
+    changed = " with uncommitted changes" if facts["changed"] else ""
+    noun = "commit" if len(facts["commits"]) == 1 else "commits"
+    return f"{noun} {', '.join(facts['commits'][:3])}{changed}"
+
+
+def _hosts(facts: Facts) -> str:
+    devices = f" ({', '.join(facts['devices'][:4])})" if facts["devices"] else ""
+    more = f" and {len(facts['hosts']) - 3} more" if len(facts["hosts"]) > 3 else ""
+    return f"on {', '.join(facts['hosts'][:3])}{more}{devices}"
+
+
+def _version(facts: Facts) -> str:
+    older = f" (trials ran with {', '.join(facts['ran_with'])})" if facts["ran_with"] else ""
+    return f"Tunewright {facts['version']}{older}"
 
 
 def _why_not_completed(facts: Facts) -> str:
@@ -68,6 +153,11 @@ def _trials(facts: Facts) -> str:
 
 
 def _chosen(facts: Facts) -> str:
+    whose = "The candidate" if facts["verdict"] in ("keep", "undecided") else "The best"
+    return f"{whose}: {_measured(facts)}"
+
+
+def _measured(facts: Facts) -> str:
     metric, values = facts["metric"], facts["repeats"]
     settings = words.settings(facts["settings"])
     if not values:
@@ -154,10 +244,36 @@ SENTENCES: dict[str, Template] = {
         f"{words.number(float(format(facts['sd'], '.2g')))}."
     ),
     "answer.trust": _trust,
+    # the answer in the first line
+    "headline.ahead": _ahead,
+    "headline.no_clear_gap": _no_clear_gap,
+    "headline.trend": _trend,
+    "headline.best": lambda facts: (
+        f"Best {facts['metric']} so far: {words.number(facts['value'])}, with "
+        f"{words.settings(facts['settings']) or 'nothing searched'}"
+    ),
+    "headline.not_judged": "Not clear yet: {best} is ahead, but {why:message}",
+    "headline.nothing_completed": _nothing_completed,
+    "tile.best": "best {metric}",
+    "tile.best.detail": _tile_best,
+    "tile.chosen.detail": _tile_chosen,
+    "tile.none.detail": "no trial completed",
+    "tile.trials": "trials",
+    "tile.trials.detail": _tile_trials,
+    "tile.spent.detail": "of {total} in {rounds:count round}",
+    "tile.time": "training time",
+    "tile.time.detail": lambda facts: (
+        f"{facts['hours']:.1f} hours over all trials and repeats"
+        if facts["hours"] >= 1
+        else "over all trials and repeats"
+    ),
+    "tile.no_time.detail": "not recorded",
     # why an action comes next
     "next.advised": "advised by: {check}",
     "next.failed_elsewhere": "what is known of its failure ({failed:count trial} failed)",
     "next.failed": "why it failed, with the end of its log ({failed:count trial} failed)",
+    "next.join": "help whoever runs it: {left:count trial} left",
+    "next.stop": "ask them to save and stop",
     "next.left": "{left:count trial} left; nothing that has ended runs again",
     "next.check": "what can and cannot be trusted",
     "next.report": "the same with every figure, on one page",
@@ -170,7 +286,8 @@ SENTENCES: dict[str, Template] = {
     "heading.verdict": "Verdict",
     "heading.found": "What it found",
     "heading.doubts": "What not to trust",
-    "heading.caveats": "Every conclusion",
+    "heading.caveats": "Holds for",
+    "heading.figures": "Figures",
     "heading.next": "Next",
     "heading.checklist": "The rest of the checklist",
     "heading.fine": "{findings} fine",
@@ -182,29 +299,28 @@ SENTENCES: dict[str, Template] = {
     "note": "Note: {text}",
     "trials.caption": _trials,
     "trials.trial": "trial",
-    "trials.study": "study",
     "trials.status": "status",
     "trials.best_step": "at step",
-    "trials.configuration": "configuration",
-    "trials.why": "why",
+    "trials.time": "time",
+    "trials.ended": lambda facts: (
+        f"{facts['status']}: {facts['reason']}" if facts["reason"] else facts["status"]
+    ),
     "trials.again": "again",
     "steps.step": "step",
     "steps.kind": "what",
     "steps.why": "why",
     "steps.round": "round",
+    **{f"status.{status}": status for status in STATUSES},
+    "report.undrawn": _undrawn,
+    "report.time": "{seconds:duration} of training",
+    "report.commits": _commits,
+    "report.hosts": _hosts,
+    "report.version": _version,
+    "report.written": "written {date}",
     "report.searched_by": "{objective}, searched by {search}",
     "report.objective": "{objective}",
-    # the figures of a report
-    "chapter.axis": "Every trial along every hyperparameter",
-    "chapter.isolation": "What the scientific hyperparameters do",
-    "chapter.curves": "Training curves of the best trials",
-    "chapter.best_step": "When the best value was reached",
-    "chapter.gradient_norm": "Gradient norms",
-    "chapter.best_of_k": "Have we sampled enough?",
-    "chapter.sensitivity": "Which hyperparameters matter",
     # campaigns
     "campaign.chosen": _chosen,
-    "campaign.nothing_chosen": "No trial completed, so nothing was chosen.",
     "campaign.place": "It is {place}, best at step {step}.",
     "campaign.launched": _launched,
     "campaign.tested": _tested,

@@ -13,6 +13,7 @@ from tunewright.present.figures.curves import curves as curves
 from tunewright.present.figures.figure import Figure as Figure
 from tunewright.present.figures.gradient_norm import gradient_norm as gradient_norm
 from tunewright.present.figures.isolation import isolation as isolation
+from tunewright.present.figures.pair import pair as pair
 from tunewright.present.figures.progress import progress as progress
 from tunewright.present.figures.sensitivity import sensitivity as sensitivity
 from tunewright.present.figures.steps_to_fit import steps_to_fit as steps_to_fit
@@ -27,6 +28,7 @@ __all__ = [
     "curves",
     "gradient_norm",
     "isolation",
+    "pair",
     "progress",
     "sensitivity",
     "steps_to_fit",

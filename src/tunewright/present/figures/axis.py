@@ -17,7 +17,8 @@ from tunewright.design.conditions import in_words
 from tunewright.design.ranges import Choice, Integers, Range, as_range
 from tunewright.design.study import Study
 from tunewright.errors import DesignError, NotFound
-from tunewright.present.figures.figure import Figure, nothing
+from tunewright.messages import Message
+from tunewright.present.figures.figure import DOUBLE, HEIGHT, SINGLE, Figure, nothing, words_of
 from tunewright.present.figures.palette import (
     BEST,
     COLOURS,
@@ -25,10 +26,12 @@ from tunewright.present.figures.palette import (
     FAINT,
     GRID,
     INFEASIBLE,
+    MUTED,
+    PRUNED,
     colour,
     shape,
 )
-from tunewright.present.figures.scale import is_wide, set_scale
+from tunewright.present.figures.scale import LARGEST, drawable, extent, is_wide, set_scale
 from tunewright.present.figures.ticks import label_of, number, on_axis, ticks
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
@@ -41,7 +44,9 @@ RINGED = 5  # best trials marked in every panel
 MANY = 1500  # points of a panel beyond which they become pixels
 FAR = 6.0  # times the distance of the median from the best: further trials stand at the margin
 SHOWN = 4.0  # of the same distance is shown, where any trial is that far
-ACROSS = 4  # panels in a row
+ACROSS = 4  # panels in a row of a wide figure
+NARROW = 2  # panels in a row of one that leaves room for another
+ENDED = ("completed", "infeasible", "pruned")
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,13 +59,19 @@ class Panel:
     trials: npt.NDArray[np.int64]  # numbers
     studies: npt.NDArray[np.int64]
     positions: npt.NDArray[np.float64]  # in the unit interval, on the declared scale
-    values: npt.NDArray[np.float64]  # the objective; nan for an infeasible trial
+    values: npt.NDArray[np.float64]  # the objective; nan for an infeasible or pruned trial
+    pruned: npt.NDArray[np.bool_]  # which rows were stopped early for not being promising
     outside: int = 0  # trials added by hand whose value is not in the range
 
     @property
     def infeasible(self) -> npt.NDArray[np.bool_]:
         """Which rows are infeasible trials."""
-        return np.isnan(self.values)
+        return np.asarray(np.isnan(self.values) & ~self.pruned)
+
+    @property
+    def completed(self) -> npt.NDArray[np.bool_]:
+        """Which rows have a value."""
+        return np.asarray(~np.isnan(self.values))
 
 
 @dataclass(frozen=True)
@@ -71,6 +82,7 @@ class AxisData:
     minimize: bool
     panels: tuple[Panel, ...]
     best: tuple[int, ...]  # numbers of the best trials, best first
+    labels: tuple[str, ...]  # the same as `tunewright trial` finds them
     studies: tuple[str, ...]  # their settings in words
     limit: float | None  # worst value drawn in its place; None: all of them
     beyond: int  # trials worse than that, drawn at the margin
@@ -80,15 +92,23 @@ class AxisData:
 def axis(results: Results, only: Sequence[str] = ()) -> Figure[AxisData]:
     """The objective against every searched hyperparameter, or `only` those columns."""
     data = axis_data(results, only)
-    rows = -(-max(1, len(data.panels)) // ACROSS)
-    across = min(max(len(data.panels), 1), ACROSS)
-    size = (1.0 + max(2.6 * across, 4.0), 0.6 + 2.6 * rows)
-    return Figure("axis", data, _says(data), size, drawing=draw_axis)
+    _, rows = _grid(data)
+    size = (SINGLE, HEIGHT) if len(data.panels) <= NARROW else (DOUBLE, 0.6 + 2.9 * rows)
+    return Figure("axis", data, _caption(data), size, results.round.goal, drawing=draw_axis)
+
+
+def _grid(data: AxisData) -> tuple[int, int]:
+    """How many panels stand next to each other, and in how many rows."""
+    count = max(1, len(data.panels))
+    across = min(count, ACROSS)
+    if across < count <= 2 * 3:  # two rows of three rather than four and two
+        across = 3
+    return across, -(-count // across)
 
 
 def axis_data(results: Results, only: Sequence[str] = ()) -> AxisData:
     """What the axis plots show."""
-    trials = [t for t in results.trials if t.status in ("completed", "infeasible")]
+    trials = [t for t in results.trials if t.status in ENDED]
     panels = tuple(_panels(results, trials))
     if only:
         known = {panel.column for panel in panels}
@@ -103,15 +123,17 @@ def axis_data(results: Results, only: Sequence[str] = ()) -> AxisData:
     values = [t.value for t in trials if t.value is not None]
     limit, beyond = _limit(values, results)
     drawn = np.array([v for v in values if limit is None or not results.objective.better(limit, v)])
+    best = [t for t in results.top(RINGED) if t.number is not None]
     return AxisData(
         results.objective.metric,
         results.objective.minimize,
         panels,
-        tuple(t.number for t in results.top(RINGED) if t.number is not None),
+        tuple(t.number for t in best if t.number is not None),
+        tuple(str(t.shown_number) for t in best),
         tuple(study.label for study in results.studies),
         limit,
         beyond,
-        results.objective.minimize and is_wide(drawn),
+        results.objective.minimize and is_wide(drawable(drawn)),
     )
 
 
@@ -123,7 +145,7 @@ def _panels(results: Results, trials: Sequence[Trial]) -> Iterator[Panel]:
             units = {s.number: searched.unit(s.scientific[name]) for s in results.studies}
             yield _panel(name, searched, "", [(t, units[t.study]) for t in trials], 0)
     dimensions = {h.column: h for study in results.studies for h in study.space}
-    positions = [(t, _unit(results.studies[t.study], t)) for t in trials]
+    positions = [(t, position(results.studies[t.study], t)) for t in trials]
     for column, h in dimensions.items():
         active = [(t, unit[column]) for t, unit in positions if column in unit]
         outside = sum(not unit for t, unit in positions if h.name in t.configuration)
@@ -134,18 +156,19 @@ def _panel(
     column: str, searched: Range, condition: str, rows: Sequence[tuple[Trial, float]], outside: int
 ) -> Panel:
     return Panel(
-        column,
-        searched,
-        condition,
-        np.array([-1 if t.number is None else t.number for t, _ in rows], np.int64),
-        np.array([t.study for t, _ in rows], np.int64),
-        np.array([unit for _, unit in rows], np.float64),
-        np.array([np.nan if t.value is None else t.value for t, _ in rows], np.float64),
-        outside,
+        column=column,
+        range=searched,
+        condition=condition,
+        trials=np.array([-1 if t.number is None else t.number for t, _ in rows], np.int64),
+        studies=np.array([t.study for t, _ in rows], np.int64),
+        positions=np.array([unit for _, unit in rows], np.float64),
+        values=np.array([np.nan if t.value is None else t.value for t, _ in rows], np.float64),
+        pruned=np.array([t.status == "pruned" for t, _ in rows], np.bool_),
+        outside=outside,
     )
 
 
-def _unit(study: Study, trial: Trial) -> Mapping[str, float]:
+def position(study: Study, trial: Trial) -> Mapping[str, float]:
     """Where the trial lies; nowhere for one whose values are not in the search space."""
     if trial.unit:
         return trial.unit
@@ -157,90 +180,131 @@ def _unit(study: Study, trial: Trial) -> Mapping[str, float]:
 
 def _limit(values: Sequence[float], results: Results) -> tuple[float | None, int]:
     """The worst value to draw in its place: a few hopeless trials would flatten all others."""
-    if len(values) < 4:
-        return None, 0
     losses = -results.objective.sign * np.array(values)
-    best, median = float(losses.min()), float(np.median(losses))
-    spread = median - best
-    if spread <= 0 or losses.max() <= best + FAR * spread:
+    sane = losses[np.abs(losses) <= LARGEST]
+    if not len(sane):
         return None, 0
-    limit = float(losses[losses <= best + SHOWN * spread].max())  # the worst one in its place
-    return -results.objective.sign * limit, int((losses > limit).sum())
+    worst = float(sane.max())
+    if len(sane) >= 4:
+        best, median = float(sane.min()), float(np.median(sane))
+        spread = median - best
+        if spread > 0 and worst > best + FAR * spread:
+            worst = float(sane[sane <= best + SHOWN * spread].max())  # the worst one in its place
+    beyond = int((losses > worst).sum())
+    return (-results.objective.sign * worst, beyond) if beyond else (None, 0)
 
 
-def _says(data: AxisData) -> str:
-    counted = data.panels[0] if data.panels else None
-    if counted is None:
-        return "No hyperparameter was searched, so there is nothing to plot against."
+def _caption(data: AxisData) -> tuple[Message, ...]:
+    if not data.panels:
+        return (Message("figure.axis.nothing"),)
     infeasible = max(int(panel.infeasible.sum()) for panel in data.panels)
-    completed = max(int((~panel.infeasible).sum()) for panel in data.panels)
-    said = [
-        f"{data.metric} of {completed} completed trials against "
-        f"{', '.join(panel.column for panel in data.panels)}, each on the scale it was searched "
-        "on; the dashed lines are the ends of the range."
-    ]
-    if data.best:
-        said.append(f"Ringed: the best trials {', '.join(map(str, data.best))}.")
+    pruned = max(int(panel.pruned.sum()) for panel in data.panels)
+    completed = max(int(panel.completed.sum()) for panel in data.panels)
+    columns = [panel.column for panel in data.panels]
+    facts = {"metric": data.metric, "completed": completed, "columns": columns}
+    said = [Message("figure.axis", facts)]
+    if data.labels:
+        said.append(Message("figure.axis.best", {"trials": list(data.labels)}))
     if infeasible:
-        said.append(f"Red crosses on the rail: {infeasible} infeasible trials.")
+        said.append(Message("figure.axis.infeasible", {"infeasible": infeasible}))
+    if pruned:
+        said.append(Message("figure.axis.pruned", {"pruned": pruned}))
     if data.beyond and data.limit is not None:
-        worse = "above" if data.minimize else "below"
-        said.append(f"{data.beyond} trials {worse} {number(data.limit)} stand as hollow triangles.")
+        beyond = {"beyond": data.beyond, "limit": data.limit, "minimize": data.minimize}
+        said.append(Message("figure.axis.beyond", beyond))
     for panel in data.panels:
+        facts = {"column": panel.column, "trials": len(panel.trials), "outside": panel.outside}
         if panel.condition:
-            said.append(f"{panel.column}: only the {len(panel.trials)} trials{panel.condition}.")
+            said.append(
+                Message("figure.axis.condition", {**facts, "condition": panel.condition.strip()})
+            )
         if panel.outside:
-            said.append(f"{panel.column}: {panel.outside} trials outside the space left out.")
-    return " ".join(said)
+            said.append(Message("figure.axis.outside", facts))
+    return tuple(said)
 
 
 def draw_axis(canvas: Canvas, data: AxisData) -> None:
     """Draw the panels in rows, with one y axis for all."""
-    across = min(max(len(data.panels), 1), ACROSS)
-    rows = -(-max(len(data.panels), 1) // ACROSS)
+    across, rows = _grid(data)
     grid = canvas.subplots(rows, across, sharey=True, squeeze=False)
     flat = list(grid.flat)
-    low, high = _extent(data)
-    margin, rail = _margins(data, low, high)
+    places = _places(data)
     for panel, axes in zip(data.panels, flat, strict=False):
-        _draw_panel(axes, data, panel, margin, rail)
+        _draw_panel(axes, data, panel, places)
     for axes in flat[len(data.panels) :]:
-        axes.set_visible(False)
+        axes.set_axis_off()
     if not data.panels:
-        flat[0].set_visible(True)
-        nothing(flat[0], "no searched hyperparameter")
+        nothing(flat[0], words_of("axis.nothing"))
         return
-    has_rail = any(panel.infeasible.any() for panel in data.panels)
-    drawn = [low, high, *([margin] if data.beyond else []), *([rail] if has_rail else [])]
-    if data.logarithmic and set_scale(flat[0], "y", [low, high]):
-        factor = (high / low) ** 0.06
+    drawn = places.shown(data)
+    if data.logarithmic and set_scale(flat[0], "y", [places.low, places.high]):
+        factor = (places.high / places.low) ** 0.06
         flat[0].set_ylim(min(drawn) / factor, max(drawn) * factor)
     else:
-        room = 0.06 * (high - low)
+        room = 0.06 * (places.high - places.low)
         flat[0].set_ylim(min(drawn) - room, max(drawn) + room)
         flat[0].yaxis.set_major_formatter(on_axis)
     if not data.best:
         flat[0].set_yticks([])
     for row in range(rows):
         grid[row, 0].set_ylabel(label_of(data.metric))
-    _legend(canvas, flat[0], data)
+    _legend(canvas, data)
 
 
-def _draw_panel(axes: Axes, data: AxisData, panel: Panel, margin: float, rail: float) -> None:
+@dataclass(frozen=True)
+class _Places:
+    """The heights of a panel: values between low and high, and the rails beyond them."""
+
+    low: float
+    high: float
+    margin: float  # trials beyond the limit
+    better: float  # the one trial that is too good to be drawn
+    pruned: float
+    infeasible: float
+
+    def shown(self, data: AxisData) -> list[float]:
+        """The heights that something is drawn at."""
+        found = [self.low, self.high]
+        if any(_beyond(data, panel.values).any() for panel in data.panels):
+            found.append(self.margin)
+        if any(panel.pruned.any() for panel in data.panels):
+            found.append(self.pruned)
+        if any(panel.infeasible.any() for panel in data.panels):
+            found.append(self.infeasible)
+        if any(_too_good(data, panel.values).any() for panel in data.panels):
+            found.append(self.better)
+        return found
+
+
+def _places(data: AxisData) -> _Places:
+    found = [p.values[p.completed & ~_beyond(data, p.values)] for p in data.panels]
+    low, high = extent(np.concatenate(found) if found else [])
+    if data.logarithmic:
+        steps = [high * (high / low) ** part for part in (0.06, 0.13, 0.21)]
+        return _Places(low, high, steps[0], low, steps[1], steps[2])
+    end, away = (high, 1.0) if data.minimize else (low, -1.0)
+    start = low if data.minimize else high
+    steps = [end + away * part * (high - low) for part in (0.06, 0.13, 0.21)]
+    return _Places(low, high, steps[0], start - away * 0.06 * (high - low), steps[1], steps[2])
+
+
+def _draw_panel(axes: Axes, data: AxisData, panel: Panel, places: _Places) -> None:
     positions = panel.positions + _apart(panel)
     pixels = len(positions) > MANY
     size = 22.0 if len(positions) <= 200 else 10.0 if len(positions) <= MANY else 4.0
     axes.grid(True, axis="y", color=GRID, linewidth=0.6)
     for end in () if isinstance(panel.range, Choice) else (0.0, 1.0):
         axes.axvline(end, color=EDGE, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1)
-    beyond = _beyond(data, panel.values)
+    beyond, good = _beyond(data, panel.values), _too_good(data, panel.values)
+    shown = drawable(panel.values)
+    shown[beyond], shown[good] = places.margin, places.better
     several = 1 < len(data.studies) <= len(COLOURS)
     for study in range(len(data.studies)) if several else (None,):
         own = np.full(len(positions), True) if study is None else panel.studies == study
-        shown = own & ~panel.infeasible & ~beyond
+        inside = own & panel.completed & ~beyond & ~good
         axes.scatter(
-            positions[shown],
-            panel.values[shown],
+            positions[inside],
+            shown[inside],
             s=size,
             marker=shape(study or 0),
             color=colour(study or 0),
@@ -248,39 +312,34 @@ def _draw_panel(axes: Axes, data: AxisData, panel: Panel, margin: float, rail: f
             linewidths=0,
             rasterized=pixels,
         )
-        far = own & beyond
-        axes.scatter(
-            positions[far],
-            np.full(far.sum(), margin),
-            s=size,
-            marker="^" if data.minimize else "v",
-            facecolors="none",
-            edgecolors=colour(study or 0),
-            linewidths=0.8,
-            rasterized=pixels,
-        )
-    crossed = panel.infeasible
-    if crossed.any():
-        axes.axhline(rail, color=INFEASIBLE, linewidth=0.6, alpha=0.4, zorder=1)
-        axes.scatter(
-            positions[crossed],
-            np.full(crossed.sum(), rail),
-            s=size * 1.2,
-            marker="x",
-            color=INFEASIBLE,
-            linewidths=1.1,
-            rasterized=pixels,
-        )
-    ringed = np.isin(panel.trials, data.best)
-    axes.scatter(
-        positions[ringed],
-        panel.values[ringed],
-        s=size + 60,
-        facecolors="none",
-        edgecolors=BEST,
-        linewidths=1.2,
-        zorder=4,
+        for far, up in ((own & beyond, data.minimize), (own & good, not data.minimize)):
+            axes.scatter(
+                positions[far],
+                shown[far],
+                s=size,
+                marker="^" if up else "v",
+                facecolors="none",
+                edgecolors=colour(study or 0),
+                linewidths=0.8,
+                rasterized=pixels,
+            )
+    rails = (
+        (panel.infeasible, places.infeasible, "x", INFEASIBLE),
+        (panel.pruned, places.pruned, "|", PRUNED),
     )
+    for rows, height, mark, tint in rails:
+        if rows.any():
+            axes.axhline(height, color=tint, linewidth=0.6, alpha=0.4, zorder=1)
+            axes.scatter(
+                positions[rows],
+                np.full(rows.sum(), height),
+                s=size * 1.2,
+                marker=mark,
+                color=tint,
+                linewidths=1.1,
+                rasterized=pixels,
+            )
+    _ring(axes, data, panel, positions, shown)
     marks = ticks(panel.range)
     axes.set_xticks([tick.position for tick in marks], [tick.label for tick in marks])
     lengths = [len(tick.label) for tick in marks]
@@ -289,9 +348,39 @@ def _draw_panel(axes: Axes, data: AxisData, panel: Panel, margin: float, rail: f
         axes.tick_params(axis="x", labelrotation=35)
     axes.set_xlim(-0.06, 1.06)
     axes.set_xlabel(label_of(panel.column, 34))
-    note = f"{panel.condition.strip()}: {len(panel.trials)} trials" if panel.condition else ""
-    if note:
-        axes.set_title(label_of(note, 38), color="#555555", fontsize=8, loc="left")
+    if panel.condition:
+        note = words_of("axis.panel", condition=panel.condition.strip(), trials=len(panel.trials))
+        axes.set_title(label_of(note, 38), color=MUTED, fontsize=8, loc="left")
+
+
+def _ring(
+    axes: Axes,
+    data: AxisData,
+    panel: Panel,
+    positions: npt.NDArray[np.float64],
+    shown: npt.NDArray[np.float64],
+) -> None:
+    """Ring the best trials, and number them where their numbers do not cover each other."""
+    taken: list[tuple[float, float]] = []
+    heights = float(np.ptp(shown[np.isfinite(shown)])) if np.isfinite(shown).any() else 0.0
+    for number_, label in zip(data.best, data.labels, strict=True):
+        for row in np.flatnonzero((panel.trials == number_) & np.isfinite(shown)):
+            x, y = float(positions[row]), float(shown[row])
+            axes.scatter(x, y, s=80, facecolors="none", edgecolors=BEST, linewidths=1.2, zorder=4)
+            free = all(abs(x - a) > 0.09 or abs(y - b) > 0.07 * heights for a, b in taken)
+            if free:
+                right = x < 0.88
+                axes.annotate(
+                    label_of(label, 14),
+                    (x, y),
+                    (7 if right else -7, -2),
+                    textcoords="offset points",
+                    ha="left" if right else "right",
+                    va="top",
+                    fontsize=7,
+                    zorder=5,
+                )
+                taken.append((x, y))
 
 
 def _apart(panel: Panel) -> npt.NDArray[np.float64]:
@@ -306,30 +395,19 @@ def _apart(panel: Panel) -> npt.NDArray[np.float64]:
 
 
 def _beyond(data: AxisData, values: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+    """Which are worse than what is drawn in its place."""
+    large = (values > LARGEST) if data.minimize else (values < -LARGEST)
     if data.limit is None:
-        return np.zeros(len(values), bool)
-    return np.asarray(values > data.limit if data.minimize else values < data.limit)
+        return np.asarray(large)
+    return np.asarray(large | (values > data.limit if data.minimize else values < data.limit))
 
 
-def _margins(data: AxisData, low: float, high: float) -> tuple[float, float]:
-    """Where trials beyond the limit stand, and where the rail of the infeasible ones runs."""
-    if data.logarithmic:
-        return high * (high / low) ** 0.06, high * (high / low) ** 0.14
-    end, away = (high, 1.0) if data.minimize else (low, -1.0)
-    return end + away * 0.06 * (high - low), end + away * 0.14 * (high - low)
+def _too_good(data: AxisData, values: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+    """Which are so far on the better side that no axis can show them."""
+    return np.asarray((values < -LARGEST) if data.minimize else (values > LARGEST))
 
 
-def _extent(data: AxisData) -> tuple[float, float]:
-    """The lowest and the highest value drawn in its place."""
-    found = [p.values[~p.infeasible & ~_beyond(data, p.values)] for p in data.panels]
-    values = np.concatenate(found) if found else np.zeros(0)
-    if not len(values):
-        return 0.0, 1.0
-    low, high = float(values.min()), float(values.max())
-    return (low, high) if high > low else (low - 0.5 * abs(low or 1), high + 0.5 * abs(high or 1))
-
-
-def _legend(canvas: Canvas, axes: Axes, data: AxisData) -> None:
+def _legend(canvas: Canvas, data: AxisData) -> None:
     from matplotlib.lines import Line2D
 
     def mark(text: str, **how: Any) -> Line2D:
@@ -341,12 +419,15 @@ def _legend(canvas: Canvas, axes: Axes, data: AxisData) -> None:
             marks.append(mark(words, marker=shape(at), color=colour(at), markersize=5))
     if data.best:
         ring = {"markerfacecolor": "none", "markeredgecolor": BEST, "markersize": 8}
-        marks.append(mark(f"best {len(data.best)}", marker="o", **ring))
+        marks.append(mark(words_of("label.best_few", trials=len(data.best)), marker="o", **ring))
     if any(panel.infeasible.any() for panel in data.panels):
-        marks.append(mark("infeasible", marker="x", color=INFEASIBLE, markersize=6))
+        marks.append(mark(words_of("label.infeasible"), marker="x", color=INFEASIBLE, markersize=6))
+    if any(panel.pruned.any() for panel in data.panels):
+        marks.append(mark(words_of("label.pruned"), marker="|", color=PRUNED, markersize=7))
     if data.beyond and data.limit is not None:
-        way, worse = ("^", "above") if data.minimize else ("v", "below")
-        text = f"{worse} {number(data.limit)}"
+        way = "^" if data.minimize else "v"
+        text = words_of("label.beyond", limit=number(data.limit), minimize=data.minimize)
         marks.append(mark(text, marker=way, color=FAINT, markerfacecolor="none", markersize=5))
+    across = 8 if len(data.panels) > NARROW else 4
     if marks:
-        canvas.legend(handles=marks, loc="outside upper left", ncols=min(len(marks), 5))
+        canvas.legend(handles=marks, loc="outside upper left", ncols=min(len(marks), across))

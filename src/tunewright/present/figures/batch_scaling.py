@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from tunewright.design.ranges import Log
-from tunewright.present.figures.figure import Figure, nothing
-from tunewright.present.figures.palette import EDGE, GRID, colour
-from tunewright.present.figures.ticks import label_of, number, ticks
+from tunewright.messages import Message
+from tunewright.present.figures.figure import Figure, above, nothing, words_of
+from tunewright.present.figures.palette import ACCENT, BEST, EDGE, GRID, NOISE, PAPER
+from tunewright.present.figures.ticks import label_of, ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -117,7 +118,7 @@ class BatchScalingData:
 def batch_scaling(answer: Scaling) -> Figure[BatchScalingData]:
     """Steps to the goal by batch size, as `probes.critical_batch` found them."""
     data = batch_scaling_data(answer)
-    return Figure("batch_scaling", data, _says(data), (5.6, 3.6), drawing=draw_batch_scaling)
+    return Figure("batch_scaling", data, _caption(data), drawing=draw_batch_scaling)
 
 
 def batch_scaling_data(answer: Scaling) -> BatchScalingData:
@@ -138,32 +139,29 @@ def batch_scaling_data(answer: Scaling) -> BatchScalingData:
     )
 
 
-def _says(data: BatchScalingData) -> str:
+def _caption(data: BatchScalingData) -> tuple[Message, ...]:
     if data.goal is None or not data.points:
-        return "No batch size reached the goal."
-    shown = ", ".join(f"{p.batch_size}: {number(float(f'{p.steps:.3g}'))}" for p in data.points)
-    text = f"Steps to {data.metric} {number(data.goal)} by batch size ({shown})"
-    if data.critical is not None:
-        text += f"; critical batch size about {number(float(f'{data.critical:.2g}'))}"
-    return text + "."
+        return (Message("figure.batch_scaling.nothing"),)
+    steps = {point.batch_size: point.steps for point in data.points}
+    facts = {"metric": data.metric, "goal": data.goal, "steps": steps, "critical": data.critical}
+    return (Message("figure.batch_scaling", facts),)
 
 
 def draw_batch_scaling(canvas: Canvas, data: BatchScalingData) -> None:
     """Draw both axes logarithmic, so that perfect scaling is a straight line."""
     axes = canvas.subplots()
     if not data.points:
-        nothing(axes, "no batch size reached the goal")
+        nothing(axes, words_of("batch_scaling.nothing"))
         return
     sizes = np.array([p.batch_size for p in data.points], dtype=float)
     if data.critical is not None:
-        axes.axvspan(
-            data.low or sizes[0] / 2, data.high or sizes[-1] * 2, color=colour(1), alpha=0.15
-        )
-        axes.axvline(data.critical, color=colour(1), linewidth=1.2, label="critical batch size")
+        axes.axvspan(data.low or sizes[0] / 2, data.high or sizes[-1] * 2, color=NOISE, alpha=0.3)
+        label = words_of("label.critical")
+        axes.axvline(data.critical, color=ACCENT, linewidth=1.2, label=label)
         if data.smallest_steps is not None:
             across = np.geomspace(sizes[0], sizes[-1], 60)
             fitted = data.smallest_steps * (1 + data.critical / across)
-            axes.plot(across, fitted, color=colour(0), linewidth=1.0, label="fit")
+            axes.plot(across, fitted, color=BEST, linewidth=1.0, label=words_of("label.fit"))
     first = data.points[0]
     axes.plot(
         sizes,
@@ -171,7 +169,7 @@ def draw_batch_scaling(canvas: Canvas, data: BatchScalingData) -> None:
         color=EDGE,
         linestyle="--",
         linewidth=0.9,
-        label="perfect scaling",
+        label=words_of("label.perfect_scaling"),
     )
     for valid in (True, False):
         _draw_points(axes, [p for p in data.points if p.valid is valid], valid)
@@ -186,10 +184,10 @@ def draw_batch_scaling(canvas: Canvas, data: BatchScalingData) -> None:
     axes.set_yticks([shown.value(mark.position) for mark in marks], [m.label for m in marks])
     axes.set_yticks([], minor=True)
     axes.grid(True, color=GRID, linewidth=0.6)
-    axes.set_xlabel("batch size")
-    goal = "" if data.goal is None else f" {number(data.goal)}"
-    axes.set_ylabel(label_of(f"steps to {data.metric}{goal}", 40))
-    axes.legend(loc="lower left")
+    axes.set_xlabel(words_of("label.batch_size"))
+    goal = words_of("label.steps_to_goal", metric=data.metric, goal=data.goal)
+    axes.set_ylabel(label_of(goal, 40))
+    above(canvas, most=3)
 
 
 def _draw_points(axes: Axes, points: Sequence[ScalingPoint], valid: bool) -> None:
@@ -203,10 +201,10 @@ def _draw_points(axes: Axes, points: Sequence[ScalingPoint], valid: bool) -> Non
         [p.steps for p in points],
         yerr=[down, up],
         fmt="o",
-        color=colour(0),
-        markerfacecolor=colour(0) if valid else "white",
+        color=BEST,
+        markerfacecolor=BEST if valid else PAPER,
         markersize=6,
         capsize=3,
         linewidth=1.0,
-        label="best of the study" if valid else "does not count",
+        label=words_of("label.best_of_study" if valid else "label.not_counted"),
     )

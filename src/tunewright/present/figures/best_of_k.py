@@ -12,10 +12,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tunewright.checks.positions import losses_of, settled
-from tunewright.present.figures.figure import Figure, nothing
-from tunewright.present.figures.palette import FAINT, GRID, colour
-from tunewright.present.figures.scale import set_scale
-from tunewright.present.figures.ticks import label_of, number, on_axis
+from tunewright.messages import Message
+from tunewright.present.figures.figure import (
+    DOUBLE,
+    HEIGHT,
+    SINGLE,
+    Figure,
+    above,
+    nothing,
+    words_of,
+)
+from tunewright.present.figures.palette import BEST, FAINT, GRID, MUTED, NOISE
+from tunewright.present.figures.scale import LARGEST, drawable, extent, set_scale
+from tunewright.present.figures.ticks import label_of, on_axis
 from tunewright.stats.best_of_k import BestOf, best_of, best_of_each
 from tunewright.store.results import Results
 
@@ -57,9 +66,9 @@ class BestOfKData:
 def best_of_k(results: Results) -> Figure[BestOfKData]:
     """Box plots of the best of k trials for each study."""
     data = best_of_k_data(results)
-    across = min(max(len(data.studies), 1), STUDIES)
-    size = (1.2 + max(2.7 * across, 3.6), 3.1 if data.studies else 0.8)
-    return Figure("best_of_k", data, _says(data), size, drawing=draw_best_of_k)
+    size = (SINGLE if len(data.studies) <= 2 else DOUBLE, HEIGHT)
+    goal = results.round.goal
+    return Figure("best_of_k", data, _caption(data), size, goal, drawing=draw_best_of_k)
 
 
 def best_of_k_data(results: Results) -> BestOfKData:
@@ -68,7 +77,7 @@ def best_of_k_data(results: Results) -> BestOfKData:
     studies, adaptive = [], 0
     for own in settled(results):
         losses = losses_of(results, own.trials)
-        values = losses[np.isfinite(losses)]
+        values = losses[np.abs(losses) <= LARGEST]  # means of larger ones overflow
         adaptive += own.adaptive
         if len(values):
             budgets = tuple(_oriented(b, sign) for b in best_of_each(values))
@@ -87,29 +96,23 @@ def _oriented(best: BestOf, sign: float) -> BestOf:
     return BestOf(best.k, sign * best.mean, best.sd, tuple(sign * q for q in best.quantiles))
 
 
-def _says(data: BestOfKData) -> str:
-    adaptive = (
-        f" {data.adaptive} trials of an adaptive search do not count: its later trials are better "
-        "by design."
-        if data.adaptive
-        else ""
-    )
-    if not data.studies:
-        what = "of a search laid out beforehand " if data.adaptive else ""
-        return f"No trial {what}has completed: nothing can be said of smaller budgets.{adaptive}"
+def _caption(data: BestOfKData) -> tuple[Message, ...]:
     said = []
     for study in data.shown:
-        text = f"{study.study}: best of {study.completed} trials {number(study.budgets[-1].mean)}"
-        if study.half is not None:
-            text += (
-                f"; half as many would have cost {number(float(f'{study.half:.2g}'))} on average"
-            )
-        said.append(text + ".")
+        facts = {"study": study.study, "trials": study.completed, "half": study.half}
+        said.append(Message("figure.best_of_k.study", {**facts, "best": study.budgets[-1].mean}))
+    if said:
+        said.insert(0, Message("figure.best_of_k", {"metric": data.metric}))
+    else:
+        said.append(Message("figure.best_of_k.nothing", {"adaptive": data.adaptive}))
     if len(data.studies) > STUDIES:
-        said.append(f"{len(data.studies) - STUDIES} worse studies are not drawn.")
-    if data.detect is not None:
-        said.append(f"The round wants to see a difference of {number(data.detect)}.")
-    return f"Best {data.metric} by number of trials. {' '.join(said)}{adaptive}"
+        left = len(data.studies) - STUDIES
+        said.append(Message("figure.best_of_k.left_out", {"studies": left}))
+    if data.detect is not None and data.studies:
+        said.append(Message("figure.best_of_k.detect", {"detect": data.detect}))
+    if data.adaptive:
+        said.append(Message("figure.adaptive", {"adaptive": data.adaptive}))
+    return tuple(said)
 
 
 def draw_best_of_k(canvas: Canvas, data: BestOfKData) -> None:
@@ -120,30 +123,36 @@ def draw_best_of_k(canvas: Canvas, data: BestOfKData) -> None:
         boxes = [
             {"label": str(b.k), "whislo": q[0], "q1": q[1], "med": q[2], "q3": q[3], "whishi": q[4]}
             for b in study.budgets
-            for q in (sorted(b.quantiles),)
+            for q in (sorted(drawable(b.quantiles).tolist()),)
         ]
         axes.bxp(
             boxes,
             showfliers=False,
             patch_artist=True,
             widths=0.6,
-            boxprops={"facecolor": colour(4), "alpha": 0.5, "linewidth": 0.7},
-            medianprops={"color": colour(0), "linewidth": 1.8},
-            whiskerprops={"linewidth": 0.8},
-            capprops={"linewidth": 0.8},
+            boxprops={"facecolor": NOISE, "alpha": 0.6, "linewidth": 0.7, "edgecolor": MUTED},
+            medianprops={"color": BEST, "linewidth": 1.8},
+            whiskerprops={"linewidth": 0.8, "color": MUTED},
+            capprops={"linewidth": 0.8, "color": MUTED},
         )
         best = study.budgets[-1].mean
         if data.detect is not None:
             worse = best + data.detect if data.minimize else best - data.detect
-            axes.axhspan(min(best, worse), max(best, worse), color=FAINT, alpha=0.4, zorder=0)
+            ends = sorted(drawable([best, worse]).tolist())
+            wanted = words_of("label.detect")
+            axes.axhspan(*ends, color=FAINT, alpha=0.4, zorder=0, label=wanted)
         axes.set_title(label_of(study.study, 34), loc="left")
-        axes.set_xlabel("trials (k)")
+        axes.set_xlabel(words_of("label.k"))
         if len(boxes) > 8:
             axes.tick_params(axis="x", labelrotation=45)
         axes.grid(True, axis="y", color=GRID, linewidth=0.6)
-    grid[0].set_ylabel(label_of(f"best {data.metric} of k", 36))
+    grid[0].set_ylabel(label_of(words_of("label.best_of_k", metric=data.metric), 36))
     grid[0].yaxis.set_major_formatter(on_axis)
     if not shown:
-        nothing(grid[0], "no trial to count")
-    elif data.minimize:
-        set_scale(grid[0], "y", [q for s in shown for b in s.budgets for q in b.quantiles])
+        nothing(grid[0], words_of("best_of_k.empty"))
+        return
+    drawn = [q for s in shown for b in s.budgets for q in b.quantiles]
+    if not (data.minimize and set_scale(grid[0], "y", drawn)):
+        low, high = extent(drawn)
+        grid[0].set_ylim(low - 0.05 * (high - low), high + 0.05 * (high - low))
+    above(canvas)

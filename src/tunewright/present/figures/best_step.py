@@ -1,20 +1,23 @@
 """When was the best value reached? A histogram of the best step over all completed trials.
 
 Early best steps say that training is longer than it needs to be or that trials overfit; best steps
-at the very end say that it may be too short (playbook, "Deciding how long to train").
+at the very end say that it may be too short (playbook, "Deciding how long to train"). Judged by the
+last value, a trial has no best step, and the figure is void.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tunewright.checks.best_step import best_steps
-from tunewright.present.figures.figure import Figure, nothing
-from tunewright.present.figures.palette import FAINT, GRID, colour
+from tunewright.errors import NotFound
+from tunewright.messages import Message
+from tunewright.present.figures.figure import Figure, above, nothing, words_of
+from tunewright.present.figures.palette import ACCENT, BEST, FAINT, GRID, PAPER
 from tunewright.present.figures.ticks import label_of, on_axis
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
@@ -49,13 +52,14 @@ class BestStepData:
 def best_step(results: Results) -> Figure[BestStepData]:
     """A histogram of the best step, with the best trials in a colour of their own."""
     data = best_step_data(results)
-    return Figure(
-        "best_step", data, _says(data), (6.0, 2.9 if data.steps else 0.8), drawing=draw_best_step
-    )
+    goal = results.round.goal
+    return Figure("best_step", data, _caption(data), goal=goal, drawing=draw_best_step)
 
 
 def best_step_data(results: Results) -> BestStepData:
-    """What the histogram shows."""
+    """What the histogram shows; refuses an objective that is the last value."""
+    if results.objective.at == "last":
+        raise NotFound("plot.no_best_step", metric=results.objective.metric)
     ranked = results.top(len(results.trials))
     best = best_steps(results, ranked)
     found = [_best_and_last(results, trial) for trial in ranked]
@@ -83,16 +87,14 @@ def _share(found: Iterable[bool]) -> float:
     return sum(counted) / len(counted) if counted else 0.0
 
 
-def _says(data: BestStepData) -> str:
+def _caption(data: BestStepData) -> tuple[Message, ...]:
     if not data.steps:
-        return "No trial has completed, so there is no best step yet."
-    said = (
-        f"Best step of {len(data.steps)} completed trials by {data.metric}: "
-        f"{data.early:.0%} in the first half of training, {data.late:.0%} in its last tenth."
-    )
+        return (Message("figure.best_step.nothing"),)
+    counted = {"trials": len(data.steps), "metric": data.metric}
+    said = [Message("figure.best_step", {**counted, "early": data.early, "late": data.late})]
     if data.proposed is not None:
-        said += f" {data.proposed} steps would have been enough for the best trials."
-    return said
+        said.append(Message("figure.best_step.proposed", {"steps": data.proposed}))
+    return tuple(said)
 
 
 def draw_best_step(canvas: Canvas, data: BestStepData) -> None:
@@ -101,22 +103,19 @@ def draw_best_step(canvas: Canvas, data: BestStepData) -> None:
 
     axes = canvas.subplots()
     if not data.steps:
-        nothing(axes, "no completed trial")
+        nothing(axes, words_of("best_step.nothing"))
         return
-    edges = np.linspace(0, max(1, data.max_train_steps), BINS + 1).tolist()
-    axes.hist(data.steps, edges, color=FAINT, edgecolor="white", label="all completed trials")
-    axes.hist(
-        data.top,
-        edges,
-        color=colour(0),
-        edgecolor="white",
-        rwidth=0.6,
-        label=f"the best {len(data.top)}",
-    )
+    edges = np.linspace(0, max(1, data.max_train_steps), BINS + 1)
+    # the best ones in the same bins as all, and as wide
+    every, best = (np.histogram(steps, edges)[0] for steps in (data.steps, data.top))
+    how: dict[str, Any] = {"align": "edge", "width": np.diff(edges), "edgecolor": PAPER}
+    axes.bar(edges[:-1], every, color=FAINT, label=words_of("label.all_completed"), **how)
+    few = words_of("label.best_few", trials=len(data.top))
+    axes.bar(edges[:-1], best, color=BEST, label=few, **how)
     if data.proposed is not None:
-        axes.axvline(data.proposed, color=colour(1), linestyle="--", linewidth=1.4)
+        axes.axvline(data.proposed, color=ACCENT, linestyle="--", linewidth=1.4)
         axes.annotate(
-            f"{data.proposed} would do",
+            words_of("best_step.enough", steps=data.proposed),
             (data.proposed, 1),
             (4, -2),
             xycoords=("data", "axes fraction"),
@@ -124,10 +123,10 @@ def draw_best_step(canvas: Canvas, data: BestStepData) -> None:
             va="top",
             fontsize=8,
         )
-    axes.set_xlabel(label_of(f"step of the best {data.metric}", 60))
-    axes.set_ylabel("trials")
-    axes.set_xlim(0, edges[-1] * 1.01)
+    axes.set_xlabel(label_of(words_of("label.best_step", metric=data.metric), 60))
+    axes.set_ylabel(words_of("label.trials"))
+    axes.set_xlim(0, float(edges[-1]) * 1.01)
     axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     axes.xaxis.set_major_formatter(on_axis)
     axes.grid(True, axis="y", color=GRID, linewidth=0.6)
-    canvas.legend(loc="outside upper left", ncols=2)
+    above(canvas)

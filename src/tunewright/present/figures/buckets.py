@@ -1,4 +1,4 @@
-"""A scientific range in equal-count buckets: the best of each, beside what chance would do.
+"""A scientific range in equal-count buckets: the best of each, next to what chance would do.
 
 Three values as a list tell far more than a range does; this shows what can be shown of one.
 """
@@ -6,14 +6,17 @@ Three values as a list tell far more than a range does; this shows what can be s
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from tunewright.checks.positions import axes as searched_axes, settled
 from tunewright.design.ranges import Range
-from tunewright.present.figures.palette import BEST, EDGE, FAINT, colour
+from tunewright.messages import Message
+from tunewright.present.figures.figure import words_of
+from tunewright.present.figures.palette import BEST, EDGE, FAINT, NOISE
+from tunewright.present.figures.scale import LARGEST, drawable, extent
 from tunewright.present.figures.ticks import label_of, ticks
 from tunewright.stats.buckets import Bucket, contrast
 from tunewright.store.results import Results
@@ -46,6 +49,8 @@ def buckets(results: Results, name: str, searched: Range) -> Buckets:
     ]
     positions = np.concatenate([axis.units[axis.feasible] for axis in found])
     losses = np.concatenate([axis.losses[axis.feasible] for axis in found])
+    sane = np.abs(losses) <= LARGEST  # averages of larger ones overflow
+    positions, losses = positions[sane], losses[sane]
     cut = contrast(positions, losses)
     made = tuple(
         replace(b, best=sign * b.best, band=ordered(sign * b.band[0], sign * b.band[1]))
@@ -61,23 +66,18 @@ def ordered(a: float, b: float) -> tuple[float, float]:
     return (a, b) if a <= b else (b, a)
 
 
-def trend(found: Buckets) -> str:
-    """What the buckets tell, in words."""
-    counted = len(found.values)
-    if not found.buckets:
-        return f"{counted} completed trials are too few for buckets; a list of values tells more."
-    cut = f"{counted} completed trials in {len(found.buckets)} buckets."
-    if found.p is None:
-        return f"{cut} Too few to call a trend; a list of values tells far more."
-    words = "Their bests follow it" if found.p <= 0.05 else "No trend beyond tuning luck"
-    return f"{cut} {words} (p {found.p:.2g})."
+def trend(found: Buckets) -> Message:
+    """What the buckets tell."""
+    counted = {"trials": len(found.values), "buckets": len(found.buckets), "p": found.p}
+    return Message("figure.isolation.trend", counted)
 
 
 def draw_buckets(axes: Axes, found: Buckets) -> None:
-    """Draw the trials, the best of each bucket, and the band of tuning luck."""
+    """Draw the trials, the best of each bucket, and the band of what chance would do."""
     for end in (0.0, 1.0):
         axes.axvline(end, color=EDGE, linewidth=1.0, linestyle=(0, (4, 3)))
-    axes.plot(found.positions, found.values, "o", color=FAINT, markersize=3, label="trials")
+    look: dict[str, Any] = {"color": FAINT, "markersize": 3, "label": words_of("label.trials")}
+    axes.plot(found.positions, drawable(found.values), "o", **look)
     for place, bucket in enumerate(found.buckets):
         _draw_bucket(axes, bucket, first=place == 0)
     marks = ticks(found.range)
@@ -86,8 +86,8 @@ def draw_buckets(axes: Axes, found: Buckets) -> None:
     axes.set_xlabel(label_of(found.name, 60))
     near = [v for b in found.buckets for v in (b.best, *b.band)]
     if near:
-        low, high = min(near), max(near)
-        room = (high - low) or 0.1 * abs(high) or 1.0
+        low, high = extent(near)
+        room = high - low
         worse, better = 1.2 * room, 0.25 * room
         up, down = (worse, better) if found.minimize else (better, worse)
         axes.set_ylim(low - down, high + up)
@@ -97,17 +97,17 @@ def _draw_bucket(axes: Axes, bucket: Bucket, first: bool) -> None:
     axes.fill_between(
         [bucket.low, bucket.high],
         *bucket.band,
-        color=colour(4),
+        color=NOISE,
         alpha=0.4,
         linewidth=0,
-        label="tuning luck (no effect at all)" if first else None,
+        label=words_of("label.no_effect") if first else None,
     )
     axes.plot(
         [bucket.low, bucket.high],
         [bucket.best] * 2,
         color=BEST,
         linewidth=2,
-        label="best of the bucket" if first else None,
+        label=words_of("label.best_of_bucket") if first else None,
     )
     axes.annotate(
         f"{bucket.trials}",

@@ -6,15 +6,24 @@ Playbook, "Examining the training curves": look at least at the best trials befo
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tunewright.present.figures.figure import Figure, nothing
-from tunewright.present.figures.palette import GRID, INFEASIBLE, colour
-from tunewright.present.figures.scale import set_scale
+from tunewright.messages import Message
+from tunewright.present.figures.figure import (
+    DOUBLE,
+    HEIGHT,
+    SINGLE,
+    Figure,
+    above,
+    nothing,
+    words_of,
+)
+from tunewright.present.figures.palette import GRID, INFEASIBLE, PAPER, PRUNED, shade
+from tunewright.present.figures.scale import LARGEST, drawable, set_scale
 from tunewright.present.figures.ticks import label_of, number, on_axis
 from tunewright.store.curves import Curve
 from tunewright.store.results import Results
@@ -27,7 +36,8 @@ if TYPE_CHECKING:
 FEW = 5  # trials of a study
 STUDIES = 4  # drawn side by side; the best ones when there are more
 POINTS = 400  # of a drawn curve
-VEILED: dict[str, Any] = {"frameon": True, "edgecolor": "none", "framealpha": 0.8}
+PRUNED_CURVES = 30  # of a study, the latest ones
+APART = 0.07  # of the height of a panel, between two numbers at its side
 
 
 @dataclass(frozen=True)
@@ -49,6 +59,8 @@ class StudyCurves:
 
     study: str
     trials: tuple[TrialCurves, ...]
+    pruned: tuple[Curve, ...] = ()  # the objective of trials stopped early, the latest ones
+    stopped: int = 0  # how many were stopped early in all
 
 
 @dataclass(frozen=True)
@@ -72,9 +84,9 @@ def curves(
 ) -> Figure[CurvesData]:
     """The curves of the `best` few trials per study, or of the `trials` with these numbers."""
     data = curves_data(results, best, trials)
-    across = max(1, len(data.studies))
-    size = (1.2 + max(2.9 * across, 4.2), 2.7 + (2.3 if data.has_losses else 0.0))
-    return Figure("curves", data, _says(data), size, drawing=draw_curves)
+    width = SINGLE if len(data.studies) <= 2 else DOUBLE
+    size = (width, HEIGHT + (0.6 if data.has_losses else 0.0))
+    return Figure("curves", data, _caption(data), size, results.round.goal, drawing=draw_curves)
 
 
 def curves_data(
@@ -103,7 +115,9 @@ def curves_data(
         meaning.name("valid_loss"),
         tuple(
             StudyCurves(
-                results.studies[study].label, tuple(_curves(results, t) for t in chosen[study])
+                results.studies[study].label,
+                tuple(_curves(results, t) for t in chosen[study]),
+                *_pruned(results, study if trials is None else None),
             )
             for study in shown
         ),
@@ -111,14 +125,22 @@ def curves_data(
     )
 
 
+def _pruned(results: Results, study: int | None) -> tuple[tuple[Curve, ...], int]:
+    """The curves of the trials of a study that were stopped early, and how many there are."""
+    found = [t for t in (results.of(study) if study is not None else ()) if t.status == "pruned"]
+    known = [t.curves.only(results.objective.metric) for t in found]
+    kept = [curve for curve in known if curve is not None and len(curve)]
+    return tuple(kept[-PRUNED_CURVES:]), len(found)
+
+
 def _curves(results: Results, trial: Trial) -> TrialCurves:
     metric = results.objective.metric
     names = [metric, *(results.meaning.name(m) for m in ("train_loss", "valid_loss"))]
     found = {name: trial.curves.only(name) for name in names}
     steps = [
-        int(curve.steps[np.argmin(np.isfinite(curve.values))])
+        int(curve.steps[np.argmin(_sane(curve))])
         for curve in found.values()
-        if curve is not None and not np.isfinite(curve.values).all()
+        if curve is not None and not _sane(curve).all()
     ]
     judged, train, valid = (found[name] for name in names)
     return TrialCurves(
@@ -132,28 +154,33 @@ def _curves(results: Results, trial: Trial) -> TrialCurves:
     )
 
 
-def _says(data: CurvesData) -> str:
+def _sane(curve: Curve) -> np.ndarray:
+    """Which values can be drawn."""
+    return np.isfinite(curve.values) & (np.abs(curve.values) <= LARGEST)
+
+
+def _caption(data: CurvesData) -> tuple[Message, ...]:
     if not data.studies:
-        return "No trial has logged a curve yet."
-    said = [f"Training curves of the best trials: {data.metric}"]
-    if data.has_losses:
-        said[0] += f" above, {data.train_loss} of the same trials in the same colours below"
-    said[0] += ". Dots mark the best step."
+        return (Message("figure.curves.nothing"),)
+    losses = data.train_loss if data.has_losses else None
+    said = [Message("figure.curves", {"metric": data.metric, "train_loss": losses})]
     for study in data.studies:
-        others = ", ".join(str(t.trial) for t in study.trials[1:])
-        then = f", then {others}" if others else ""
-        said.append(f"{study.study}: trial {_outcome(study.trials[0])}{then}.")
+        first = study.trials[0]
+        facts = {
+            "study": study.study,
+            "trial": first.trial,
+            "value": first.value,
+            "step": first.best_step,
+            "diverged_at": first.diverged_at,
+            "others": [trial.trial for trial in study.trials[1:]],
+        }
+        said.append(Message("figure.curves.study", facts))
+    if stopped := sum(study.stopped for study in data.studies):
+        drawn = sum(len(study.pruned) for study in data.studies)
+        said.append(Message("figure.curves.pruned", {"pruned": stopped, "drawn": drawn}))
     if data.left_out:
-        said.append(f"{data.left_out} studies with worse trials are left out.")
-    return " ".join(said)
-
-
-def _outcome(trial: TrialCurves) -> str:
-    if trial.value is not None:
-        return f"{trial.trial} ({number(trial.value)} at step {trial.best_step})"
-    if trial.diverged_at is not None:
-        return f"{trial.trial} (not finite from step {trial.diverged_at})"
-    return f"{trial.trial} (no value)"
+        said.append(Message("figure.curves.left_out", {"studies": data.left_out}))
+    return tuple(said)
 
 
 def draw_curves(canvas: Canvas, data: CurvesData) -> None:
@@ -165,31 +192,26 @@ def draw_curves(canvas: Canvas, data: CurvesData) -> None:
     for column, study in enumerate(data.studies):
         upper, lower = grid[0, column], grid[rows - 1, column]
         upper.set_title(label_of(study.study, 36), loc="left")
+        _draw_pruned(upper, study.pruned, first=column == 0)
         for rank, trial in enumerate(study.trials):
-            shade, width = colour(rank), 1.8 if rank == 0 else 1.1
-            words = (
-                f"{trial.trial}"
-                if trial.value is None
-                else (f"{trial.trial}: {number(trial.value)}")
-            )
-            _line(upper, trial.judged, shade, width, label=words)
-            if trial.best_step is not None and trial.value is not None:
+            tint, width = shade(rank), 1.9 if rank == 0 else 1.2
+            _line(upper, trial.judged, tint, width)
+            best = drawable([np.nan if trial.value is None else trial.value])[0]
+            if trial.best_step is not None and np.isfinite(best):
                 upper.plot(
                     trial.best_step,
-                    trial.value,
+                    best,
                     "o",
-                    color=shade,
+                    color=tint,
                     markersize=6,
-                    markeredgecolor="white",
+                    markeredgecolor=PAPER,
                     markeredgewidth=0.8,
                     zorder=5,
                 )
             if rows == 2:
-                _line(lower, trial.train_loss, shade, width)
-                _line(lower, trial.valid_loss, shade, width, style=(0, (3, 2)))
-        lower.set_xlabel("step")
-        if study.trials:
-            upper.legend(title="trial", loc="best", title_fontsize=8, handlelength=1.2, **VEILED)
+                _line(lower, trial.train_loss, tint, width)
+                _line(lower, trial.valid_loss, tint, width, style=(0, (3, 2)))
+        lower.set_xlabel(words_of("label.step"))
     for row, named in zip(grid, (data.metric, _losses(data)), strict=False):
         row[0].set_ylabel(label_of(named, 36))
         drawn = [np.asarray(line.get_ydata(), float) for axes in row for line in axes.lines]
@@ -198,30 +220,83 @@ def draw_curves(canvas: Canvas, data: CurvesData) -> None:
             axes.grid(True, color=GRID, linewidth=0.6)
             axes.xaxis.set_major_formatter(on_axis)
             axes.locator_params(axis="x", nbins=5)
+    for axes, study in zip(grid[0], data.studies, strict=False):
+        _number(axes, study.trials)
+    above(canvas)
     if not data.studies:
-        nothing(grid[0, 0], "no curve logged yet")
+        nothing(grid[0, 0], words_of("curves.nothing"))
+
+
+def _draw_pruned(axes: Axes, pruned: Sequence[Curve], first: bool) -> None:
+    """Trials that were stopped early: thin lines that end in an upright bar."""
+    for place, curve in enumerate(pruned):
+        drawn = thinned(curve)
+        values = drawable(drawn.values)
+        axes.plot(drawn.steps, values, color=PRUNED, linewidth=0.6, alpha=0.5, zorder=1)
+        label = words_of("label.pruned") if first and place == 0 else None
+        axes.plot(drawn.steps[-1:], values[-1:], "|", color=PRUNED, markersize=6, label=label)
+
+
+def _number(axes: Axes, trials: Iterable[TrialCurves]) -> None:
+    """The number of each trial at the side of its panel, at the height where its curve ends."""
+    ends = []
+    axes.get_ylim()  # final from here on
+    for rank, trial in enumerate(trials):
+        values = drawable(trial.judged.values) if trial.judged is not None else np.zeros(0)
+        finite = values[np.isfinite(values)]
+        if len(finite):
+            height = axes.transData.transform((0.0, float(finite[-1])))
+            ends.append((float(axes.transAxes.inverted().transform(height)[1]), rank, trial))
+    ends.sort(key=lambda end: end[0])
+    for at, (_, rank, trial) in zip(_spread([end[0] for end in ends]), ends, strict=True):
+        value = "" if trial.value is None else f": {number(trial.value)}"
+        axes.annotate(
+            label_of(f"{trial.trial}{value}", 22),
+            (1.0, at),
+            (4, 0),
+            xycoords="axes fraction",
+            textcoords="offset points",
+            va="center",
+            fontsize=7.5,
+            color=shade(rank),
+            fontweight="bold" if rank == 0 else "normal",
+        )
+
+
+def _spread(heights: Sequence[float]) -> list[float]:
+    """Rising heights moved apart until no two numbers cover each other.
+
+    >>> [round(x, 2) for x in _spread([0.1, 0.11, 0.5])]
+    [0.1, 0.17, 0.5]
+    """
+    kept: list[float] = []
+    for height in heights:
+        lowest = kept[-1] + APART if kept else 0.0
+        kept.append(max(min(max(height, 0.0), 1.0), lowest))
+    over = max(0.0, kept[-1] - 1.0) if kept else 0.0
+    return [height - over for height in kept]
 
 
 def _losses(data: CurvesData) -> str:
     dashed = any(t.valid_loss is not None for study in data.studies for t in study.trials)
-    return f"{data.train_loss} (dashed: {data.valid_loss})" if dashed else data.train_loss
+    facts = {"train_loss": data.train_loss, "valid_loss": data.valid_loss if dashed else None}
+    return words_of("label.losses", **facts)
 
 
 def _line(
     axes: Axes,
     curve: Curve | None,
-    shade: str,
+    tint: str,
     width: float,
     style: str | tuple[int, tuple[int, int]] = "-",
-    label: str | None = None,
 ) -> None:
     """A curve up to where it stops being finite, which one X marks."""
     if curve is None or not len(curve):
         return
-    finite = np.isfinite(curve.values)
-    end = len(curve) if finite.all() else int(np.argmin(finite))
+    sane = _sane(curve)
+    end = len(curve) if sane.all() else int(np.argmin(sane))
     drawn = thinned(Curve(curve.steps[:end], curve.values[:end]))
-    axes.plot(drawn.steps, drawn.values, color=shade, linewidth=width, linestyle=style, label=label)
+    axes.plot(drawn.steps, drawable(drawn.values), color=tint, linewidth=width, linestyle=style)
     if end < len(curve):
         level = drawn.values[-1] if end else 0.0
         axes.plot(

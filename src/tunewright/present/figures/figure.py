@@ -5,15 +5,18 @@ from __future__ import annotations
 import io
 import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from tunewright.errors import DesignError, need
-from tunewright.present.figures.ticks import printable
+from tunewright.messages import Message
+from tunewright.present.figures.fonts import FIRST, families
+from tunewright.present.figures.palette import INK, MUTED, PAPER, VARIABLES
+from tunewright.present.figures.ticks import label_of, printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,28 +26,42 @@ Data = TypeVar("Data")
 Drawing = Callable[["Canvas", Data], None]
 
 ENDINGS = (".png", ".svg", ".pdf")
-DOTS_PER_INCH = 110
-STYLE = {
+DOTS_PER_INCH = 200  # of a file: enough for a slide
+SCREEN = 110  # in a notebook
+# a report has two figures in a row; one with many panels takes the whole row
+SINGLE, DOUBLE, HEIGHT = 6.4, 13.1, 4.0  # inches
+HEAD, QUESTION, FOOT = 0.36, 0.26, 0.3  # inches: title of a file, the goal, a note below
+STYLE: dict[str, Any] = {
     "text.parse_math": False,  # a name with dollar signs is a name
     "svg.fonttype": "none",  # letters stay letters: small, searchable, read aloud
-    "font.family": "DejaVu Sans",  # comes with matplotlib
     "font.size": 9.0,
+    "text.color": INK,
     "axes.titlesize": 9.5,
     "axes.labelsize": 9.0,
+    "axes.labelcolor": INK,
+    "axes.titlecolor": INK,
     "axes.spines.top": False,
     "axes.spines.right": False,
-    "axes.edgecolor": "#444444",
+    "axes.edgecolor": MUTED,
     "axes.axisbelow": True,
+    "xtick.color": MUTED,
+    "ytick.color": MUTED,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
     "xtick.labelsize": 8.0,
     "ytick.labelsize": 8.0,
     "legend.fontsize": 8.0,
     "legend.frameon": False,
-    "figure.facecolor": "white",
+    "figure.facecolor": PAPER,
+    "axes.facecolor": PAPER,
     "figure.constrained_layout.use": True,
 }
+_NAMES = {light.lower(): name for name, (light, _) in VARIABLES.items()}
+_COLOUR = re.compile(r"(fill|stroke): (#[0-9a-f]{6})")
+_GLYPH = "Glyph .* missing from font"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Figure(Generic[Data]):
     """A figure that shows itself in a notebook; `data` is what it shows, `says` the same in words.
 
@@ -53,16 +70,37 @@ class Figure(Generic[Data]):
 
     name: str  # of the kind of figure, such as `axis`
     data: Data
-    says: str  # for those who cannot see it, and below it for those who can
-    size: tuple[float, float] = (7.0, 4.0)  # inches
+    caption: tuple[Message, ...]  # for those who cannot see it, and below it for those who can
+    size: tuple[float, float] = (SINGLE, HEIGHT)  # inches
+    goal: str = ""  # the question of the round, below the title of a file
     drawing: Drawing[Data] = field(repr=False, kw_only=True)
 
-    def __post_init__(self) -> None:
-        # a name may hold anything; what is said of it goes to screens and pages
-        object.__setattr__(self, "says", printable(self.says))
+    def __repr__(self) -> str:
+        """The kind and the caption, without the data."""
+        return f"<{self.name}: {label_of(self.says, 200)}>"
+
+    @property
+    def says(self) -> str:
+        """The caption in words. A name may hold anything; this goes to screens and pages."""
+        return printable(" ".join(message.text for message in self.caption))
+
+    @property
+    def title(self) -> str:
+        """What the figure shows, in a few words."""
+        return words_of(f"title.{self.name}")
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to draw; the caption says why."""
+        return self.caption[0].code == f"figure.{self.name}.nothing"
+
+    @property
+    def wide(self) -> bool:
+        """Whether it takes a whole row of a report."""
+        return self.size[0] > SINGLE
 
     def save(self, path: str | Path) -> Path:
-        """Write a .png, .svg or .pdf file, as the path's ending says."""
+        """Write a .png, .svg or .pdf file with its title, as the path's ending says."""
         target = Path(path)
         if target.suffix.lower() not in ENDINGS:
             raise DesignError(
@@ -73,33 +111,57 @@ class Figure(Generic[Data]):
                 second=ENDINGS[-1],
             )
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(self._drawn(target.suffix.lower()[1:]))
+        target.write_bytes(self._drawn(target.suffix.lower()[1:], DOTS_PER_INCH, titled=True))
         return target
 
     def png(self) -> bytes:
-        """The figure as pixels."""
-        return self._drawn("png")
+        """The figure as pixels, with its title."""
+        return self._drawn("png", DOTS_PER_INCH, titled=True)
 
     def svg(self) -> str:
         """The figure as markup to stand inside a page: no script, no address, no shared names."""
-        return inline(self._drawn("svg").decode(), self.says)
+        return inline(self._drawn("svg", SCREEN).decode(), self.says)
 
     def _repr_png_(self) -> bytes:
-        return self.png()
+        return self._drawn("png", SCREEN, titled=True)
 
     def _repr_html_(self) -> str:
         return f'<div style="max-width:{self.size[0]:.1f}in;background:#fff">{self.svg()}</div>'
 
-    def _drawn(self, kind: str) -> bytes:
-        with _canvas(self.name, self.size) as canvas:
-            self.drawing(canvas, self.data)
+    def _drawn(self, kind: str, dots: int, titled: bool = False) -> bytes:
+        drawn, missing = self._draw(kind, dots, titled, note=False)
+        if missing and kind != "svg":  # a browser has fonts of its own
+            drawn, _ = self._draw(kind, dots, titled, note=True)
+        if kind != "svg":
+            return drawn
+        # not every machine has the font; these are as wide
+        return drawn.replace(f"'{FIRST}'".encode(), f"'{FIRST}', Verdana, sans-serif".encode())
+
+    def _draw(self, kind: str, dots: int, titled: bool, note: bool) -> tuple[bytes, bool]:
+        """The figure as a file, and whether a glyph of it is missing from every font."""
+        head = (HEAD + (QUESTION if self.goal else 0.0)) if titled else 0.0
+        foot = FOOT if note else 0.0
+        width, height = self.size
+        with _canvas(self.name, (width, height + head + foot)) as canvas:
+            heights = [part for part in (head, height, foot) if part]
+            parts = canvas.subfigures(len(heights), 1, height_ratios=heights, squeeze=False)
+            places = [part[0] for part in parts]
+            if titled:
+                _headline(places.pop(0), self.title, self.goal, width)
+            if note:
+                _note(places.pop(), words_of("missing_glyphs"))
+            self.drawing(places[0], self.data)
             written = io.BytesIO()
             dated = {"png": "Software", "svg": "Date", "pdf": "CreationDate"}[kind]
-            canvas.savefig(written, format=kind, dpi=DOTS_PER_INCH, metadata={dated: None})
-        if kind != "svg":
-            return written.getvalue()
-        # not every machine has the font; these are as wide
-        return written.getvalue().replace(b"'DejaVu Sans'", b"'DejaVu Sans', Verdana, sans-serif")
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.filterwarnings("always", message=_GLYPH, category=Warning)
+                canvas.savefig(written, format=kind, dpi=dots, metadata={dated: None})
+        return written.getvalue(), any("Glyph" in str(one.message) for one in caught)
+
+
+def words_of(code: str, **facts: Any) -> str:
+    """The words of a figure by their code: labels, legends, titles."""
+    return printable(Message(f"figure.{code}", facts).text)
 
 
 @contextmanager
@@ -107,25 +169,57 @@ def _canvas(name: str, size: tuple[float, float]) -> Iterator[Canvas]:
     """An empty canvas in the one style, apart from any figure the user has open in pyplot."""
     matplotlib = need("matplotlib", extra="plots", purpose=f"plots.{name}()")
     made = need("matplotlib.figure", extra="plots", purpose=f"plots.{name}()")
-    with matplotlib.rc_context({**STYLE, "svg.hashsalt": name}), warnings.catch_warnings():
-        # a sign that the font lacks is shown as a box
-        warnings.filterwarnings("ignore", message="Glyph .* missing from font", category=Warning)
+    style = {**STYLE, "font.family": list(families()), "svg.hashsalt": name}
+    with matplotlib.rc_context(style):
         yield made.Figure(figsize=size)
 
 
+def _headline(place: Canvas, title: str, goal: str, width: float) -> None:
+    longest, top = int(width * 13), (0.88 if goal else 0.8)
+    place.text(0.012, top, label_of(title, longest), weight="bold", fontsize=12, va="top")
+    if goal:
+        shown = label_of(goal, int(longest * 1.2))
+        place.text(0.012, 0.40, shown, color=MUTED, fontsize=9.5, va="top")
+
+
+def _note(place: Canvas, said: str) -> None:
+    place.text(0.012, 0.5, said, color=MUTED, fontsize=7.5, va="center")
+
+
 def inline(svg: str, says: str) -> str:
-    """Markup of an SVG file made fit to stand in a page among others, named for screen readers."""
+    """Markup of an SVG file made fit to stand in a page among others, named for screen readers.
+
+    Every colour of the palette becomes a variable that the page may set; alone, it stays as it is.
+    """
     body = svg[svg.index("<svg") :]
     body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
     body = re.sub(r' id="[a-zA-Z0-9 .]+_\d+"', "", body)  # of groups that nothing refers to
     body = re.sub(r' xmlns(:\w+)?="[^"]*"', "", body)  # known to every page
+    body = _COLOUR.sub(_variable, body)
     head, rest = body.split(">", 1)
     head = re.sub(r' (width|height|version)="[^"]*"', "", head)
     label = escape(says, quote=True)
     return f'{head} role="img" aria-label="{label}" width="100%">{rest.strip()}'
 
 
+def _variable(found: re.Match[str]) -> str:
+    name = _NAMES.get(found[2])
+    return found[0] if name is None else f"{found[1]}: var(--tw-{name},{found[2]})"
+
+
 def nothing(axes: Axes, why: str) -> None:
     """Say why there is nothing to draw, in place of empty axes."""
     axes.set_axis_off()
-    axes.text(0.5, 0.5, why, ha="center", va="center", color="#555555", transform=axes.transAxes)
+    axes.text(0.5, 0.5, why, ha="center", va="center", color=MUTED, transform=axes.transAxes)
+
+
+def above(canvas: Canvas, handles: Sequence[Any] | None = None, most: int = 4) -> None:
+    """A legend above the panels, where it covers no line; none without entries."""
+    known = handles
+    if known is None:
+        found = [axes.get_legend_handles_labels() for axes in canvas.axes]
+        known = list(
+            {label: h for hs, ls in found for h, label in zip(hs, ls, strict=True)}.values()
+        )
+    if known:
+        canvas.legend(handles=known, loc="outside upper left", ncols=min(len(known), most))

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tunewright.errors import NotFound
+from tunewright.messages import Message
 from tunewright.present.figures.curves import thinned
-from tunewright.present.figures.figure import Figure
-from tunewright.present.figures.palette import FAINT, GRID, INFEASIBLE, colour
-from tunewright.present.figures.scale import is_wide, set_scale
+from tunewright.present.figures.figure import Figure, above, words_of
+from tunewright.present.figures.palette import FAINT, GRID, INFEASIBLE, MUTED, PAPER, shade
+from tunewright.present.figures.scale import LARGEST, drawable, extent, is_wide, set_scale
 from tunewright.present.figures.ticks import label_of, number, on_axis
 from tunewright.store.curves import Curve
 from tunewright.store.results import Results
@@ -54,11 +55,11 @@ class GradientNormData:
 def gradient_norm(results: Results, best: int = FEW) -> Figure[GradientNormData]:
     """The gradient norm of the `best` trials by step, and the best one's histogram."""
     data = gradient_norm_data(results, best)
-    said = (
-        f"{data.metric} of trials {', '.join(str(t.trial) for t in data.trials)}. In the best of "
-        f"them 90 % of the norms are below {number(data.clip_norm)}: where clipping might begin."
-    )
-    return Figure("gradient_norm", data, said, (7.4, 3.0), drawing=draw_gradient_norm)
+    trials = [one.trial for one in data.trials]
+    facts = {"metric": data.metric, "trials": trials, "clip_norm": data.clip_norm}
+    said = (Message("figure.gradient_norm", facts),)
+    goal = results.round.goal
+    return Figure("gradient_norm", data, said, goal=goal, drawing=draw_gradient_norm)
 
 
 def gradient_norm_data(results: Results, best: int = FEW) -> GradientNormData:
@@ -67,8 +68,8 @@ def gradient_norm_data(results: Results, best: int = FEW) -> GradientNormData:
     found = []
     for trial in results.top(best):
         curve = trial.curves.only(metric)
-        if curve is not None and len(curve) and np.isfinite(curve.values[0]):
-            finite = np.isfinite(curve.values)
+        finite = np.abs(curve.values) <= LARGEST if curve is not None else np.zeros(0, bool)
+        if curve is not None and len(curve) and finite[0]:
             end = len(curve) if finite.all() else int(np.argmin(finite))
             kept = Curve(curve.steps[:end], curve.values[:end])
             ended = None if end == len(curve) else int(curve.steps[end])
@@ -85,37 +86,37 @@ def draw_gradient_norm(canvas: Canvas, data: GradientNormData) -> None:
     for rank, trial in enumerate(data.trials):
         drawn = thinned(trial.curve)
         first = rank == 0
-        width, above = (1.6, 3) if first else (0.9, 2)
+        width, order = (1.6, 3) if first else (0.9, 2)
         left.plot(
             drawn.steps,
-            drawn.values,
-            color=colour(rank),
+            drawable(drawn.values),
+            color=shade(rank),
             linewidth=width,
-            label=str(trial.trial),
-            zorder=above,
+            label=words_of("label.trial", trial=trial.trial),
+            zorder=order,
         )
         if trial.ended_at is not None:
             left.plot(trial.ended_at, drawn.values[-1], "x", color=INFEASIBLE, markersize=9)
     set_scale(left, "y", np.concatenate([t.curve.values for t in data.trials]))
-    left.axhline(data.clip_norm, color="#555555", linestyle="--", linewidth=1)
-    left.set_xlabel("step")
+    left.axhline(data.clip_norm, color=MUTED, linestyle="--", linewidth=1)
+    left.set_xlabel(words_of("label.step"))
     left.set_ylabel(label_of(data.metric, 30))
     left.xaxis.set_major_formatter(on_axis)
     left.locator_params(axis="x", nbins=5)
-    left.legend(title="trial", title_fontsize=8, handlelength=1.2, ncols=2)
     left.grid(True, color=GRID, linewidth=0.6)
     _draw_histogram(right, data)
+    above(canvas, most=5)
 
 
 def _draw_histogram(axes: Axes, data: GradientNormData) -> None:
-    values = data.trials[0].curve.values
-    low, high = float(values.min()), float(values.max())
+    values = drawable(data.trials[0].curve.values)
+    low, high = extent(values)
     spaced = np.geomspace if is_wide(values) else np.linspace
-    axes.hist(values, spaced(low, high, BINS + 1).tolist(), color=FAINT, edgecolor="white")
+    axes.hist(values, spaced(low, high, BINS + 1).tolist(), color=FAINT, edgecolor=PAPER)
     set_scale(axes, "x", values)
-    axes.axvline(data.clip_norm, color="#555555", linestyle="--", linewidth=1)
+    axes.axvline(data.clip_norm, color=MUTED, linestyle="--", linewidth=1)
     axes.annotate(
-        f"90 % below {number(data.clip_norm)}",
+        words_of("gradient_norm.percentile", clip_norm=number(data.clip_norm)),
         (data.clip_norm, 1),
         (4, 2),
         xycoords=("data", "axes fraction"),
@@ -123,5 +124,6 @@ def _draw_histogram(axes: Axes, data: GradientNormData) -> None:
         ha="right",
         fontsize=8,
     )
-    axes.set_xlabel(label_of(f"{data.metric}, trial {data.trials[0].trial}", 34))
-    axes.set_ylabel("evaluations")
+    facts = {"metric": data.metric, "trial": data.trials[0].trial}
+    axes.set_xlabel(label_of(words_of("label.of_trial", **facts), 34))
+    axes.set_ylabel(words_of("label.evaluations"))

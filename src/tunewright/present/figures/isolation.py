@@ -6,9 +6,9 @@ the budget can tell (playbook, "Extracting insight from experiment results").
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -17,10 +17,11 @@ from tunewright.checks.positions import LAID_OUT
 from tunewright.checks.trial_sd import trial_sd
 from tunewright.design.ranges import Choice, Range, Value, as_range, same_value
 from tunewright.errors import NotFound
+from tunewright.messages import Message
 from tunewright.present.figures.buckets import Buckets, buckets, draw_buckets, ordered, trend
-from tunewright.present.figures.figure import Figure
-from tunewright.present.figures.palette import BEST, FAINT, GRID, INFEASIBLE, colour
-from tunewright.present.figures.scale import set_scale
+from tunewright.present.figures.figure import DOUBLE, HEIGHT, SINGLE, Figure, above, words_of
+from tunewright.present.figures.palette import BEST, FAINT, GRID, INFEASIBLE, NOISE
+from tunewright.present.figures.scale import LARGEST, drawable, extent, set_scale
 from tunewright.present.figures.ticks import label, label_of, number, on_axis
 from tunewright.stats.best_of_k import best_of
 from tunewright.store.results import Results
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-FEWEST = 4  # completed trials from which tuning luck is shown
-
+FEWEST = 4  # completed trials from which the noise of tuning is shown
+MANY = 8  # arms beyond which the figure takes a whole row
 
 Beside = Literal["best", "worse", "no clear gap", "cannot judge", ""]
 
@@ -47,10 +48,10 @@ class Arm:
     values: tuple[float, ...]  # the objective of the completed ones
     best: float | None
     trial: int | str | None  # the number of the best
-    luck: tuple[float, float] | None  # 5 to 95 % of the best of half as many trials
+    noise: tuple[float, float] | None  # 5 to 95 % of the best of half as many trials
     trial_sd: float | None  # between repeats of one configuration; None without repeats
-    verdict: Beside = ""  # beside the best arm, on the points they share
-    beside: str = ""  # the same in words
+    verdict: Beside = ""  # next to the best arm, on the points they share
+    beside: Message | None = None  # the same with its numbers
 
 
 @dataclass(frozen=True)
@@ -69,9 +70,9 @@ class IsolationData:
 def isolation(results: Results, name: str | None = None) -> Figure[IsolationData]:
     """The best objective by value of a scientific hyperparameter; the first one without a name."""
     data = isolation_data(results, name)
-    across = len(data.arms) if data.arms else 8
-    size = (min(max(2.2 + 1.15 * across, 5.0), 11.0), 3.6)
-    return Figure("isolation", data, _says(data), size, drawing=draw_isolation)
+    size = (DOUBLE if len(data.arms) > MANY else SINGLE, HEIGHT)
+    goal = results.round.goal
+    return Figure("isolation", data, _caption(data), size, goal, drawing=draw_isolation)
 
 
 def isolation_data(results: Results, name: str | None = None) -> IsolationData:
@@ -121,9 +122,9 @@ def _arms(results: Results, name: str, searched: Choice) -> tuple[tuple[Arm, ...
                 tuple(t.value for t in completed if t.value is not None),
                 None if best is None else best.value,
                 None if best is None else best.shown_number,
-                _luck(losses, -results.objective.sign) if laid_out else None,
+                _noise(losses, -results.objective.sign) if laid_out else None,
                 spreads[0] if spreads else None,
-                *(beside.get(studies[0].number, ("", "")) if len(studies) == 1 else ()),
+                *(beside.get(studies[0].number, ("", None)) if len(studies) == 1 else ()),
             )
         )
     return tuple(arms), left_out
@@ -132,50 +133,57 @@ def _arms(results: Results, name: str, searched: Choice) -> tuple[tuple[Arm, ...
 _NO_VALUE = object()
 
 
-def _beside(results: Results) -> dict[int, tuple[Beside, str]]:
+def _beside(results: Results) -> dict[int, tuple[Beside, Message | None]]:
     """How each study compares with the best one: on shared points, with equal budgets."""
     found = pairs(results)
-    words = {pair.other.number: _compared(pair, len(found)) for pair in found}
-    return {found[0].best.number: ("best", "best"), **words} if found else {}
+    compared = {pair.other.number: _compared(pair, len(found)) for pair in found}
+    return {found[0].best.number: ("best", None), **compared} if found else {}
 
 
-def _compared(pair: Pair, others: int) -> tuple[Beside, str]:
+def _compared(pair: Pair, others: int) -> tuple[Beside, Message | None]:
     if pair.halves is None:
-        return "cannot judge", "" if pair.why is None else str(pair.why)
-    gap = number(float(f"{pair.halves.difference:.3g}"))
+        return "cannot judge", pair.why
+    facts = {"gap": pair.halves.difference, "trials": pair.halves.trials}
     if pair.worse(side_of(pair, others)):
-        return "worse", f"worse by {gap} with {pair.halves.trials} trials each"
-    return "no clear gap", f"cannot be told from the best: a gap of {gap}"
+        return "worse", Message("figure.isolation.worse", facts)
+    return "no clear gap", Message("figure.isolation.no_clear_gap", facts)
 
 
-def _luck(losses: Sequence[float], sign: float) -> tuple[float, float] | None:
+def _noise(losses: Sequence[float], sign: float) -> tuple[float, float] | None:
     """How far the best of half as many trials would have spread, in the objective's direction."""
-    if len(losses) < FEWEST:
+    sane = [loss for loss in losses if abs(loss) <= LARGEST]
+    if len(sane) < FEWEST:
         return None
-    quantiles = best_of(losses, -(-len(losses) // 2)).quantiles
+    quantiles = best_of(sane, -(-len(sane) // 2)).quantiles
     return ordered(sign * quantiles[0], sign * quantiles[-1])
 
 
-def _says(data: IsolationData) -> str:
+def _caption(data: IsolationData) -> tuple[Message, ...]:
+    asked = {"metric": data.metric, "name": data.name}
     if data.buckets is not None:
-        return f"Best {data.metric} by {data.name}: {trend(data.buckets)}"
-    parts = []
+        return Message("figure.isolation.range", asked), trend(data.buckets)
+    if not any(arm.values for arm in data.arms):
+        return (Message("figure.isolation.nothing", asked),)
+    said = [Message("figure.isolation", asked)]
     for arm in data.arms:
-        best = "no completed trial" if arm.best is None else number(arm.best)
-        counts = f"{arm.trials} trials" + (
-            f", {arm.infeasible} infeasible" if arm.infeasible else ""
-        )
-        words = [counts, *(["off"] if arm.off else []), *([arm.beside] if arm.beside else [])]
-        trial = f"trial {arm.trial}; " if arm.trial is not None else ""
-        parts.append(f"{label(arm.value)}: {best} ({trial}{', '.join(words)})")
-    said = f"Best {data.metric} by {data.name}, with equal budgets. {'; '.join(parts)}."
-    if any(arm.luck for arm in data.arms):
-        said += " Bars: 5 to 95 % of the best of half as many trials (tuning luck)."
+        facts = {
+            "value": label(arm.value),
+            "off": arm.off,
+            "trials": arm.trials,
+            "infeasible": arm.infeasible,
+            "best": arm.best,
+            "trial": arm.trial,
+            "is_best": arm.verdict == "best",
+            "beside": arm.beside,
+        }
+        said.append(Message("figure.isolation.arm", facts))
+    if any(arm.noise for arm in data.arms):
+        said.append(Message("figure.isolation.noise"))
     if any(arm.trial_sd is not None for arm in data.arms):
-        said += " Whiskers: one trial standard deviation, from repeats."
+        said.append(Message("figure.isolation.trial_sd"))
     if data.left_out:
-        said += f" {data.left_out} trials beyond the equal budget are left out."
-    return said
+        said.append(Message("figure.isolation.left_out", {"trials": data.left_out}))
+    return tuple(said)
 
 
 def draw_isolation(canvas: Canvas, data: IsolationData) -> None:
@@ -189,57 +197,42 @@ def draw_isolation(canvas: Canvas, data: IsolationData) -> None:
     axes.set_ylabel(label_of(data.metric, 36))
     if axes.get_yscale() == "linear":
         axes.yaxis.set_major_formatter(on_axis)
-    handles, _ = axes.get_legend_handles_labels()
-    if handles:
-        canvas.legend(loc="outside upper left", ncols=4)
+    above(canvas)
 
 
 def _draw_arms(axes: Axes, data: IsolationData) -> None:
     said: set[str] = set()
 
-    def once(text: str) -> str | None:
-        new = text not in said
-        said.add(text)
-        return text if new else None
+    def once(code: str) -> str | None:
+        new = code not in said
+        said.add(code)
+        return words_of(f"label.{code}") if new else None
 
     for at, arm in enumerate(data.arms):
         spots = at + 0.22 + 0.12 * (np.mod(np.arange(len(arm.values)) * 0.618, 1.0) - 0.5)
         axes.plot(
-            spots, arm.values, "o", color=FAINT, markersize=3, label=once("trials"), rasterized=True
+            spots,
+            drawable(arm.values),
+            "o",
+            color=FAINT,
+            markersize=3,
+            label=once("trials") if arm.values else None,
+            rasterized=True,
         )
-        if arm.luck is not None:
+        if arm.noise is not None:
             axes.plot(
                 [at, at],
-                arm.luck,
-                color=colour(4),
+                arm.noise,
+                color=NOISE,
                 linewidth=9,
-                alpha=0.6,
+                alpha=0.8,
                 solid_capstyle="butt",
-                label=once("tuning luck (best of half the trials)"),
+                label=once("tuning_noise"),
                 zorder=2,
             )
-        if arm.best is not None:
-            axes.errorbar(
-                at,
-                arm.best,
-                yerr=arm.trial_sd,
-                fmt="D",
-                color=BEST,
-                markersize=6,
-                capsize=5,
-                elinewidth=1.4,
-                zorder=4,
-                label=once("best, with trial sd" if arm.trial_sd is not None else "best"),
-            )
-            axes.annotate(
-                number(arm.best),
-                (at, arm.best),
-                (-9, 0),
-                textcoords="offset points",
-                ha="right",
-                va="center",
-                fontsize=8,
-            )
+        best = None if arm.best is None else float(drawable([arm.best])[0])
+        if best is not None and np.isfinite(best):
+            _draw_best(axes, at, best, arm, once)
         else:
             axes.plot(
                 at,
@@ -249,25 +242,60 @@ def _draw_arms(axes: Axes, data: IsolationData) -> None:
                 markersize=10,
                 markeredgewidth=2,
                 transform=axes.get_xaxis_transform(),
-                label=once("no completed trial"),
+                label=once("none_completed" if arm.best is None else "cannot_draw"),
             )
     _focus(axes, data)
-    words = [f"{label(a.value)}{' (off)' if a.off else ''}\n{_counted(a)}" for a in data.arms]
+    words = [f"{label(a.value)}{_off(a)}\n{_counted(a)}" for a in data.arms]
     axes.set_xticks(range(len(data.arms)), words)
-    if len(data.arms) > 8:
+    if len(data.arms) > MANY:
         axes.tick_params(axis="x", labelrotation=40, labelsize=7)
     axes.set_xlim(-0.6, len(data.arms) - 0.4)
     axes.set_xlabel(label_of(data.name, 60))
 
 
+def _draw_best(axes: Axes, at: int, best: float, arm: Arm, once: Callable[[str], Any]) -> None:
+    """The best of an arm, with how far seeds move it where that is known."""
+    sd = arm.trial_sd if arm.trial_sd is not None and arm.trial_sd <= LARGEST else None
+    axes.errorbar(
+        at,
+        best,
+        yerr=sd,
+        fmt="D",
+        color=BEST,
+        markersize=6,
+        capsize=5,
+        elinewidth=1.4,
+        zorder=4,
+        label=once("best" if sd is None else "best_with_sd"),
+    )
+    axes.annotate(
+        f"{number(best)}\n#{arm.trial}",
+        (at, best),
+        (-9, 0),
+        textcoords="offset points",
+        ha="right",
+        va="center",
+        fontsize=8,
+    )
+
+
+def _off(arm: Arm) -> str:
+    return f" ({words_of('label.off')})" if arm.off else ""
+
+
 def _counted(arm: Arm) -> str:
-    lines = [f"{arm.trials} trials", f"{arm.infeasible} infeasible" if arm.infeasible else ""]
-    return "\n".join(filter(None, (*lines, arm.verdict)))
+    lines = [words_of("label.count", trials=arm.trials)]
+    if arm.infeasible:
+        lines.append(words_of("label.count_infeasible", infeasible=arm.infeasible))
+    if arm.verdict:
+        lines.append(words_of(f"verdict.{arm.verdict}"))
+    return "\n".join(lines)
 
 
 def _focus(axes: Axes, data: IsolationData) -> None:
     """Show what is compared; trials far worse than any best need not be seen."""
-    near = [v for a in data.arms for v in (a.best, *(a.luck or ())) if v is not None]
+    found = [v for a in data.arms for v in (a.best, *(a.noise or ())) if v is not None]
+    near = [v for v in found if abs(v) <= LARGEST]
     if not near:
         axes.set_yticks([])
         return
@@ -275,14 +303,14 @@ def _focus(axes: Axes, data: IsolationData) -> None:
         a.best + s * a.trial_sd
         for a in data.arms
         for s in (-1, 1)
-        if a.best is not None and a.trial_sd is not None
+        if a.best is not None and a.trial_sd is not None and a.trial_sd <= LARGEST
     ]
     if data.minimize and set_scale(axes, "y", near):
         return
-    low, high = min(near), max(near)
-    every = [v for a in data.arms for v in a.values]
-    room = (high - low) or 0.1 * abs(high) or 1.0
+    low, high = extent(near)
+    least, most = extent([v for a in data.arms for v in a.values])
+    room = high - low
     if data.minimize:
-        axes.set_ylim(low - 0.15 * room, min(high + 1.2 * room, max(every) + 0.15 * room))
+        axes.set_ylim(low - 0.15 * room, max(high, min(high + 1.2 * room, most)) + 0.15 * room)
     else:
-        axes.set_ylim(max(low - 1.2 * room, min(every) - 0.15 * room), high + 0.15 * room)
+        axes.set_ylim(min(low, max(low - 1.2 * room, least)) - 0.15 * room, high + 0.15 * room)

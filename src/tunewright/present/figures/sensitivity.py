@@ -1,11 +1,17 @@
-"""Which hyperparameters decide about a good result? Their shares of importance, with intervals."""
+"""Which hyperparameters decide about a good result? Their shares of importance, with intervals.
+
+The method is that of the check of the same name. The check leaves out trials of an adaptive search,
+because they crowd where results are good; where nothing else is left, the figure uses them and says
+so.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from tunewright.checks.positions import settled
 from tunewright.checks.sensitivity import (
     Importance,
     SensitivityEvidence,
@@ -13,8 +19,8 @@ from tunewright.checks.sensitivity import (
 )
 from tunewright.finding import Finding, NotJudged
 from tunewright.messages import Message
-from tunewright.present.figures.figure import Figure, nothing
-from tunewright.present.figures.palette import FAINT, GRID, colour
+from tunewright.present.figures.figure import DOUBLE, HEIGHT, SINGLE, Figure, nothing, words_of
+from tunewright.present.figures.palette import ACCENT, FAINT, GRID, MUTED
 from tunewright.present.figures.ticks import label_of
 from tunewright.store.results import Results
 
@@ -27,12 +33,19 @@ MOST = 12  # hyperparameters drawn of a study
 
 @dataclass(frozen=True)
 class StudySensitivity:
-    """One study: its hyperparameters, the most important first."""
+    """One study: its hyperparameters, the most important first, conditional ones last."""
 
     study: str
     trials: int  # feasible ones
     importances: tuple[Importance, ...]
     interactions: tuple[tuple[str, str], ...]  # pairs that act together
+    conditional: tuple[str, ...] = ()  # those weighed among the trials that have them
+
+    @property
+    def ordered(self) -> tuple[str, ...]:
+        """The names, the most important first; those that matter before all others."""
+        ranked = sorted(self.importances, key=lambda one: (not one.matters, -one.share))
+        return tuple(one.name for one in ranked)
 
 
 @dataclass(frozen=True)
@@ -41,6 +54,7 @@ class SensitivityData:
 
     studies: tuple[StudySensitivity, ...]
     reason: Message | None = None  # why nothing can be shown
+    adaptive: int = 0  # trials of an adaptive search that it rests on
 
 
 def sensitivity(
@@ -49,9 +63,9 @@ def sensitivity(
     """The importance of each hyperparameter; `findings` saves asking the question again."""
     data = sensitivity_data(results, findings)
     rows = max((min(MOST, len(s.importances)) for s in data.studies), default=2)
-    across = min(max(len(data.studies), 1), STUDIES)
-    size = (2.2 + max(2.4 * across, 3.4), 1.1 + 0.32 * max(rows, 2) if data.studies else 0.8)
-    return Figure("sensitivity", data, _says(data), size, drawing=draw_sensitivity)
+    size = (SINGLE if len(data.studies) <= 2 else DOUBLE, max(HEIGHT, 1.2 + 0.34 * rows))
+    goal = results.round.goal
+    return Figure("sensitivity", data, _caption(data), size, goal, drawing=draw_sensitivity)
 
 
 def sensitivity_data(
@@ -60,35 +74,55 @@ def sensitivity_data(
     """What the figure shows: the evidence of the check of the same name."""
     asked = ask_sensitivity(results) if findings is None else findings
     own = [finding for finding in asked if finding.check == "sensitivity"]
-    studies = tuple(
-        StudySensitivity(
-            finding.about,
-            seen.feasible,
-            seen.importances,
-            tuple(pair.names for pair in seen.interactions or ()),
-        )
-        for finding in own
-        if isinstance(seen := finding.evidence, SensitivityEvidence)
-    )
+    studies = _weighed(own)
+    adaptive = sum(study.adaptive for study in settled(results))
+    if not studies and adaptive:
+        studies = _weighed(ask_sensitivity(_as_laid_out(results)))
+        if studies:
+            return SensitivityData(studies, adaptive=adaptive)
     unjudged = [f.evidence.why for f in own if isinstance(f.evidence, NotJudged)]
     return SensitivityData(studies, None if studies or not unjudged else unjudged[0])
 
 
-def _says(data: SensitivityData) -> str:
-    if not data.studies:
-        return f"Which hyperparameters matter cannot be judged: {data.reason or 'no trials'}."
-    said = []
-    for study in data.studies:
-        matter = [f"{one.name} ({one.share:.0%})" for one in study.importances if one.matters]
-        words = f"{', '.join(matter)} decide" if matter else "none is seen to matter"
-        together = "".join(f"; {a} and {b} act together" for a, b in study.interactions[:2])
-        said.append(f"{study.study}, {study.trials} trials: {words}{together}.")
-    if len(data.studies) > STUDIES:
-        said.append(f"The first {STUDIES} are drawn.")
-    return (
-        "How much each hyperparameter decides about being among the best quarter of the trials, "
-        f"as a share of all, with 90 % intervals. {' '.join(said)}"
+def _weighed(findings: Iterable[Finding]) -> tuple[StudySensitivity, ...]:
+    return tuple(
+        StudySensitivity(
+            finding.about,
+            seen.feasible,
+            (*seen.importances, *seen.conditional),
+            tuple(pair.names for pair in seen.interactions or ()),
+            tuple(one.name for one in seen.conditional),
+        )
+        for finding in findings
+        if isinstance(seen := finding.evidence, SensitivityEvidence)
     )
+
+
+def _as_laid_out(results: Results) -> Results:
+    """The same results with every trial counted, whatever search suggested it."""
+    trials = tuple(replace(trial, search="") for trial in results.recorded)
+    return replace(results, search="", recorded=trials)
+
+
+def _caption(data: SensitivityData) -> tuple[Message, ...]:
+    if not data.studies:
+        return (Message("figure.sensitivity.nothing", {"why": data.reason}),)
+    said = [Message("figure.sensitivity")]
+    for study in data.studies:
+        facts = {
+            "study": study.study,
+            "trials": study.trials,
+            "matter": {one.name: one.share for one in study.importances if one.matters},
+            "together": [list(pair) for pair in study.interactions[:2]],
+        }
+        said.append(Message("figure.sensitivity.study", facts))
+    if any(study.conditional for study in data.studies):
+        said.append(Message("figure.sensitivity.conditional"))
+    if data.adaptive:
+        said.append(Message("figure.sensitivity.adaptive", {"adaptive": data.adaptive}))
+    if len(data.studies) > STUDIES:
+        said.append(Message("figure.sensitivity.left_out", {"studies": STUDIES}))
+    return tuple(said)
 
 
 def draw_sensitivity(canvas: Canvas, data: SensitivityData) -> None:
@@ -102,15 +136,17 @@ def draw_sensitivity(canvas: Canvas, data: SensitivityData) -> None:
             if one.name not in names:
                 continue
             row = names.index(one.name)
-            shade = colour(0) if one.matters else FAINT
-            axes.barh(row, one.share, height=0.62, color=shade)
-            axes.plot(one.interval, [row, row], color="#333333", linewidth=1.2)
+            tint = ACCENT if one.matters else FAINT
+            axes.barh(row, one.share, height=0.62, color=tint)
+            axes.plot(one.interval, [row, row], color=MUTED, linewidth=1.2)
         axes.set_title(label_of(study.study, 30), loc="left")
-        axes.set_xlabel("share of importance")
+        axes.set_xlabel(words_of("label.share"))
         axes.set_xlim(0, 1)
         axes.set_xticks([0, 0.5, 1], ["0", "50 %", "100 %"])
         axes.grid(True, axis="x", color=GRID, linewidth=0.6)
-    grid[0].set_yticks(range(len(names)), [label_of(name, 30) for name in names])
+    starred = {name for study in shown for name in study.conditional}
+    labels = [label_of(name, 30) + ("*" if name in starred else "") for name in names]
+    grid[0].set_yticks(range(len(names)), labels)
     grid[0].set_ylim(max(len(names), 1) - 0.4, -0.6)
     if not shown:
-        nothing(grid[0], "cannot be judged yet")
+        nothing(grid[0], words_of("sensitivity.empty"))

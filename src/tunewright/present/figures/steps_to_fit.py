@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from tunewright.present.figures.figure import Figure, nothing
-from tunewright.present.figures.palette import BEST, EDGE, FAINT, GRID, INFEASIBLE, colour
+from tunewright.messages import Message
+from tunewright.present.figures.figure import Figure, above, nothing, words_of
+from tunewright.present.figures.palette import ACCENT, BEST, EDGE, FAINT, GRID, INFEASIBLE
 from tunewright.present.figures.scale import set_scale
-from tunewright.present.figures.ticks import label_of, number
+from tunewright.present.figures.ticks import label_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -76,7 +77,7 @@ class StepsToFitData:
 def steps_to_fit(answer: Sweep) -> Figure[StepsToFitData]:
     """Steps to a perfect fit by learning rate, as `probes.train_steps` found them."""
     data = steps_to_fit_data(answer)
-    return Figure("steps_to_fit", data, _says(data), (5.6, 3.2), drawing=draw_steps_to_fit)
+    return Figure("steps_to_fit", data, _caption(data), drawing=draw_steps_to_fit)
 
 
 def steps_to_fit_data(answer: Sweep) -> StepsToFitData:
@@ -91,16 +92,16 @@ def steps_to_fit_data(answer: Sweep) -> StepsToFitData:
     )
 
 
-def _says(data: StepsToFitData) -> str:
-    tried = len(data.fits) + len(data.too_slow) + len(data.infeasible)
-    text = f"Steps to a perfect fit ({data.criterion}) of {tried} constant learning rates: "
-    if not data.fits:
-        return f"{text}none fits, {len(data.infeasible)} infeasible."
-    fewest = min(steps for _, steps in data.fits)
-    text += f"{len(data.fits)} fit, {len(data.infeasible)} infeasible"
-    if data.fastest is not None:
-        text += f"; the fastest is {number(data.fastest)} with {number(fewest)}"
-    return text + "."
+def _caption(data: StepsToFitData) -> tuple[Message, ...]:
+    facts = {
+        "criterion": data.criterion,
+        "tried": len(data.fits) + len(data.too_slow) + len(data.infeasible),
+        "fit": len(data.fits),
+        "infeasible": len(data.infeasible),
+        "fastest": data.fastest,
+        "steps": min((steps for _, steps in data.fits), default=None),
+    }
+    return (Message("figure.steps_to_fit", facts),)
 
 
 def draw_steps_to_fit(canvas: Canvas, data: StepsToFitData) -> None:
@@ -108,33 +109,33 @@ def draw_steps_to_fit(canvas: Canvas, data: StepsToFitData) -> None:
     axes = canvas.subplots()
     rates = [r for r, _ in data.fits] + [*data.too_slow, *data.infeasible]
     if not rates:
-        nothing(axes, "no learning rate was swept")
+        nothing(axes, words_of("steps_to_fit.empty"))
         return
     if data.fits:
         x, y = zip(*data.fits, strict=True)
         axes.plot(x, y, color=FAINT, linewidth=1.0, zorder=1)
-        axes.scatter(x, y, color=colour(0), s=34, zorder=3, label="fits")
+        axes.scatter(x, y, color=EDGE, s=34, zorder=3, label=words_of("label.fits"))
         best = [point for point in data.fits if point[0] == data.fastest]
         for rate, steps in best:
             axes.scatter(rate, steps, s=120, facecolor="none", edgecolor=BEST, linewidth=1.3)
     rail = axes.get_xaxis_transform()
     kinds = (
-        (data.too_slow, "^", EDGE, 0.88, "does not fit in time"),
+        (data.too_slow, "^", EDGE, 0.88, "too_slow"),
         (data.infeasible, "x", INFEASIBLE, 0.96, "infeasible"),
     )
-    for own, marker, tint, height, label in kinds:
+    for own, marker, tint, height, code in kinds:
         if own:
-            where = [height] * len(own)
+            where, label = [height] * len(own), words_of(f"label.{code}")
             axes.scatter(own, where, marker=marker, color=tint, s=34, transform=rail, label=label)
     if data.proposed is not None:
-        axes.axhline(data.proposed, color=colour(2), linewidth=1.0, linestyle="--", zorder=2)
+        axes.axhline(data.proposed, color=ACCENT, linewidth=1.0, linestyle="--", zorder=2)
         axes.annotate(
             f"max_train_steps = {data.proposed}",
             (0.01, data.proposed),
             xycoords=("axes fraction", "data"),
             xytext=(0, 3),
             textcoords="offset points",
-            color=colour(2),
+            color=ACCENT,
             fontsize=8,
         )
     set_scale(axes, "x", rates)
@@ -147,7 +148,7 @@ def draw_steps_to_fit(canvas: Canvas, data: StepsToFitData) -> None:
     else:
         axes.set_ylim(0, 1.3 * max(*heights, data.proposed or 0))
     axes.grid(True, color=GRID, linewidth=0.6)
-    axes.set_xlabel("constant learning rate")
-    axes.set_ylabel("steps to a perfect fit")
+    axes.set_xlabel(words_of("label.constant_rate"))
+    axes.set_ylabel(words_of("label.steps_to_fit"))
     axes.set_title(label_of(data.criterion, 60), loc="left")
-    canvas.legend(loc="outside upper right", ncols=3)
+    above(canvas)

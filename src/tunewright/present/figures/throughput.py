@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from tunewright.present.figures.figure import Figure
-from tunewright.present.figures.palette import EDGE, FAINT, GRID, colour
+from tunewright.messages import Message
+from tunewright.present.figures.figure import Figure, above, words_of
+from tunewright.present.figures.palette import ACCENT, BEST, EDGE, FAINT, GRID
 from tunewright.present.figures.ticks import on_axis
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ class ThroughputData:
 def throughput(answer: ThroughputAnswer) -> Figure[ThroughputData]:
     """Throughput and time per step of every batch size that was measured."""
     data = throughput_data(answer)
-    return Figure("throughput", data, _says(data), (7.0, 3.0), drawing=draw_throughput)
+    return Figure("throughput", data, _caption(data), drawing=draw_throughput)
 
 
 def throughput_data(answer: ThroughputAnswer) -> ThroughputData:
@@ -80,23 +81,17 @@ def throughput_data(answer: ThroughputAnswer) -> ThroughputData:
     return ThroughputData(points, answer.knee, answer.largest.batch_size)
 
 
-def _says(data: ThroughputData) -> str:
+def _caption(data: ThroughputData) -> tuple[Message, ...]:
     first, best = data.points[0], next(p for p in data.points if p.batch_size == data.knee)
-    return (
-        f"Throughput of {len(data.points)} batch sizes: from {_shown(first.examples_per_s)} "
-        f"examples/s at {first.batch_size:,} to {_shown(best.examples_per_s)} at the knee, "
-        f"{data.knee:,}. The largest batch size that fits is {data.largest:,}."
-    )
-
-
-def _shown(examples_per_s: float) -> str:
-    """Four significant digits.
-
-    >>> _shown(54012.3), _shown(3.14159)
-    ('54,010', '3.142')
-    """
-    digits = float(f"{examples_per_s:.4g}")
-    return f"{digits:,.0f}" if digits >= 1000 else f"{digits:g}"
+    facts = {
+        "sizes": len(data.points),
+        "first": first.batch_size,
+        "first_rate": first.examples_per_s,
+        "knee": data.knee,
+        "knee_rate": best.examples_per_s,
+        "largest": data.largest,
+    }
+    return (Message("figure.throughput", facts),)
 
 
 def draw_throughput(canvas: Canvas, data: ThroughputData) -> None:
@@ -110,31 +105,32 @@ def draw_throughput(canvas: Canvas, data: ThroughputData) -> None:
         [first.examples_per_s * size / first.batch_size for size in sizes],
         color=FAINT,
         linestyle=":",
-        label="twice the batch, twice the throughput",
+        label=words_of("label.proportional"),
     )
     errors = [
         [point.examples_per_s - point.low for point in data.points],
         [point.high - point.examples_per_s for point in data.points],
     ]
-    left.errorbar(sizes, rates, errors, color=colour(0), marker="o", capsize=3, label="measured")
+    measured = words_of("label.measured")
+    left.errorbar(sizes, rates, errors, color=BEST, marker="o", capsize=3, label=measured)
     cached = [p for p in data.points if p.cached_examples_per_s is not None]
     if cached:
         left.plot(
             [point.batch_size for point in cached],
             [point.cached_examples_per_s or 0.0 for point in cached],
-            color=colour(1),
+            color=ACCENT,
             marker="s",
             linestyle="--",
-            label="on one cached batch",
+            label=words_of("label.cached"),
         )
-    left.set_ylabel("examples/s")
+    left.set_ylabel(words_of("label.examples_per_s"))
     left.set_ylim(min(rates) * 0.7, max(rates + [p.cached_examples_per_s or 0 for p in cached]) * 2)
     times = [point.time_per_step_s * 1e3 for point in data.points]
-    right.plot(sizes, times, color=colour(0), marker="o")
-    right.set_ylabel("ms per step")
+    right.plot(sizes, times, color=BEST, marker="o")
+    right.set_ylabel(words_of("label.ms_per_step"))
     for axes in (left, right):
         _batch_axis(axes, data)
-    canvas.legend(loc="outside upper left", ncols=3)
+    above(canvas, most=3)
 
 
 def _narrow(data: ThroughputData) -> bool:
@@ -148,10 +144,10 @@ def _batch_axis(axes: Axes, data: ThroughputData) -> None:
 
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
-    axes.set_xlabel("batch size")
+    axes.set_xlabel(words_of("label.batch_size"))
     axes.axvline(data.knee, color=EDGE, linestyle="--", linewidth=1)
     axes.annotate(
-        "knee",
+        words_of("label.knee"),
         (data.knee, 1),
         (3, -2),
         xycoords=("data", "axes fraction"),

@@ -17,6 +17,7 @@ from tunewright.present.terminal.screen import say
 from tunewright.stats.spread import Spread
 
 STYLES: dict[str, str] = {"launch": "bold green", "keep": "bold", "undecided": "bold yellow"}
+HELD = "launch.holds_for"  # the code of a caveat: a value that both arms share
 
 
 def print_report(report: LaunchReport, console: Console) -> None:
@@ -46,7 +47,12 @@ def print_launch(launch: Launch) -> None:
         say(f"  {words.printable(reason.text)}")
     if launch.caveats:
         say("what limits it:", style="dim")
-        for caveat in launch.caveats:
+        held = [caveat for caveat in launch.caveats if caveat.code == HELD]
+        others = [caveat for caveat in launch.caveats if caveat.code != HELD]
+        if held:  # every fixed value is one: on one line
+            facts = {"held": [caveat.facts for caveat in held]}
+            others = [*others, Message("launch.all_held", facts)]
+        for caveat in others:
             say(f"  {words.printable(caveat.text)}", style="dim")
 
 
@@ -135,10 +141,10 @@ def print_variances(found: Variances, console: Console) -> None:
         console.print(shown)
     if found.optimism is not None and found.optimism > 0:
         say(Message("variance.optimism", {"size": found.optimism}).text)
-    for name, action in found.missing.items():
-        say(
-            f"not known: {name:<7} -> {words.printable(action.command or action.text)}", style="dim"
-        )
+    for known, actions in (("known roughly", found.rough), ("not known", found.missing)):
+        for name, action in actions.items():
+            how = words.printable(action.command or action.text)
+            say(f"{known}: {name:<7} -> {how}", style="dim")
 
 
 def _evidence(one: Launched) -> Message:

@@ -12,9 +12,10 @@ from tunewright.design.budget import Cost, expected_cost
 from tunewright.design.ranges import Value
 from tunewright.design.round import Round
 from tunewright.errors import NotFound
+from tunewright.execution.known_lengths import known_seconds
 from tunewright.execution.prepare import advice, ready
 from tunewright.execution.workload import Workload
-from tunewright.messages import words
+from tunewright.messages import Message, words
 from tunewright.present.terminal.plain_table import cell, table
 from tunewright.present.terminal.round_page import roles, without_fixed
 from tunewright.search.search import Search
@@ -37,7 +38,8 @@ class Plan:
     left: int  # trials it would run
     workers: int
     cost: Cost | None  # None: no trial has ended yet, so nothing is known
-    advice: tuple[str, ...]
+    cost_from_others: bool  # judged by trials of the same program and length in other rounds
+    advice: tuple[Message, ...]  # how names are read, and what is unwise
     search: str
 
 
@@ -47,6 +49,8 @@ def plan(round: Round, workload: Workload, search: Search, workers: int) -> Plan
     before = recorded(str(workload.store), round.name)
     ended = [trial for trial in before.trials if trial.ended] if before is not None else []
     left = max(0, prepared.trials - len(ended))
+    lengths = [trial.seconds for trial in ended]
+    known = [] if lengths else list(_known(prepared, workload))
     first = [
         (study.label, dict(suggestion.configuration))
         for study in prepared.studies
@@ -59,10 +63,28 @@ def plan(round: Round, workload: Workload, search: Search, workers: int) -> Plan
         len(ended),
         left,
         workers,
-        expected_cost(left, [trial.seconds for trial in ended], workers),
-        advice(prepared, workload),
+        expected_cost(left, lengths or known, workers),
+        bool(known),
+        _advice(prepared, workload),
         search.name,
     )
+
+
+def _advice(round: Round, workload: Workload) -> tuple[Message, ...]:
+    try:
+        with Store.open(workload.store, create=False) as opened:
+            return advice(round, workload, opened)
+    except NotFound:
+        return advice(round, workload)
+
+
+def _known(round: Round, workload: Workload) -> tuple[float, ...]:
+    """How long trials of the same program and length took in other rounds of the store."""
+    try:
+        with Store.open(workload.store, create=False) as store:
+            return known_seconds(store, round, workload.name, workload.meaning)
+    except NotFound:
+        return ()
 
 
 def recorded(store: str, name: str) -> Results | None:
@@ -76,7 +98,7 @@ def recorded(store: str, name: str) -> Results | None:
 
 def print_plan(own: Plan, objective: str, console: Console) -> None:
     """Print the plan."""
-    console.print(Text.assemble((words.printable(own.round.name), "bold"), f"  {own.round.goal}"))
+    console.print(Text.assemble((words.printable(own.round.name), "bold"), f"  {own.round.asks}"))
     for label, text in lines(own, objective):
         console.print(Text.assemble((label.ljust(LABEL), "dim"), text), soft_wrap=True)
     if own.first:
@@ -104,7 +126,7 @@ def lines(own: Plan, objective: str) -> Iterator[tuple[str, str]]:
     for caveat in own.round.caveats:
         yield "caveat", words.printable(caveat)
     for note in own.advice:
-        yield "advice", words.printable(note)
+        yield "advice", words.printable(note.text_for("shell"))
 
 
 def cost_line(own: Plan) -> str:
@@ -116,4 +138,5 @@ def cost_line(own: Plan) -> str:
     clock = words.duration_range(own.cost.low_hours * HOUR_S, own.cost.high_hours * HOUR_S)
     devices = words.duration(own.cost.device_hours * HOUR_S)
     workers = words.count(own.workers, "worker")
-    return f"{clock} with {workers}, {devices} of training in all ({own.left} trials)"
+    source = "; judged by other rounds of this program" if own.cost_from_others else ""
+    return f"{clock} with {workers}, {devices} of training in all ({own.left} trials{source})"

@@ -32,11 +32,12 @@ def print_report(
 
     console.print(Text(words.printable(results.round.name), style="bold"))
     line("asked", answer.asked)
+    line("answer", answer.headline.text, "bold")
     line("trust", answer.trust.text, "bold yellow" if answer.warnings else "")
     for label, text in _pairs(answer, reader):
         line(label, text)
     for note in results.notes:
-        line("note", note)
+        line("note", str(note))
     console.print()
     findings = [*answer.doubts, *answer.fine, *answer.unknown]
     print_checklist(results, findings, console, reader)

@@ -18,14 +18,16 @@ from tunewright.store.results import Results
 from tunewright.store.trial import Status, Trial
 
 MOST_REASONS = 5  # of one status, each on a line
-ORDER: tuple[Status, ...] = ("completed", "infeasible", "failed", "pruned", "running", "pending")
+ORDER: tuple[Status, ...] = (
+    *("completed", "infeasible", "failed", "pruned", "unmeasured", "running", "pending"),
+)
 LABEL = 12  # width of the left column
 
 
 def print_round(results: Results, console: Console) -> None:
     """Print the page: verdict first, table after it, the next commands last."""
     own = results.round
-    name, goal = words.printable(own.name), words.one_line(own.goal)
+    name, goal = words.printable(own.name), words.one_line(own.asks)
     console.print(Text.assemble((name, "bold"), f"  {goal}"))
     console.print(Text(verdict(results)), soft_wrap=True)
     console.print()
@@ -106,7 +108,7 @@ def best_of(results: Results, trials: tuple[Trial, ...]) -> Trial | None:
 
 def remarks(results: Results) -> Iterator[tuple[str, str]]:
     """What limits the conclusions: why trials did not complete, caveats, notes."""
-    for status in ("infeasible", "failed", "pruned"):
+    for status in ("infeasible", "failed", "pruned", "unmeasured"):
         found = reasons(results, status)
         if len(found) > MOST_REASONS:  # words of the training program may differ in each trial
             others = [number for _, numbers in found[MOST_REASONS:] for number in numbers]
@@ -118,7 +120,7 @@ def remarks(results: Results) -> Iterator[tuple[str, str]]:
     if results.round.caveats:
         yield "caveats", "; ".join(words.printable(caveat) for caveat in results.round.caveats)
     for note in results.notes:
-        yield "note", words.one_line(note)
+        yield "note", words.one_line(str(note))
 
 
 def reasons(results: Results, status: Status) -> list[tuple[str, list[int | None]]]:

@@ -9,7 +9,6 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from tunewright.messages import declarations
 from tunewright.present import envelope
 
 PIPED_WIDTH = 200  # nobody resizes a file: leave tables whole for grep
@@ -28,7 +27,7 @@ def sidelines() -> Console:
 
 def say(text: str = "", style: str = "") -> None:
     """One line of an answer; wrapped by the terminal, never cut."""
-    screen().print(Text(declarations.in_project_file(text), style=style), soft_wrap=True)
+    screen().print(Text(text, style=style), soft_wrap=True)
 
 
 def show_json(data: Any) -> None:

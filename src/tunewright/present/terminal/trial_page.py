@@ -9,9 +9,11 @@ from collections.abc import Iterator, Sequence
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from tunewright.messages import words
+from tunewright.messages import Message, words
 from tunewright.present.terminal.plain_table import cell, table
-from tunewright.store.provenance import Provenance
+from tunewright.progress.standing import Standing, standing
+from tunewright.progress.tally import of_total
+from tunewright.store.provenance import EVAL_EVERY, Provenance
 from tunewright.store.read_round import Attempt
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
@@ -19,13 +21,14 @@ from tunewright.stores import History
 
 LABEL = 12
 WIDE = 10.0  # highest over lowest value from which a curve is drawn by its logarithm
+LINES = 60  # of uncommitted changes shown; --json has all that were kept
 TAIL = 20  # lines of a log shown; the rest is in the trial's folder
 
 
 def print_trial(results: Results, trial: Trial, history: History, console: Console) -> None:
     """Print the page of a trial."""
     console.print(Text(headline(results, trial), style="bold"), soft_wrap=True)
-    for label, text in facts(results, trial):
+    for label, text in facts(results, trial, standing(results, trial, history.attempts)):
         _print_pair(console, label, text)
     if history.snapshots:
         last = history.snapshots[-1]
@@ -46,6 +49,12 @@ def print_trial(results: Results, trial: Trial, history: History, console: Conso
         console.print()
         for label, text in origins(history.provenance):
             _print_pair(console, label, text)
+        if history.provenance.diff:
+            console.print()
+            shown = words.printable_lines(history.provenance.diff).splitlines()
+            cut = [Message("trial.diff_cut", {"lines": len(shown) - LINES}).text]
+            lines = shown if len(shown) <= LINES else [*shown[:LINES], *cut]
+            console.print(Text("\n".join(f"  {line}" for line in lines)), soft_wrap=True)
     if trial.status == "failed" and trial.origin is None and not results.imported:
         console.print()
         again = f"tunewright run {words.printable(results.round.name)} --retry-failed"
@@ -62,7 +71,18 @@ def headline(results: Results, trial: Trial) -> str:
     return f"{who} {trial.status}{reason}"
 
 
-def facts(results: Results, trial: Trial) -> Iterator[tuple[str, str]]:
+def running_line(own: Standing) -> str:
+    """How far a running trial is, in words."""
+    parts = ["no step yet" if own.step is None else of_total(own.step, own.total)]
+    parts.append(f"running for {words.duration(own.seconds)}")
+    if own.rate is not None:
+        parts.append(f"{words.number(own.rate)} steps per second")
+    if own.left_s:
+        parts.append(f"about {words.duration(own.left_s)} left")
+    return ", ".join(parts)
+
+
+def facts(results: Results, trial: Trial, now: Standing | None = None) -> Iterator[tuple[str, str]]:
     """Study, rank, time, attempts, memory, seed and folder."""
     if where := place_of(trial.detail):
         yield "where", words.printable(where)
@@ -73,7 +93,9 @@ def facts(results: Results, trial: Trial) -> Iterator[tuple[str, str]]:
     ranked = [t.number for t in results.top(len(results.trials))]
     if trial.number in ranked:
         yield "rank", f"{ranked.index(trial.number) + 1} of {len(ranked)} completed"
-    if trial.attempts:
+    if now is not None:
+        yield "now", running_line(now)
+    if trial.attempts and (now is None or trial.attempts > 1):
         yield "time", f"{words.duration(trial.seconds)} in {words.count(trial.attempts, 'attempt')}"
     if trial.peak_memory_mb is not None:
         yield "memory", f"{words.megabytes(trial.peak_memory_mb)} at most"
@@ -85,8 +107,10 @@ def facts(results: Results, trial: Trial) -> Iterator[tuple[str, str]]:
         yield "repeats", ", ".join(values)
     if results.root and trial.folder and not results.imported:
         yield "folder", words.printable(f"{results.root}/{trial.folder}")
+    if trial.started:
+        yield "program", words.printable(trial.started)
     if trial.command:
-        yield "again", words.printable(trial.command)
+        yield "command" if results.imported else "again", words.printable(trial.command)
 
 
 def place_of(detail: str) -> str:
@@ -163,6 +187,12 @@ def origins(provenance: Provenance) -> Iterator[tuple[str, str]]:
     if provenance.commit:
         changed = ", with uncommitted changes" if provenance.diff else ""
         yield "commit", f"{provenance.commit[:12]}{changed}"
+    if provenance.untracked:
+        yield "untracked", words.printable(", ".join(provenance.untracked))
+    if provenance.left_out:
+        yield "left out", words.printable(", ".join(provenance.left_out))
+    if provenance.settings.get(EVAL_EVERY) is not None:
+        yield "eval_every", str(provenance.settings[EVAL_EVERY])
     packages = "  ".join(f"{name} {version}" for name, version in provenance.packages.items())
     yield "packages", f"python {provenance.python}  {packages}".rstrip()
     devices = ", ".join(provenance.devices)

@@ -39,11 +39,13 @@ from tunewright.probes.throughput.memory_model import MemoryPoint
 from tunewright.probes.throughput.rig import Device, OpenRig, OutOfMemory, ProcessRig, Rig
 from tunewright.probes.throughput.rigs import Rigs
 from tunewright.probes.throughput.size_answer import BatchSizes, concluded, revived
+from tunewright.probes.throughput.size_notes import later_change
 from tunewright.probes.throughput.size_row import measure
 from tunewright.probes.throughput.size_sweep import Plan, sweep, watched
 from tunewright.probes.throughput.subject import Subject, subject_of
 from tunewright.probes.throughput.timing import TimingRule
 from tunewright.probes.throughput.unseen import unseen
+from tunewright.progress.choose import Wanted, lines_for
 from tunewright.store.provenance import digest
 
 MOST = 2**20  # examples per step; nobody trains with more
@@ -65,7 +67,7 @@ def batch_size(
     store: str | Path | None = "tuning.db",
     again: bool = False,
     longest_step_s: float = 20.0,
-    say: Callable[[str], None] = lambda line: None,
+    progress: Wanted = "auto",
 ) -> BatchSizes:
     """Find the batch sizes that fit, the throughput of each, and the one to use.
 
@@ -78,8 +80,8 @@ def batch_size(
     With several `processes` torchrun's variables are set and `batch_size` counts the examples of
     all. `memory_gb` limits the memory, on a CPU too. Measured sizes are kept in `store`
     (a workload's own; None keeps nothing) and are good until model, optimizer, precision, device,
-    processes, example shape or the source of the step change; `again` measures anew. `say`
-    receives lines of progress.
+    processes, example shape or the source of the step change; `again` measures anew.
+    `progress` is as for `tw.run`; every size is a message.
     """
     started = time.monotonic()
     subject = subject_of(what, fixed)
@@ -98,14 +100,14 @@ def batch_size(
     asked.check()
     if subject.kind == "command" and processes > 1:
         raise DesignError("throughput.processes_of_command", processes=processes)
-    return probe_rig(
+    answer = probe_rig(
         opener(subject, processes, memory_gb),
         subject,
         asked,
         cost or Cost(),
         kept_in,
         again=again,
-        say=say,
+        say=lines_for(progress),
         started=started,
         alone=opener(subject, 1, memory_gb) if processes > 1 else None,
         longest=opener(subject_of(what, {**(fixed or {}), **longest}), processes, memory_gb)
@@ -113,6 +115,10 @@ def batch_size(
         else None,
         ahead=_second_needed(subject, asked) and (again or not has_answer(kept_in, subject.name)),
     )
+    later = later_change(
+        kept_in if isinstance(what, Workload) else None, answer.batch_name, answer.chosen
+    )
+    return replace(answer, notes=(*answer.notes, later))
 
 
 @dataclass(frozen=True)

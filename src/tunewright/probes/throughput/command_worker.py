@@ -138,7 +138,9 @@ class CommandWorker:
             case "load":
                 self._about = order
                 os.chdir(order["folder"])
-                self._command = Command(order["command"])
+                self._command = Command(
+                    order["command"], order["booleans"], read=tuple(order["read"])
+                )
                 self._sender.send({"kind": "loaded"})
             case "build":
                 self._build(order["batch_size"])

@@ -14,7 +14,7 @@ import os
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -23,13 +23,15 @@ from tunewright.errors import DesignError, WorkloadError
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
 from tunewright.probes.probe import Answer, as_document
+from tunewright.probes.throughput.input_advice import DataSize, advised
 from tunewright.probes.throughput.largest_size import closing
-from tunewright.probes.throughput.loader_ladder import COPY, Rung, Stage
+from tunewright.probes.throughput.loader_ladder import COPY, PIN, Depth, Loader, Rung, Stage
 from tunewright.probes.throughput.rig import OutOfMemory, ProcessRig, Ran
 from tunewright.probes.throughput.stalls import Stalls, find_stalls
 from tunewright.probes.throughput.subject import EXAMPLE, Subject, subject_of
 from tunewright.probes.throughput.synchronisations import Waits
 from tunewright.probes.throughput.timing import TimingRule, settled
+from tunewright.progress.choose import Wanted, lines_for
 from tunewright.store.store import Store
 
 Verdict = Literal["fine", "watch", "input_bound", "synchronised", "cannot_judge"]
@@ -42,6 +44,9 @@ PROFILED = 10  # steps
 LADDER = (0, 1, 2, 4, 8, 16)
 ALONE = 2  # windows that the loader is watched alone for, at each number of workers and in stages
 ENOUGH = 0.95  # of the best rung: the fewest workers that reach it
+FACTORS = (2, 4, 8)  # batches ahead of each worker; 2 is torch's own
+SHORTER = 0.03  # of the time that a deeper prefetch must save to be advised
+TRACED = 10  # steps
 NO_BATCHES = Message("probe.input_bound.no_batches")
 
 
@@ -65,6 +70,10 @@ class InputBound(Answer):
     enough_workers: int | None  # the fewest with which the input keeps up, if any do
     stalls: Stalls | None
     notes: tuple[Message, ...] = field(default=())
+    depths: tuple[Depth, ...] = ()  # waiting by prefetch factor, where training waits for workers
+    prefetch_factor: int | None = None  # that the training uses now
+    advice: tuple[Message, ...] = ()  # what to change, by what was measured of a stage
+    trace: str = ""  # the file of a profiler's trace, where one was asked for
 
     @property
     def slow_stage(self) -> Stage | None:
@@ -110,11 +119,14 @@ class InputBound(Answer):
 
     @property
     def settings(self) -> Mapping[str, Value]:
-        """More workers, where they would do."""
-        more = self.enough_workers
-        if self.verdict != "input_bound" or more is None or more == self.workers:
+        """More workers, and more batches ahead of each, where they would do."""
+        if self.verdict != "input_bound":
             return {}
-        return {"num_workers": more}
+        found: dict[str, Value] = {}
+        if self.enough_workers is not None and self.enough_workers != self.workers:
+            found["num_workers"] = self.enough_workers
+        deeper = deep_enough(self.depths, self.prefetch_factor)
+        return found if deeper is None else {**found, "prefetch_factor": deeper}
 
     @property
     def missing(self) -> tuple[Message, ...]:
@@ -131,16 +143,20 @@ def input_bound(
     workers: Sequence[int] | None = None,
     processes: int = 1,
     rule: TimingRule | None = None,
+    trace: str | Path | None = None,
     store: str | Path | None = "tuning.db",
-    say: Callable[[str], None] = lambda line: None,
+    progress: Wanted = "auto",
 ) -> InputBound:
     """Find out whether training waits for its data, and why.
 
     `what` is a factory `make_step(batch_size)` or a workload, as for `probes.batch_size`; its
     batches are seen where they come from a `DataLoader`, through `pipeline.fit`, or through
     `probes.watched(batches)`. At least `steps` steps on real input are timed, and as many on one
-    cached batch, then the loader alone with each number of `workers`.
+    cached batch, then the loader alone with each number of `workers`, and where training waits
+    for workers, with more batches ahead of each. `trace` is a file for a profiler's trace of ten
+    steps, which Perfetto opens.
     """
+    say = lines_for(progress)
     subject = subject_of(what, fixed)
     if subject.kind == "command":
         raise WorkloadError("input_bound.command", subject=subject.name, example=EXAMPLE)
@@ -150,38 +166,54 @@ def input_bound(
     ladder = LADDER if workers is None else tuple(workers)
     if any(count < 0 for count in ladder):
         raise DesignError("input_bound.bad_workers", ladder=list(ladder))
+    traced = None if trace is None else Path(trace)
+    if traced is not None and not traced.absolute().parent.is_dir():
+        raise DesignError("input_bound.trace_folder", path=str(traced))
     timing = rule or TimingRule()
-    rungs: list[tuple[int, float]] = []
-    stages: list[tuple[str, float]] = []
+    watched = ALONE * timing.window_s
+    rungs: list[Rung] = []
+    stages: list[Stage] = []
+    depths: list[Depth] = []
     with closing(ProcessRig(subject, processes)) as rig:
         assert isinstance(rig, ProcessRig)
         try:
             rig.build(size)
             settled(lambda windows: rig.run(windows).seconds, timing)
             real, cached = _compared(rig, steps, say)
-            waits = rig.run([PROFILED], count_waits=True).host_waits or Waits(0.0)
+            looked = rig.run([PROFILED], count_waits=True)
+            if traced is not None:
+                rig.trace(TRACED, traced)
         except OutOfMemory as error:
             raise WorkloadError(
                 "input_bound.out_of_memory", subject=subject.name, size=size, error=error
             ) from None
-        own, epoch = rig.workers()
-        if own is not None:
+        loader, free_mb = rig.loader()
+        if loader is not None:
+            own = loader.workers
             usable = sorted({own, *(n for n in ladder if n <= max(_cores(), own))})
             say(Message("probe.progress.loader", {"workers": usable}).text)
-            rungs = rig.climb(usable, ALONE * timing.window_s)
-            stages = rig.stages(ALONE * timing.window_s)
+            rungs = rig.climb(usable, watched)
+            stages = rig.stages(watched)
+            step_s = statistics.median(cached.seconds) / BLOCK
+            loading = own or _fewest(rungs, 1 / step_s) or 0
+            if loading and _waited(real) > WATCH:
+                say(Message("probe.progress.prefetch", {"factors": list(FACTORS)}).text)
+                factors = sorted({*FACTORS, loader.prefetch_factor or FACTORS[0]})
+                depths = rig.depths(loading, factors, step_s, watched)
     answer = concluded(
         subject.name,
         size,
         real,
         cached,
-        waits,
-        [Rung(count, rate) for count, rate in rungs],
-        [Stage(name, spent) for name, spent in stages],
-        own,
-        pinned="pin" in dict(stages),
-        epoch=epoch,
+        looked.host_waits or Waits(0.0),
+        rungs,
+        stages,
+        loader,
+        depths=depths,
+        unused=looked.unused,
+        free_mb=free_mb,
     )
+    answer = replace(answer, trace="" if traced is None else str(traced))
     kept_in = what.store if isinstance(what, Workload) else store
     if kept_in is not None:
         with Store.open(kept_in) as opened:
@@ -197,9 +229,11 @@ def concluded(
     waits: Waits,
     ladder: Sequence[Rung],
     stages: Sequence[Stage],
-    workers: int | None,
-    pinned: bool = False,
-    epoch: int | None = None,
+    loader: Loader | None,
+    *,
+    depths: Sequence[Depth] = (),
+    unused: Mapping[str, float] | None = None,
+    free_mb: float | None = None,
 ) -> InputBound:
     """The verdict from windows of 50 steps on real input and as many on a cached batch."""
     from tunewright.pipeline.throughput import Throughput
@@ -223,8 +257,9 @@ def concluded(
     if verdict == "fine" and copy_s * steps > BOUND * seconds:
         verdict = "watch"
     needed = len(cached.seconds) * BLOCK / sum(cached.seconds)  # batches per second
-    # without workers loading and training take turns: it never keeps up
-    keeps_up = [rung.workers for rung in ladder if rung.workers and rung.batches_per_s >= needed]
+    fewest, workers = _fewest(ladder, needed), None if loader is None else loader.workers
+    held = None if loader is None else loader.examples_mb
+    data = None if held is None or free_mb is None else DataSize(held, free_mb)
     stalls = find_stalls(each) if share is not None and share > WATCH else None
     return InputBound(
         subject,
@@ -238,14 +273,47 @@ def concluded(
         tuple(ladder),
         tuple(stages),
         workers,
-        min(keeps_up) if keeps_up else _best(ladder),
+        _best(ladder) if fewest is None else fewest,
         stalls,
         (
-            *_notes(ladder, keeps_up, needed, verdict),
-            *_stall_notes(stalls, workers, epoch),
-            *_copy_notes(copy_s, seconds / steps, pinned),
+            *_notes(ladder, fewest, needed, verdict),
+            *_stall_notes(stalls, loader),
+            *_copy_notes(copy_s, seconds / steps, any(stage.name == PIN for stage in stages)),
         ),
+        tuple(depths),
+        None if loader is None else loader.prefetch_factor,
+        advised(stages, unused or {}, data) if verdict == "input_bound" else (),
     )
+
+
+def deep_enough(depths: Sequence[Depth], own: int | None) -> int | None:
+    """The fewest batches ahead that surely save time over the training's own; None if none do.
+
+    >>> deep_enough([Depth(2, 0.30), Depth(4, 0.10), Depth(8, 0.095)], own=None)
+    4
+    """
+    waits = {depth.prefetch_factor: depth.waiting_share for depth in depths}
+    now = waits.get(own or FACTORS[0])
+    if now is None:
+        return None
+    least = min(waits.values())
+    if now - least < SHORTER:
+        return None
+    return min(factor for factor, share in waits.items() if share < least + SHORTER / 2)
+
+
+def _waited(ran: Ran) -> float:
+    """The share of the time spent on waiting for batches."""
+    return sum(wait for window in ran.waits for wait in window) / sum(ran.seconds)
+
+
+def _fewest(ladder: Sequence[Rung], needed: float) -> int | None:
+    """The fewest workers that load as many batches per second as training can take.
+
+    Without workers loading and training take turns, so that none never keeps up.
+    """
+    found = (rung.workers for rung in ladder if rung.workers and rung.batches_per_s >= needed)
+    return min(found, default=None)
 
 
 def _compared(rig: ProcessRig, steps: int, say: Callable[[str], None]) -> tuple[Ran, Ran]:
@@ -284,25 +352,25 @@ def _best(ladder: Sequence[Rung]) -> int | None:
 
 def _notes(
     ladder: Sequence[Rung],
-    keeps_up: Sequence[int],
+    fewest: int | None,
     needed: float,
     verdict: Verdict,
 ) -> list[Message]:
-    if not ladder or keeps_up or verdict != "input_bound":
+    if not ladder or fewest is not None or verdict != "input_bound":
         return []
     best = max((rung.batches_per_s for rung in ladder if rung.workers), default=0.0)
     facts = {"needed": needed, "best": best}
     return [Message("probe.input_bound.no_workers_keep_up", facts)]
 
 
-def _stall_notes(stalls: Stalls | None, workers: int | None, epoch: int | None) -> list[Message]:
+def _stall_notes(stalls: Stalls | None, loader: Loader | None) -> list[Message]:
     if stalls is None:
         return []
     facts = {
         "every": stalls.every,
         "ms": stalls.seconds * 1e3,
-        "at_epoch": epoch is not None and stalls.every == epoch,
-        "workers": workers,
+        "at_epoch": loader is not None and stalls.every == loader.epoch,
+        "workers": None if loader is None else loader.workers,
     }
     return [Message("probe.input_bound.stalls", facts)]
 

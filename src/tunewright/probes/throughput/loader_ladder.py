@@ -14,8 +14,10 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from tunewright.probes.throughput.stage_traits import TRIED, batched_speedup, same_again, size_of
+
 WARMING = 2  # batches before the clock starts: workers have to come up
-COPY = "copy to the device"
+PIN, COPY = "pin", "copy to the device"
 TRANSFORMS = ("transform", "transforms")  # where datasets keep them, by torchvision's custom
 
 
@@ -33,16 +35,48 @@ class Stage:
 
     name: str
     seconds_per_batch: float
+    waiting_share: float | None = None  # of its time off the processor: it waits for data
+    same_again: bool | None = None  # whether it gives the same result twice; None: not known
+    batched_speedup: float | None = None  # on a stack of examples, if the result is the same
 
 
-def workers_of(loader: Any) -> tuple[int | None, int | None]:
-    """How many workers a loader has, and the batches of its epoch; None where there is none."""
+@dataclasses.dataclass(frozen=True)
+class Depth:
+    """How long training would wait for the loader at a number of batches loaded ahead."""
+
+    prefetch_factor: int  # batches ahead of each worker
+    waiting_share: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Loader:
+    """The DataLoader that the training iterates."""
+
+    workers: int
+    epoch: int | None = None  # batches; None: without an end
+    prefetch_factor: int | None = None  # None without workers
+    examples_mb: float | None = None  # of the whole data set, as its examples leave it
+
+
+def described(loader: Any) -> Loader | None:
+    """What a loader is set to; None where there is none."""
     if loader is None:
-        return None, None
+        return None
     try:
-        return int(loader.num_workers), len(loader)
+        epoch = len(loader)
     except TypeError:  # without an end
-        return int(loader.num_workers), None
+        epoch = None
+    return Loader(int(loader.num_workers), epoch, loader.prefetch_factor, _examples_mb(loader))
+
+
+def waits_at(
+    loader: Any, workers: int, factors: Sequence[int], step_s: float, seconds: float
+) -> list[Depth]:
+    """How long a training that takes a batch every `step_s` waits, at each prefetch factor."""
+    return [
+        Depth(factor, _waiting(_with_workers(loader, workers, factor), step_s, seconds))
+        for factor in factors
+    ]
 
 
 def climb(loader: Any, workers: Sequence[int], seconds: float) -> list[tuple[int, float]]:
@@ -52,8 +86,8 @@ def climb(loader: Any, workers: Sequence[int], seconds: float) -> list[tuple[int
     return [(count, _rate(_with_workers(loader, count), seconds)) for count in workers]
 
 
-def stages_of(loader: Any, seconds: float, device: Any = None) -> list[tuple[str, float]]:
-    """Seconds per batch of each stage, in the order in which they happen.
+def stages_of(loader: Any, seconds: float, device: Any = None) -> list[Stage]:
+    """What each stage takes and is like, in the order in which they happen.
 
     The last, of a batch that is not on the device already, is its copy there, waited for.
     """
@@ -64,6 +98,7 @@ def stages_of(loader: Any, seconds: float, device: Any = None) -> list[tuple[str
     steps = _chain(loader.dataset)
     names = [name for name, _ in steps]
     spent = dict.fromkeys([*names, "collate"], 0.0)
+    worked = dict.fromkeys(names, 0.0)  # on the processor
     pins = bool(loader.pin_memory)
     count, until = 0, time.perf_counter() + seconds
     while count < 2 or (time.perf_counter() < until and count < 100):
@@ -71,8 +106,9 @@ def stages_of(loader: Any, seconds: float, device: Any = None) -> list[tuple[str
         for place in batch:
             value: Any = place
             for name, stage in steps:
-                before = time.perf_counter()
+                before, busy = time.perf_counter(), time.process_time()
                 value = stage(value)
+                worked[name] += time.process_time() - busy
                 spent[name] += time.perf_counter() - before
             examples.append(value)
         before = time.perf_counter()
@@ -81,22 +117,54 @@ def stages_of(loader: Any, seconds: float, device: Any = None) -> list[tuple[str
         if pins:
             before = time.perf_counter()
             made = _pinned(made)
-            spent["pin"] = spent.get("pin", 0.0) + time.perf_counter() - before
+            spent[PIN] = spent.get(PIN, 0.0) + time.perf_counter() - before
         if device is not None:
             before = time.perf_counter()
             if _copied(made, device, pins):
                 _wait(device)
                 spent[COPY] = spent.get(COPY, 0.0) + time.perf_counter() - before
         count, batch = count + 1, next(places, batch)
-    return [(name, total / count) for name, total in spent.items()]
+    traits = _traits(loader.dataset, list(batch)) if count else {}
+    return [
+        Stage(
+            name,
+            total / count,
+            max(0.0, 1 - worked[name] / total) if total > 0 and name in worked else None,
+            *traits.get(name, (None, None)),
+        )
+        for name, total in spent.items()
+    ]
+
+
+def _traits(dataset: Any, places: Sequence[Any]) -> dict[str, tuple[bool | None, float | None]]:
+    """Of each stage: whether it gives the same again, and how much faster it is on a batch."""
+    (first, read), *_ = chain = _chain(dataset)
+    found: dict[str, tuple[bool | None, float | None]] = {
+        first: (same_again(read, places[0]), None)
+    }
+    values = [read(place) for place in places[:TRIED]]
+    for (name, _), part in zip(chain[1:], _parts(dataset), strict=True):
+        found[name] = (same_again(part, values[0]), batched_speedup(part, values))
+        values = [part(value) for value in values]
+    return found
+
+
+def _examples_mb(loader: Any) -> float | None:
+    """What all examples take, by the first one; None where it cannot be seen."""
+    if _is_stream(loader.dataset):
+        return None
+    try:
+        one, count = size_of(loader.dataset[0]), len(loader.dataset)
+    except Exception:  # of a program: no length, or no such place
+        return None
+    return None if one is None else one * count / 2**20
 
 
 def _chain(dataset: Any) -> list[tuple[str, Callable[[Any], Any]]]:
     """The stages of one example. What has transforms is read without them, then transformed."""
-    transform = next((t for n in TRANSFORMS if (t := getattr(dataset, n, None)) is not None), None)
-    if transform is None or not callable(transform):
+    parts = _parts(dataset)
+    if not parts:
         return [("read", dataset.__getitem__)]
-    parts = list(getattr(transform, "transforms", None) or [transform])
     seen: dict[int, Any] = {}
 
     def read(place: Any) -> Any:
@@ -116,6 +184,14 @@ def _chain(dataset: Any) -> list[tuple[str, Callable[[Any], Any]]]:
     last_name, last = chain[-1]
     chain[-1] = (last_name, lambda value: whole(last(value)))
     return chain
+
+
+def _parts(dataset: Any) -> list[Callable[[Any], Any]]:
+    """The transforms of a dataset, one by one; none where it has none."""
+    transform = next((t for n in TRANSFORMS if (t := getattr(dataset, n, None)) is not None), None)
+    if transform is None or not callable(transform):
+        return []
+    return list(getattr(transform, "transforms", None) or [transform])
 
 
 class _Bare:
@@ -159,7 +235,7 @@ def _is_stream(dataset: Any) -> bool:
     return isinstance(dataset, IterableDataset) or not hasattr(dataset, "__getitem__")
 
 
-def _with_workers(loader: Any, workers: int) -> Any:
+def _with_workers(loader: Any, workers: int, prefetch_factor: int | None = None) -> Any:
     from torch.utils.data import DataLoader
 
     given: dict[str, Any] = {
@@ -172,7 +248,7 @@ def _with_workers(loader: Any, workers: int) -> Any:
     if workers:  # as the training has them; a loader without workers refuses them
         given |= {
             "persistent_workers": loader.persistent_workers,
-            "prefetch_factor": loader.prefetch_factor,
+            "prefetch_factor": prefetch_factor or loader.prefetch_factor,
             "timeout": loader.timeout,
         }
     if _is_stream(loader.dataset):
@@ -195,6 +271,21 @@ def _rate(loader: Any, seconds: float) -> float:
         if time.perf_counter() - started >= seconds and count >= 3:
             break
     return count / (time.perf_counter() - started)
+
+
+def _waiting(loader: Any, step_s: float, seconds: float) -> float:
+    """The share of its time that a step of this length waits for the loader, after a while."""
+    batches = itertools.chain.from_iterable(loader for _ in itertools.count())
+    for _ in itertools.islice(batches, WARMING + int(loader.num_workers)):
+        time.sleep(step_s)
+    started, waited, count = time.perf_counter(), 0.0, 0
+    while count < 3 or time.perf_counter() - started < seconds:
+        before = time.perf_counter()
+        next(batches)
+        waited += time.perf_counter() - before
+        time.sleep(step_s)
+        count += 1
+    return waited / (time.perf_counter() - started)
 
 
 def _pinned(made: Any) -> Any:

@@ -31,10 +31,11 @@ from tunewright.execution.processes.shipping import Shipment, receive
 from tunewright.execution.processes.worker import perish
 from tunewright.probes.throughput import tap
 from tunewright.probes.throughput.identity import Looking, identity
-from tunewright.probes.throughput.loader_ladder import climb, stages_of, workers_of
+from tunewright.probes.throughput.loader_ladder import climb, described, stages_of, waits_at
 from tunewright.probes.throughput.machine_memory import available_mb
 from tunewright.probes.throughput.step_handle import ProbeHandle
 from tunewright.probes.throughput.synchronisations import Counting
+from tunewright.probes.throughput.used_keys import UsedKeys
 
 MEGABYTE = 2**20
 LITTLE = 0.002  # of a GPU's memory, which need not be looked for
@@ -67,6 +68,8 @@ class ProbeWorker:
         self._seconds: list[float] = []
         self._waits: list[list[float]] = []
         self._counting: Counting | None = None
+        self._tracing: Any = None  # a running profiler, and where its trace goes
+        self._trace = ""
 
     def work(self) -> NoReturn:
         """Obey until the rig goes away."""
@@ -188,21 +191,37 @@ class ProbeWorker:
                 self._windows = [(steps, cached) for steps, cached in order["windows"]]
                 self._ordered = sum(steps for steps, _ in self._windows)
                 self._seconds, self._waits = [], []
-                if order["count_waits"] and "torch" in sys.modules:
-                    self._counting = Counting()
+                if order["count_waits"]:
+                    self._tap.used = UsedKeys()
+                    self._counting = Counting() if "torch" in sys.modules else None
+                self._begin_trace(order.get("trace", ""))
                 self._begin_window()
             case "identify":
                 seen = identity(self._looking, int(os.environ.get("WORLD_SIZE", "1")))
                 self._sender.send({"kind": "identified", "identity": seen})
-            case "workers":
-                found, epoch = workers_of(self._tap.loader)
-                self._sender.send({"kind": "workers", "workers": found, "epoch": epoch})
+            case "loader":
+                seen_loader = described(self._tap.loader)
+                known = None if seen_loader is None else asdict(seen_loader)
+                free = available_mb(memory.own_peak_mb() or 0.0)
+                self._sender.send({"kind": "loader", "loader": known, "free_mb": free})
+            case "depths":
+                asked = (order[name] for name in ("workers", "factors", "step_s", "seconds"))
+                depths = [asdict(one) for one in waits_at(self._tap.loader, *asked)]
+                self._sender.send({"kind": "depths", "depths": depths})
             case "climb":
                 rates = climb(self._tap.loader, order["workers"], order["seconds"])
                 self._sender.send({"kind": "climbed", "rates": rates})
             case "stages":
                 told = stages_of(self._tap.loader, order["seconds"], _device())
-                self._sender.send({"kind": "staged", "stages": told})
+                self._sender.send({"kind": "staged", "stages": [asdict(one) for one in told]})
+
+    def _begin_trace(self, path: str) -> None:
+        """Start a profiler where a trace is asked for; rank 0 alone writes one."""
+        if not path or "torch" not in sys.modules or os.environ.get("RANK", "0") != "0":
+            return
+        from tunewright.pipeline.trace import started
+
+        self._tracing, self._trace = started(_device()), path
 
     def _begin_window(self) -> None:
         assert self._tap is not None
@@ -224,9 +243,17 @@ class ProbeWorker:
         if self._counting is not None:
             waits = asdict(self._counting.stop(self._ordered))
             self._counting = None
+        unused: dict[str, float] = {}
+        if self._tap is not None and self._tap.used is not None:
+            unused, self._tap.used = self._tap.used.unused, None
+        if self._tracing is not None:
+            self._tracing.stop()
+            self._tracing.export_chrome_trace(self._trace)
+            self._tracing = None
         self._sender.send(
             {
                 "kind": "ran",
+                "unused": unused,
                 "seconds": self._seconds,
                 "waits": self._waits,
                 "host_waits": waits,

@@ -13,8 +13,8 @@ import os
 import selectors
 import tempfile
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -23,6 +23,7 @@ from tunewright.execution.command import Command
 from tunewright.execution.processes import memory, process_tree
 from tunewright.execution.processes.frames import Head, encoded
 from tunewright.execution.processes.shipping import ship
+from tunewright.probes.throughput.loader_ladder import Depth, Loader, Rung, Stage
 from tunewright.probes.throughput.rig_member import LOOK_S, Member, environment_of, free_port
 from tunewright.probes.throughput.subject import Subject
 from tunewright.probes.throughput.synchronisations import Waits
@@ -61,6 +62,7 @@ class Ran:
     peak_mb: float | None  # of the fullest device; on a CPU of all processes; None: unknown
     reserved_mb: float | None  # the same with what the allocator holds in reserve
     host_waits: Waits | None = None  # where it was asked for
+    unused: Mapping[str, float] = field(default_factory=dict)  # entries of a batch, by their bytes
 
 
 class Rig(Protocol):
@@ -157,6 +159,7 @@ class ProcessRig:
             self._together([head["peak_mb"] for head in told]),
             self._together([head["reserved_mb"] for head in told]),
             found,
+            told[0].get("unused", {}),
         )
 
     def identify(self) -> dict[str, str]:
@@ -164,20 +167,40 @@ class ProcessRig:
         found: dict[str, str] = self._order({"kind": "identify"})[0]["identity"]
         return found
 
-    def workers(self) -> tuple[int | None, int | None]:
-        """Of the DataLoader that the training iterates, the workers and the batches of an epoch."""
-        told = self._order({"kind": "workers"})[0]
-        return told["workers"], told["epoch"]
+    def trace(self, steps: int, path: Path) -> None:
+        """Do steps under a profiler, whose trace rank 0 writes to a file."""
+        self._order(
+            {
+                "kind": "run",
+                "windows": [(steps, False)],
+                "count_waits": False,
+                "trace": str(path.absolute()),
+            }
+        )
 
-    def climb(self, workers: Sequence[int], seconds: float) -> list[tuple[int, float]]:
+    def loader(self) -> tuple[Loader | None, float | None]:
+        """The DataLoader that the training iterates, and the memory free for its data in MB."""
+        told = self._order({"kind": "loader"})[0]
+        known = told["loader"]
+        return None if known is None else Loader(**known), told["free_mb"]
+
+    def climb(self, workers: Sequence[int], seconds: float) -> list[Rung]:
         """Batches per second of the input pipeline alone at each number of workers."""
         told = self._order({"kind": "climb", "workers": list(workers), "seconds": seconds})
-        return [(count, rate) for count, rate in told[0]["rates"]]
+        return [Rung(count, rate) for count, rate in told[0]["rates"]]
 
-    def stages(self, seconds: float) -> list[tuple[str, float]]:
-        """Seconds per batch of each stage of the input pipeline."""
+    def depths(
+        self, workers: int, factors: Sequence[int], step_s: float, seconds: float
+    ) -> list[Depth]:
+        """How long steps of this length wait for the loader at each prefetch factor."""
+        asked = {"workers": workers, "factors": list(factors), "step_s": step_s}
+        told = self._order({"kind": "depths", "seconds": seconds, **asked})
+        return [Depth(**one) for one in told[0]["depths"]]
+
+    def stages(self, seconds: float) -> list[Stage]:
+        """What each stage of the input pipeline takes and is like."""
         told = self._order({"kind": "stages", "seconds": seconds})
-        return [(name, spent) for name, spent in told[0]["stages"]]
+        return [Stage(**one) for one in told[0]["stages"]]
 
     def rest(self) -> float:
         """Give back what was built; the largest share of a device's memory that stayed behind."""
@@ -285,7 +308,9 @@ class ProcessRig:
 def _shipped(subject: Subject) -> tuple[Head, bytes]:
     """What the processes are to load."""
     if isinstance(subject.function, Command):
-        return {"command": subject.function.template, "folder": os.getcwd()}, b""
+        own = subject.function
+        about = {"command": own.template, "booleans": own.booleans, "read": list(own.read)}
+        return {**about, "folder": os.getcwd()}, b""
     shipment = ship(subject.function)
     head = {"path": shipment.path, "folder": shipment.folder}
     return {**head, "module": shipment.module, "name": shipment.name}, shipment.pickled

@@ -14,6 +14,7 @@ from tunewright.probes.throughput.cost import Cost, SizeCost, costs, least_price
 from tunewright.probes.throughput.knee import GAIN, gain
 from tunewright.probes.throughput.largest_size import Largest
 from tunewright.probes.throughput.memory_model import MemoryModel, MemoryPoint
+from tunewright.probes.throughput.size_notes import size_notes
 from tunewright.probes.throughput.size_row import SizeRow, from_data
 
 
@@ -54,8 +55,15 @@ class BatchSizes(Answer):
             "largest": self.largest.batch_size,
             "limit_found": self.largest.how in ("memory model", "doubling"),
             "longest": self.largest.longest,
+            "provisional": self.provisional,
         }
         return Message("probe.batch_size.chosen", facts)
+
+    @property
+    def provisional(self) -> bool:
+        """Whether something other than arithmetic limits the steps: fix it, then probe again."""
+        stalled = any(note.code == "probe.batch_size.not_doubling" for note in self.notes)
+        return stalled or self.bottleneck.kind != "none"
 
     @property
     def _beyond(self) -> SizeRow | None:
@@ -118,7 +126,7 @@ def concluded(
         dict(identity),
         processes,
         efficiency,
-        tuple(_notes(rows, best, largest, cost, priced)),
+        tuple(size_notes(rows, best, largest, cost, priced, processes, efficiency)),
         0.0,
     )
 
@@ -128,28 +136,6 @@ def _change(before: SizeRow, after: SizeRow) -> dict[str, Any]:
     more = after.rate.examples_per_s / before.rate.examples_per_s - 1
     unsure = gain(before.rate, after.rate)[0] >= GAIN
     return {"batch_size": after.batch_size, "gain": more, "unsure": unsure}
-
-
-def _notes(
-    rows: Sequence[SizeRow],
-    best: int,
-    largest: Largest,
-    cost: Cost,
-    priced: Sequence[SizeCost],
-) -> list[Message]:
-    notes = [Message("probe.batch_size.accumulation")]
-    if largest.how == "not limited" and best == rows[-1].batch_size > 1:
-        notes.append(Message("probe.batch_size.unused", {"batch_size": best}))
-    if largest.how == "step time":
-        notes.append(Message("probe.batch_size.too_slow", {"batch_size": largest.batch_size}))
-    if largest.reason:
-        notes.append(Message("probe.batch_size.refused", {"reason": largest.reason}))
-    unsteady = [row.batch_size for row in rows if not row.timing.steady]
-    if unsteady:
-        notes.append(Message("probe.batch_size.unsteady", {"sizes": unsteady}))
-    if cost.budget is not None and least_time(priced, cost.budget) is None:
-        notes.append(Message("probe.batch_size.over_budget", {"budget": cost.budget}))
-    return notes
 
 
 def revived(document: Mapping[str, Any], cost: Cost) -> BatchSizes:

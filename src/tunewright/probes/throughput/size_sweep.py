@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -65,7 +66,13 @@ def sweep(
             twice.add(size)
             rows[size] = rows[size].pooled(measured(size, turn=1))
 
-    for size in plan.sizes or _doublings(plan.smallest, largest.batch_size):
+    sizes = list(plan.sizes or _doublings(plan.smallest, largest.batch_size))
+    began = time.monotonic()
+    for done, size in enumerate(sizes):
+        if done:
+            per_size = (time.monotonic() - began) / done
+            left = {"done": done, "most": len(sizes), "seconds": (len(sizes) - done) * per_size}
+            say(Message("probe.progress.left", left).text)
         if size > largest.batch_size and not (plan.sizes and largest.may_be_larger):
             say(Message("probe.progress.does_not_fit", {"batch_size": size}).text)
             break

@@ -19,6 +19,8 @@ from tunewright.seeds import seeds
 class ProbeHandle:
     """One training as a probe drives it; `pace` is called before each step and may end it."""
 
+    endless = True  # however many steps the program asks for
+
     def __init__(
         self, configuration: Mapping[str, Value], folder: Path, pace: Callable[[], None]
     ) -> None:
@@ -54,7 +56,7 @@ class ProbeHandle:
         """Never."""
         return False
 
-    def save(self, state: object, step: int | None = None) -> None:
+    def save(self, state: object, step: int | None = None, *, best: int | None = None) -> None:
         """Nothing is kept."""
 
     def resumed_at(self, step: int) -> None:

@@ -110,6 +110,7 @@ def _of_workload(workload: Workload, fixed: dict[str, Value]) -> Subject:
             "throughput.workload_lacks", shown=shown, lacking=list(lacking), first=lacking[0]
         )
     if isinstance(workload.train, Command):
+        fixed = {**{n: v for n, v in accepts.defaults.items() if n != name}, **fixed}
         return Subject(
             workload.train, "command", shown, name, fixed, eval_every=workload.eval_every
         )

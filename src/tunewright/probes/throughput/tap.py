@@ -11,6 +11,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
+from tunewright.probes.throughput.used_keys import UsedKeys
+
 Item = TypeVar("Item")
 
 
@@ -22,6 +24,7 @@ class Tap:
         self.cached = False  # answer with the first batch, at no cost
         self.waits: list[float] = []  # seconds waited for each batch since the last look
         self.loader: Any = None  # the DataLoader that was iterated last
+        self.used: UsedKeys | None = None  # notes which entries of a batch are asked for
         self._inside = False
 
     def next(self, ask: Callable[[], Item], kept: list[Item]) -> Item:
@@ -30,7 +33,7 @@ class Tap:
             return ask()
         if self.cached and kept:
             self.waits.append(0.0)
-            return kept[0]
+            return self._shown(kept[0])
         before = time.perf_counter()
         self._inside = True
         try:
@@ -40,7 +43,10 @@ class Tap:
         self.waits.append(time.perf_counter() - before)
         if not kept:
             kept.append(item)
-        return item
+        return self._shown(item)
+
+    def _shown(self, item: Item) -> Item:
+        return item if self.used is None else self.used.noted(item)
 
 
 _active: Tap | None = None

@@ -1,0 +1,230 @@
+r"""Patterns for a log that looks like measurements, proposed when a program has logged nothing.
+
+    "step 0: train loss 4.1820, val loss 4.1823"
+    -> \bstep\s+(?P<step>\d+):\s+train\s+loss\s+(?P<train_loss>[-+.\w]+),\s+val\s+loss\s+...
+
+Numbers that follow a metric's name are metrics, the number that follows `step`, `iter` or `epoch`
+is the step. What is proposed was tried on the log: it reads it, and steps do not go back.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from tunewright.execution.line_patterns import COLOURS, LONGEST, STEP, LineReader, problems
+
+WHOLE = r"\d+"
+NUMBER = r"[-+.\w]+"  # in a pattern: also nan, inf and 1e-3
+ANY = r".*?"
+FULL = r"100%\|"
+MOST_LINES = 400  # of the log that are looked at
+MOST = 3  # patterns
+FOUND = re.compile(
+    r"(?<![\w.])[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?(?![\w.]*\w)|(?<!\w)(?:nan|inf)(?!\w)"
+)
+BREAKS = re.compile(r"[^\w\s./@-]|\s-+\s|\s{3,}|\t")  # a name does not reach across these
+STEPS = ("step", "steps", "iter", "iters", "iteration", "global_step", "it", "update", "epoch")
+HINTS = re.compile(
+    r"(?:^|_)(?:loss|acc|accuracy|err|error|ppl|perplexity|f1|auc|bleu|rouge\w*|mae|mse|rmse|score|reward"
+    r"|return|precision|recall|iou|map|nll|bpb|bpc|wer|cer|metric|r2)\d*(?:$|_)"
+)
+ALONG = re.compile(r"(^|_)(lr|learning_rate|grad_norm|norm)$")  # worth reading with a metric
+QUALIFIERS = {
+    *("train", "training", "val", "valid", "validation", "eval", "evaluation", "test", "dev"),
+    *("best", "avg", "average", "mean", "running", "total", "top", "top1", "top5", "ema"),
+}
+SAME = {"valid": "val", "validation": "val", "eval": "val", "evaluation": "val", "dev": "val"}
+SAME |= {"acc": "accuracy", "err": "error", "training": "train", "ppl": "perplexity"}
+
+
+@dataclass(frozen=True)
+class Field:
+    """A number of a line that a pattern captures."""
+
+    name: str
+    key: str  # as the line writes it
+    begin: int  # where the key begins
+    number: int  # where the number begins ...
+    end: int  # ... and ends
+    value: float
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line with the fields that were found in it."""
+
+    text: str
+    fields: tuple[Field, ...]
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The names of its metrics, in order."""
+        return tuple(field.name for field in self.fields if field.name != STEP)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all its fields, in order."""
+        return tuple(field.name for field in self.fields)
+
+
+def propose(log: str, metric: str) -> tuple[str, ...]:
+    """Patterns that read this log, those with the metric first; none if it has no measurements.
+
+    >>> propose("step 0: val loss 4.1823\\nstep 10: val loss 3.9", "val_loss")
+    ('\\\\bstep\\\\s+(?P<step>\\\\d+):\\\\s+val\\\\s+loss\\\\s+(?P<val_loss>[-+.\\\\w]+)',)
+    """
+    texts = [COLOURS.sub("", one).strip() for one in re.split(r"[\r\n]+", log)]
+    texts = [one for one in texts if one and len(one) <= LONGEST][:MOST_LINES]
+    lines = [line for text in texts if (line := _line(text, metric)).fields]
+    groups: dict[tuple[str, ...], list[Line]] = {}
+    for line in lines:
+        if line.metrics:
+            groups.setdefault(line.names, []).append(line)
+    ranked = sorted(groups.items(), key=lambda one: (metric not in one[0], -len(one[1])))
+    chosen: list[str] = []
+    if ranked and STEP not in ranked[0][0]:
+        chosen += _clock(lines, ranked)
+    for names, own in ranked:
+        if len(chosen) == MOST:
+            break
+        if not set(names) - {STEP} - _names(chosen):
+            continue  # another line has them already
+        pattern = _pattern(own)
+        if pattern and _reads([*chosen, pattern], texts):
+            chosen.append(pattern)
+    return tuple(chosen) if _names(chosen) - {STEP} and _reads(chosen, texts) else ()
+
+
+def _names(patterns: Iterable[str]) -> set[str]:
+    return {name for pattern in patterns for name in re.compile(pattern).groupindex}
+
+
+def _clock(
+    lines: Sequence[Line], ranked: Sequence[tuple[tuple[str, ...], list[Line]]]
+) -> list[str]:
+    """A pattern that counts for lines without a step: one of steps alone, else the commonest."""
+    alone = [line for line in lines if line.names == (STEP,)]
+    if alone and (pattern := _pattern(alone)):
+        return [pattern]
+    if any(STEP in names for names, _ in ranked):
+        return []  # a line with metrics has the step
+    commonest = max(ranked, key=lambda one: len(one[1]))[1]
+    pattern = _pattern(commonest)
+    return [pattern] if pattern else []
+
+
+def _reads(patterns: Sequence[str], texts: Sequence[str]) -> bool:
+    """Whether the patterns are fine, read something, and steps do not go back."""
+    if any(True for _ in problems([*patterns, "(?P<any>x)"])):  # a step alone may come first
+        return False
+    reader, last, some = LineReader(patterns), 0, False
+    for text in texts:
+        reading = reader.read(text)
+        if reading is None:
+            continue
+        if reading.step < last:
+            return False
+        last, some = reading.step, True
+    return some
+
+
+# ---- one line
+
+
+def _line(text: str, metric: str) -> Line:
+    found: list[Field] = []
+    end = 0
+    for match in FOUND.finditer(text):
+        field = _field(text, end, match, metric)
+        if field is not None and field.name not in {one.name for one in found}:
+            found.append(field)
+        end = match.end()
+    if all(ALONG.search(one.name) or one.name == STEP for one in found):
+        found = [one for one in found if one.name == STEP]  # a rate alone is no measurement
+    return Line(text, tuple(found))
+
+
+def _field(text: str, begin: int, match: re.Match[str], metric: str) -> Field | None:
+    """The field of a number, by the words between the number before and this one."""
+    between = text[begin : match.start()]
+    trimmed = between.rstrip(" \t:='\"")
+    if not trimmed or len(trimmed) == len(between):
+        return None
+    parts = list(BREAKS.finditer(trimmed))
+    start = parts[-1].end() if parts else 0
+    words = list(re.finditer(r"[A-Za-z][\w./@-]*", trimmed[start:]))
+    if not words or words[-1].end() != len(trimmed[start:]):
+        return None
+    named = _named([word.group() for word in words], match.group(), metric)
+    if named is None:
+        return None
+    name, used = named
+    first = begin + start + words[-used].start()
+    key = text[first : begin + len(trimmed)]
+    return Field(name, key, first, match.start(), match.end(), float(match.group()))
+
+
+def _named(words: list[str], number: str, metric: str) -> tuple[str, int] | None:
+    """The metric's name (or `step`) in the last of these words, and how many of them are used."""
+    last = _plain(words[-1])
+    if last in STEPS and number.isdigit():
+        return STEP, 1
+    used = 1
+    while used < len(words) and _plain(words[-used - 1]) in QUALIFIERS:
+        used += 1
+    name = "_".join(_plain(word) for word in words[-used:])
+    if _alike(name, metric) and metric.isidentifier():
+        return metric, used
+    hinted = HINTS.search(name) or ALONG.search(name)
+    return (name, used) if hinted and name.isidentifier() and name != STEP else None
+
+
+def _plain(word: str) -> str:
+    return re.sub(r"\W+", "_", word).strip("_").lower()
+
+
+def _alike(name: str, metric: str) -> bool:
+    def canonical(text: str) -> list[str]:
+        return [SAME.get(part, part) for part in _plain(text).split("_")]
+
+    return canonical(name) == canonical(metric)
+
+
+# ---- several lines of one kind
+
+
+def _pattern(lines: Sequence[Line]) -> str:
+    """One pattern for lines with the same fields; empty if they differ too much."""
+    made = r"\b"
+    full = any("100%|" in line.text for line in lines)
+    lines = [line for line in lines if not full or "100%|" in line.text]
+    begins = [line.fields[0].begin for line in lines]
+    for place, field in enumerate(lines[0].fields):
+        ends = [line.fields[place].number for line in lines]
+        between = {_literal(line.text[b:e]) for line, b, e in zip(lines, begins, ends, strict=True)}
+        if len(between) == 1:
+            made += between.pop()
+        else:
+            keys = {
+                _literal(line.text[line.fields[place].begin : line.fields[place].number])
+                for line in lines
+            }
+            if len(keys) > 1:
+                return ""
+            # of a progress bar only the whole one: before it, values are the last epoch's
+            made += (ANY + FULL if full else "") + ANY + keys.pop()
+        made += f"(?P<{field.name}>{WHOLE if field.name == STEP else NUMBER})"
+        begins = [line.fields[place].end for line in lines]
+    return made
+
+
+def _literal(text: str) -> str:
+    """Text as a pattern: other numbers may change, and so may the width of spaces."""
+    made, end = "", 0
+    for match in re.finditer(rf"{FOUND.pattern}|\s+", text):
+        made += re.escape(text[end : match.start()])
+        made += r"\s+" if match.group().isspace() else NUMBER
+        end = match.end()
+    return made + re.escape(text[end:])

@@ -1,0 +1,93 @@
+"""Sentences about one recorded trial or round: trained again, removed, brought back, renamed."""
+
+from __future__ import annotations
+
+from tunewright.messages import Facts, Template, sentence, words
+
+
+def _which(facts: Facts) -> str:
+    if facts["trial"] is None:
+        return f"the repeat in {facts['round']}"
+    return f"{facts['round']} trial {facts['trial']}"
+
+
+def _others(facts: Facts) -> str:
+    if not facts["others"]:
+        return ""
+    names = ", ".join(facts["others"])
+    return f" (other metrics that differ: {names})"
+
+
+def _equal(facts: Facts) -> str:
+    if facts["value"] is None:
+        return f"{_which(facts)} is reproduced: {facts['status']} again{_others(facts)}"
+    shown = words.number(facts["value"])
+    return f"{_which(facts)} is reproduced: {facts['metric']} {shown} again{_others(facts)}"
+
+
+def _differs(facts: Facts) -> str:
+    now, before = words.number(facts["value"]), words.number(facts["recorded"])
+    by = words.number(facts["difference"])
+    since = "" if facts["step"] is None else f"; the curves part at step {facts['step']}"
+    return (
+        f"{_which(facts)} differs: {facts['metric']} {now} now, {before} recorded, a difference of "
+        f"{by}{since}"
+    )
+
+
+def _same_value(facts: Facts) -> str:
+    return (
+        f"{_which(facts)} has the same {facts['metric']}, by another way: the curves part at step "
+        f"{facts['step']}"
+    )
+
+
+def _ended_differently(facts: Facts) -> str:
+    why = "" if facts["reason"] is None else f" ({sentence(facts['reason'])})"
+    return (
+        f"{_which(facts)} ended differently: {facts['status']}{why} now, "
+        f"{facts['recorded_status']} recorded"
+    )
+
+
+def _not_removed(facts: Facts) -> str:
+    known = ", ".join(facts["known"]) or "none"
+    return f"no round {facts['name']!r} was removed. Removed rounds: {known}."
+
+
+SENTENCES: dict[str, Template] = {
+    "remove.continued": "{round}: {rounds:list} continues it, and would lose its trials.",
+    "remove.has_replicates": "{round}: {rounds:list} repeats its search, and would be left alone.",
+    "remove.in_campaign": (
+        "{round} is a step of the campaign {campaign}, which would not know what was tried."
+    ),
+    "remove.launched": (
+        "{round}: {launches:count launch decision} rest on its trials; the history must stay."
+    ),
+    "remove.running": "{round} is running: stop it first.",
+    "removed.not_found": _not_removed,
+    "rm.no_round": "name the round to remove.",
+    "rename.name_taken": "the store has a round {name!r} already: choose another name.",
+    "rename.in_campaign": "{round} is a step of the campaign {campaign}, which finds it by name.",
+    "rename.same_name": "{name} is called that already.",
+    "trial.diff_cut": "... and {lines:count line} more: tunewright trial ROUND N --json",
+    "again.equal": _equal,
+    "again.differs": _differs,
+    "again.same_value": _same_value,
+    "again.ended_differently": _ended_differently,
+    "again.changed": "not the code that the trial ran: {files:list}",
+    "again.code_unknown": "the store does not have which files the trial ran",
+    "again.resumed": (
+        "the recorded trial took {attempts:count attempt}: a resumed training may differ"
+    ),
+    "again.code_differs": (
+        "{round} trial {trial} ran other code: {files:list}. Check out that code, or train it "
+        "anyway."
+    ),
+    "again.folder_in_use": "{folder} is not empty: name a folder that is new.",
+    "again.not_a_trial": "again({trial!r}): give a trial, such as results.best().",
+    "again.imported": (
+        "{round} was imported: another tool trained it, so there is no program to train with."
+    ),
+    "again.no_such_repeat": "{round} trial {trial} has {there:count repeat}, not {repeat}.",
+}

@@ -1,0 +1,260 @@
+"""Would longer training help? The best trial resumes from its snapshot with the decay moved.
+
+Curves of a trial cannot tell: under a learning rate that falls to zero they end flat, however short
+training is. So its newest snapshot from before the end is trained on twice, as long as before and
+by a share longer, each under a few seeds, and the two groups are compared.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from tunewright import snapshot
+from tunewright.advice.lengthened import lengthened
+from tunewright.checks.trial_sd import trial_sd
+from tunewright.design.ranges import Value, is_number
+from tunewright.design.round import Round
+from tunewright.errors import DesignError, SnapshotError
+from tunewright.execution.branch import branch
+from tunewright.execution.command import Command
+from tunewright.execution.handle import FOLDER as SNAPSHOTS
+from tunewright.execution.workload import Workload
+from tunewright.messages import Message
+from tunewright.probes.probe import Answer, asked, for_probe, keep, run_probe
+from tunewright.progress.watcher import Watcher
+from tunewright.snapshot import Snapshot
+from tunewright.store.results import Results
+from tunewright.store.store import Store
+from tunewright.store.trial import Trial
+
+PROBE = "longer"
+GOAL = "Does training that is a little longer end better?"
+SHARE = 0.25  # of the length that the longer branches add
+TIMES = 3  # seeds of each length
+LATEST = 0.9  # of training: after it the learning rate is as good as gone
+CONFIDENCE = 0.95  # on each side of the interval
+MATTERS = 0.005  # of the value, where nothing is declared that matters
+PRECISE = 2.0  # times what matters: a wider interval says nothing, wherever it lies
+ROUNDING = 1e-12  # of the value: a spread that is not one between seeds
+OWN_REPEATS = 2  # degrees of freedom that the repeats of the round add at least
+# what a program that resumes reads of its handle, or whom it leaves that to
+RESUMES = ("restored", "start_step", "resumed_at", "pipeline")
+Verdict = Literal["helps", "does not help", "unknown"]
+
+
+@dataclass(frozen=True)
+class Longer(Answer):
+    """What the longer branches gained over those that end as before; positive is better."""
+
+    probe: ClassVar[str] = PROBE
+    verdict: Verdict
+    message: Message  # the answer as a code with its facts
+    settings: Mapping[str, Value] = field(default_factory=dict)
+    missing: tuple[Message, ...] = ()
+    round: str = ""  # of the trial that was branched
+    trial: int | None = None
+    from_step: int = 0  # of the snapshot
+    steps: int = 0  # max_train_steps of the trial
+    longer_steps: int = 0  # of the branches
+    as_long: tuple[float, ...] = ()  # values at the trial's own length
+    longer: tuple[float, ...] = ()  # values at the greater length
+    gain: float | None = None
+    low: float | None = None  # of a 90 % interval
+    high: float | None = None
+    sd: float | None = None  # between seeds
+    matters: float | None = None  # the smallest gain worth having
+    caveats: tuple[Message, ...] = ()
+
+
+def longer(
+    results: Results,
+    workload: Workload,
+    *,
+    trial: int | None = None,
+    share: float = SHARE,
+    times: int = TIMES,
+    watch: Watcher | None = None,
+) -> Longer:
+    """Resume the best trial (or `trial`) from its snapshot, and train it longer by a `share`.
+
+    `times` branches end at the trial's own length and as many at the greater one, with the schedule
+    moved as `extend` would. The program must save and restore (`run.save`, `run.restored`) and take
+    what means max_train_steps; otherwise this refuses before anything is trained.
+    """
+    _refuse(share, times)
+    own = results.best() if trial is None else results.trial(trial)
+    steps = _length(results, own)
+    _refuse_restart(workload)
+    source = branching_point(results, own)
+    more = steps + max(1, round(share * steps))
+    each = _steps_each(own, steps)
+    moved = lengthened(own.configuration, results.meaning, old=steps * each, new=more * each)
+    name = results.meaning.name("max_train_steps")
+    changed = {n: v for n, v in own.configuration.items() if n not in moved.dropped}
+    plan = _Plan(results, workload, source, own, times, watch)
+    ends = source.step >= steps * each  # nothing is left to train at the trial's own length
+    same = [] if ends else plan.train(own.configuration)
+    grown = plan.train({**changed, **moved.values, name: more})
+    answer = _answer(results, own, source, (steps, more), (same, grown))
+    keep(workload, answer)
+    return answer
+
+
+def _refuse(share: float, times: int) -> None:
+    problems = []
+    if not is_number(share) or not 0 < share <= 4:
+        problems.append(Message("longer.bad_share", {"share": share}))
+    if type(times) is not int or not 2 <= times <= 20:
+        problems.append(Message("longer.bad_times", {"times": times}))
+    if problems:
+        raise DesignError.several(problems)
+
+
+def _length(results: Results, own: Trial) -> int:
+    name = results.meaning.name("max_train_steps")
+    value = own.configuration.get(name)
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value):
+        raise DesignError("extend.length_unknown", round=results.round.name, name=name)
+    return int(value)
+
+
+def _refuse_restart(workload: Workload) -> None:
+    """Refuse a function whose source file shows that it starts at step 0 whatever was saved."""
+    if isinstance(workload.train, Command):
+        return  # another program, which may read its folder: the first steps will tell
+    try:
+        text = Path(inspect.getsourcefile(inspect.unwrap(workload.train)) or "").read_text()
+    except (TypeError, OSError, ValueError):
+        return
+    if not any(word in text for word in RESUMES):
+        raise DesignError("longer.does_not_restore", workload=workload.name)
+
+
+def branching_point(results: Results, own: Trial) -> Snapshot:
+    """The newest whole snapshot before the last tenth of training, else the oldest there is."""
+    folder = Path(results.root, own.folder, SNAPSHOTS) if results.root and own.folder else None
+    found = [] if folder is None else snapshot.listed(folder)
+    last = max((int(c.steps[-1]) for c in own.curves.values() if len(c)), default=0)
+    early = [one for one in found if one.step <= LATEST * last]
+    for one in [*early, *reversed([one for one in found if one not in early])]:
+        try:
+            snapshot.verify(one)
+        except SnapshotError:
+            continue
+        return one
+    raise DesignError("longer.no_snapshot", trial=own.number, round=results.round.name)
+
+
+def _steps_each(own: Trial, steps: int) -> int:
+    """The steps of one unit of length, which a program may count in epochs; 1 for steps."""
+    last = max((int(c.steps[-1]) for c in own.curves.values() if len(c)), default=steps)
+    return max(1, round(last / steps)) if last >= 2 * steps else 1
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """The branches of one snapshot."""
+
+    results: Results
+    workload: Workload
+    source: Snapshot
+    own: Trial
+    times: int
+    watch: Watcher | None
+
+    def train(self, configuration: Mapping[str, Value]) -> list[_Branch]:
+        """Train the branches of one length to their end, or read them if they have been."""
+        made = Round(
+            PROBE,
+            goal=GOAL,
+            fixed=dict(configuration),
+            trials_per_study=self.times,
+            seed=self.results.round.seed,  # the data split goes by it, and both lengths share it
+            continues=self.results.round.name,
+        )
+        facts = {"trial": self.own.number, "round": self.results.round.name}
+        origin = Message("stopped.branched", {**facts, "step": self.source.step})
+        own = asked(PROBE, made, self.workload)
+        branch(own, for_probe(self.workload), self.source, origin)
+        found = run_probe(PROBE, made, self.workload, watch=self.watch)
+        with Store.open(self.workload.store, create=False) as store:
+            starts = {t.identity: store.attempts(t.identity)[-1].start_step for t in found.trials}
+        return [
+            _Branch(t.value, starts[t.identity] == self.source.step)
+            for t in found.with_objective(self.results.objective).trials
+        ]
+
+
+@dataclass(frozen=True)
+class _Branch:
+    value: float | None  # None: it did not complete
+    resumed: bool  # it began where the snapshot was
+
+
+def _answer(
+    results: Results,
+    own: Trial,
+    source: Snapshot,
+    lengths: tuple[int, int],
+    groups: tuple[Sequence[_Branch], Sequence[_Branch]],
+) -> Longer:
+    steps, more = lengths
+    known: dict[str, Any] = {
+        "round": results.round.name,
+        "trial": own.number,
+        "from_step": source.step,
+        "steps": steps,
+        "longer_steps": more,
+    }
+    if not all(one.resumed for group in groups for one in group):
+        lacks = Message("probe.longer.not_restored", {"step": source.step})
+        return Longer("unknown", Message("probe.longer.unknown"), missing=(lacks,), **known)
+    same, grown = ([one.value for one in group if one.value is not None] for group in groups)
+    caveats: tuple[Message, ...] = ()
+    if not groups[0] and own.value is not None:
+        same, caveats = [own.value], (Message("probe.longer.from_the_end"),)
+    known |= {"as_long": tuple(same), "longer": tuple(grown), "caveats": caveats}
+    if not same or len(grown) < 2:
+        few = Message("probe.longer.too_few", {"as_long": len(same), "longer": len(grown)})
+        return Longer("unknown", Message("probe.longer.unknown"), missing=(few,), **known)
+    return _judged(results, own, known)
+
+
+def _judged(results: Results, own: Trial, known: Mapping[str, Any]) -> Longer:
+    """Compare the groups by the spread between seeds: of branches, and of the round's repeats."""
+    from scipy import stats
+
+    same, grown = np.array(known["as_long"]), np.array(known["longer"])
+    free = len(same) + len(grown) - 2
+    squares = float(np.var(same) * len(same) + np.var(grown) * len(grown))
+    sd = math.sqrt(squares / free) if free else 0.0
+    repeats = trial_sd(results, results.studies[own.study])
+    if repeats is not None:
+        sd, free = max(sd, repeats), free + OWN_REPEATS
+    gain = float(same.mean() - grown.mean()) * (1.0 if results.objective.minimize else -1.0)
+    if sd <= ROUNDING * abs(float(same.mean())):
+        lacks = Message("probe.longer.no_noise")
+        return Longer("unknown", Message("probe.longer.unknown"), missing=(lacks,), **known)
+    error = sd * math.sqrt(1 / len(same) + 1 / len(grown))
+    reach = float(stats.t.ppf(CONFIDENCE, free)) * error
+    low, high = gain - reach, gain + reach
+    matters = results.round.detect or MATTERS * abs(float(same.mean()))
+    facts = {"gain": gain, "low": low, "high": high, "matters": matters, "sd": sd}
+    said = {**facts, "metric": results.objective.metric}
+    said |= {name: known[name] for name in ("trial", "round", "from_step", "steps", "longer_steps")}
+    common = {**known, **facts}
+    if low > 0 and gain >= matters:
+        name = results.meaning.name("max_train_steps")
+        chosen = {name: known["longer_steps"]}
+        return Longer("helps", Message("probe.longer.helps", said), chosen, **common)
+    if high < matters and reach <= PRECISE * matters:
+        return Longer("does not help", Message("probe.longer.does_not", said), **common)
+    lacks = Message("probe.longer.more_seeds", {"times": 2 * len(grown)})
+    return Longer("unknown", Message("probe.longer.open", said), missing=(lacks,), **common)

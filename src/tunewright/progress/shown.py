@@ -1,0 +1,68 @@
+"""What every watcher that shows something shares: the tally, the warnings, how a round ended."""
+
+from __future__ import annotations
+
+import time
+
+from tunewright.messages import words
+from tunewright.progress.tally import STREAK, Tally
+from tunewright.progress.watcher import CampaignStep, Concluded, RoundStarted, Started, Summary
+from tunewright.store.reason import encode, kind
+
+WARNED_REASONS = 3  # failures shown at once; the rest are counted, and `show` lists them
+
+
+class Shown:
+    """The state of one round on a screen."""
+
+    def __init__(self, best: Concluded | None = None) -> None:
+        """`best` is the best trial of earlier calls; the rest is known at `start`."""
+        self.tally = Tally("", "", 0, 0, best=best)
+        self.summary: Summary | None = None  # how the supervisor left the round
+        self._reasons: set[str] = set()  # kinds of failures that were shown, encoded
+        self._trains = True
+
+    def start(self, round: RoundStarted) -> None:
+        """Begin a round; the best trial of another one is forgotten."""
+        best = self.tally.best if self.tally.round in ("", round.name) else None
+        self.tally = Tally.of(round, best)
+        self.summary = None
+        self._reasons = set()
+        self._trains = round.what != "evaluation"  # whose failures are part of its answer
+
+    def warnings(self, concluded: Concluded) -> list[str]:
+        """What is worth a highlighted line: a new kind of failure, a row of infeasible trials."""
+        found: list[str] = []
+        if not self._trains:
+            return found
+        name = words.shell_word(self.tally.round)
+        reason = words.printable(str(concluded.reason or "no reason given"))
+        own = encode(kind(concluded.reason))
+        if concluded.status == "failed" and own not in self._reasons:
+            self._reasons.add(own)
+            if len(self._reasons) <= WARNED_REASONS:
+                number = "ROUND N" if concluded.number is None else f"{name} {concluded.number}"
+                found.append(f"! {who(concluded)} failed: {reason}: `tunewright trial {number}`")
+        if concluded.status == "infeasible" and self.tally.streak == STREAK:
+            found.append(
+                f"! {STREAK} trials in a row were infeasible, the last: {reason}: "
+                f"`tunewright show {name}`"
+            )
+        return found
+
+
+def who(event: Started | Concluded) -> str:
+    """The trial of an event."""
+    return "a repeat" if event.number is None else f"trial {event.number}"
+
+
+def clock() -> str:
+    """The time of day."""
+    return time.strftime("%H:%M:%S")
+
+
+def step_line(step: CampaignStep) -> str:
+    """A campaign's step on one line."""
+    cost = f", {words.count(step.trials, 'trial')} of {step.left} left" if step.trials else ""
+    reason = words.printable(step.reason.text)
+    return f"{words.printable(step.campaign)} step {step.number}  {step.kind}{cost}: {reason}"

@@ -1,0 +1,176 @@
+"""Where a round stands while it runs: counts, steps, the best so far, the time left."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from tunewright.messages import words
+from tunewright.progress.time_left import time_left
+from tunewright.progress.watcher import Concluded, Reached, RoundStarted, Started
+
+REMEMBERED = 500  # trials whose length the estimate of the time left looks at
+STREAK = 5  # infeasible trials in a row worth a warning
+APART_S = 0.9  # two reports of a step that are nearer say nothing about the rate
+SHORTEST_S = 1.0  # less time left than this is not worth a word
+
+
+@dataclass(frozen=True)
+class Running:
+    """A trial under way."""
+
+    number: int | None
+    trial: int
+    began: float  # by the monotonic clock, as all times here
+    total: int | None = None  # steps
+    step: int | None = None  # the last one reported, ...
+    at: float = 0.0  # ... and when
+    first: tuple[int, float] | None = None  # the first one reported, and when
+
+    def reached(self, reached: Reached, now: float) -> Running:
+        """With a step reported now."""
+        first = self.first or (reached.step, now)
+        return replace(self, step=reached.step, at=now, first=first, total=reached.total)
+
+    def length_s(self) -> float | None:
+        """How long all of it takes, by the rate of its steps; None while that is not known.
+
+        The rate is taken between reports: what came before the first step is paid once.
+        """
+        if self.step is None or self.total is None or self.first is None or self.step > self.total:
+            return None
+        step, at = self.first
+        if self.step <= step or self.at - at < APART_S:
+            return None
+        per_step = (self.at - at) / (self.step - step)
+        return self.at - self.began + (self.total - self.step) * per_step
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What is known of a running round so far."""
+
+    round: str
+    metric: str
+    total: int  # trials of the round
+    done: int  # of them, ended
+    infeasible: int = 0
+    failed: int = 0
+    pruned: int = 0
+    running: tuple[Running, ...] = ()  # oldest first
+    most_running: int = 0  # how many ran at once at most: the slots in use
+    ended_s: tuple[float, ...] = ()  # how long the latest trials of this call took
+    known_s: tuple[float, ...] = ()  # how long trials of the same program took elsewhere
+    best: Concluded | None = None
+    streak: int = 0  # infeasible trials in a row
+    fixed: tuple[str, ...] = ()  # names that need not be shown with every configuration
+
+    @classmethod
+    def of(cls, round: RoundStarted, best: Concluded | None = None) -> Tally:
+        """The tally of a round that begins."""
+        return cls(
+            round.name,
+            round.metric,
+            round.total,
+            round.done,
+            infeasible=round.counts.get("infeasible", 0),
+            failed=round.counts.get("failed", 0),
+            pruned=round.counts.get("pruned", 0),
+            known_s=round.known_s,
+            best=best,
+            fixed=round.fixed,
+        )
+
+    def after_start(self, started: Started, now: float) -> Tally:
+        """With one more trial running."""
+        one = Running(started.number, started.trial, now, started.total)
+        running = (*self.running, one)
+        return replace(self, running=running, most_running=max(self.most_running, len(running)))
+
+    def after_reach(self, reached: Reached, now: float) -> Tally:
+        """With a trial at another step."""
+        at = self._place(reached.number, reached.trial)
+        if at is None:
+            return self
+        one = self.running[at].reached(reached, now)
+        return replace(self, running=(*self.running[:at], one, *self.running[at + 1 :]))
+
+    def after_end(self, concluded: Concluded) -> Tally:
+        """With one trial less running; it counts as done unless another attempt is due."""
+        at = self._place(concluded.number, concluded.trial)
+        running = self.running if at is None else self.running[:at] + self.running[at + 1 :]
+        if concluded.status == "pending":
+            return replace(self, running=running)
+        infeasible = concluded.status == "infeasible"
+        return replace(
+            self,
+            running=running,
+            done=self.done + 1,
+            infeasible=self.infeasible + infeasible,
+            failed=self.failed + (concluded.status == "failed"),
+            pruned=self.pruned + (concluded.status == "pruned"),
+            ended_s=(*self.ended_s, concluded.seconds)[-REMEMBERED:],
+            streak=self.streak + 1 if infeasible else 0,
+        )
+
+    def left_s(self, now: float) -> tuple[float, float] | None:
+        """The seconds left as a range, or None while nothing is known."""
+        running = [(now - one.began, one.length_s()) for one in self.running]
+        pending = max(0, self.total - self.done - len(running))
+        # the first trial of every slot also paid for starting it; soon enough others are known
+        starts = self.most_running if len(self.ended_s) > 2 * self.most_running else 0
+        stepping = any(length is not None for _, length in running)
+        ended = self.ended_s[starts:] or (() if stepping else self.known_s)
+        return time_left(pending, running, self.most_running, ended)
+
+    def head(self, now: float) -> str:
+        """The counts on one line."""
+        parts = [f"{self.done}/{self.total}"]
+        if self.infeasible:
+            parts.append(f"{self.infeasible} infeasible")
+        if self.failed:
+            parts.append(f"{self.failed} failed")
+        if self.pruned:
+            parts.append(f"{self.pruned} pruned")
+        if self.running:
+            parts.append(f"{len(self.running)} running{self.steps()}")
+        if self.done < self.total and (left := self.left_s(now)) and left[1] >= SHORTEST_S:
+            parts.append(f"{words.duration_range(*left)} left")
+        return "  ".join(parts)
+
+    def steps(self) -> str:
+        """How far the oldest running trial is, in brackets; empty before its first step."""
+        for one in self.running:
+            if one.step is not None:
+                who = "" if one.number is None else f"trial {one.number}: "
+                return f" ({who}{of_total(one.step, one.total)})"
+        return ""
+
+    def best_line(self) -> str:
+        """The best trial so far with its configuration, or nothing yet."""
+        if self.best is None:
+            return ""
+        of = "a repeat" if self.best.number is None else f"trial {self.best.number}"
+        settings = self.shown(self.best.configuration)
+        metric = words.printable(self.metric)
+        return f"best {words.number(self.best.value)} {metric}  {of}  {settings}".rstrip()
+
+    def shown(self, configuration: Mapping[str, object]) -> str:
+        """What varies of a configuration; everything when nothing does."""
+        return words.configuration(configuration, self.fixed) or words.configuration(configuration)
+
+    def _place(self, number: int | None, trial: int) -> int | None:
+        for at, one in enumerate(self.running):
+            if (one.number, one.trial) == (number, trial):
+                return at
+        return None
+
+
+def of_total(step: int, total: int | None) -> str:
+    """A step of its total.
+
+    >>> of_total(400, 2000), of_total(400, None)
+    ('step 400/2,000', 'step 400')
+    """
+    whole = "" if total is None or step > total else f"/{total:,}"
+    return f"step {step:,}{whole}"

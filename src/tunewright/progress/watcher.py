@@ -1,0 +1,196 @@
+"""The events of a running round as frozen data, and the protocol of those who follow them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, Protocol, runtime_checkable
+
+from tunewright.design.ranges import Value
+from tunewright.messages import Message
+from tunewright.store.trial import Status
+
+log = logging.getLogger(__name__)
+Why = Literal[
+    "finished",  # no trial is left to run
+    "interrupted",  # Ctrl-C: once, the running trials finished; twice, they went back to pending
+    "terminated",  # SIGTERM: the running trials went back to pending
+    "asked to stop",  # `tunewright stop ROUND`
+    "out of time",  # max_hours is over; the running trials finished
+    "limit",  # as many trials as this call was allowed have been run
+    "all failed",  # the first five trials have all failed, or one ended well and logged nothing
+    "no suggestion",  # the search has nothing more to suggest
+    "error",  # an exception, which is raised after this event
+]
+
+
+@dataclass(frozen=True)
+class RoundStarted:
+    """A round, the repeats of a trial, or an evaluation that begins or continues now."""
+
+    name: str
+    objective: str  # "minimize valid_error (best)"
+    metric: str  # of the objective
+    total: int  # trials
+    done: int = 0  # of them, ended before this call
+    counts: Mapping[Status, int] = field(default_factory=dict)  # of these trials before this call
+    fixed: tuple[str, ...] = ()  # hyperparameters that are alike in all trials
+    continued: bool = False  # the store had it before this call
+    known_s: tuple[float, ...] = ()  # how long the same program took in other rounds
+    what: Literal["round", "repeats", "evaluation"] = "round"
+
+
+@dataclass(frozen=True)
+class Started:
+    """An attempt at a trial that begins now."""
+
+    number: int | None  # None: a repeat
+    study: int
+    attempt: int  # from 1
+    configuration: Mapping[str, Value]
+    running: int  # how many run now, this one included
+    total: int | None = None  # max_train_steps by meaning; None: not known
+    trial: int = 0  # the store's key, by which repeats are told apart
+
+
+@dataclass(frozen=True)
+class Reached:
+    """How far a running trial is; at most one event per trial and second."""
+
+    number: int | None  # None: a repeat
+    study: int
+    attempt: int
+    step: int
+    total: int | None  # steps in all; None: not known
+    start_step: int = 0  # where this attempt began
+    seconds: float = 0.0  # since this attempt began
+    trial: int = 0
+    left_s: tuple[float, float] | None = None  # of the whole round, as a range; None: not known
+
+    @property
+    def rate(self) -> float | None:
+        """Steps per second of this attempt; None before the first.
+
+        >>> Reached(0, 0, 1, step=400, total=2000, seconds=8.0).rate
+        50.0
+        """
+        steps = self.step - self.start_step
+        return steps / self.seconds if steps > 0 and self.seconds > 0 else None
+
+
+@dataclass(frozen=True)
+class Concluded:
+    """How an attempt ended; `pending` means that another attempt is due."""
+
+    number: int | None  # None: a repeat
+    study: int
+    attempt: int
+    configuration: Mapping[str, Value]
+    status: Status
+    reason: Message | None  # why infeasible, failed, pruned or due again; None when completed
+    value: float | None  # the objective; None unless completed and within its constraints
+    seconds: float  # of this attempt
+    running: int  # how many still run
+    trial: int = 0
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Why the supervisor returned, and what the round looks like now."""
+
+    why: Why
+    says: str  # one sentence for people
+    counts: Mapping[Status, int] = field(default_factory=dict)  # of the whole round
+    seconds: float = 0.0  # this call's, by a monotonic clock
+    ended: int = 0  # trials that came to an end in this call
+
+    @property
+    def whole(self) -> bool:
+        """Whether every trial of the round has come to an end."""
+        return not self.counts.get("pending", 0) and not self.counts.get("running", 0)
+
+
+@dataclass(frozen=True)
+class CampaignStep:
+    """The step of a campaign that begins now."""
+
+    campaign: str
+    number: int  # from 1
+    kind: str  # explore, exploit, repeat, launch ...
+    about: str  # the round or the trial that it is about
+    reason: Message
+    trials: int  # that it may train
+    left: int  # trials left in the budget before it
+
+
+@runtime_checkable
+class Watcher(Protocol):
+    """Receives events in the thread that trains; be quick and raise nothing.
+
+    Derive from `Silent` to handle some of the events only.
+    """
+
+    def step(self, step: CampaignStep) -> None:
+        """A campaign begins a step."""
+        ...
+
+    def began(self, round: RoundStarted) -> None:
+        """A round is open; several may follow one another."""
+        ...
+
+    def claimed(self, started: Started) -> None:
+        """A trial begins."""
+        ...
+
+    def reached(self, reached: Reached) -> None:
+        """A trial has come to a step."""
+        ...
+
+    def ended(self, concluded: Concluded) -> None:
+        """An attempt is over."""
+        ...
+
+    def best(self, concluded: Concluded) -> None:
+        """This trial, whose end was the event before, is better than all before it."""
+        ...
+
+    def message(self, text: str) -> None:
+        """Something to know: advice, a pause, a store that cannot be reached, Ctrl-C."""
+        ...
+
+    def closed(self, summary: Summary) -> None:
+        """The round is over; always its last event."""
+        ...
+
+
+class Silent:
+    """A watcher that shows nothing; messages become warnings of the log.
+
+    A round that is paused, or waits for its store, must not look like one that hangs.
+    """
+
+    def step(self, step: CampaignStep) -> None:
+        """Show nothing."""
+
+    def began(self, round: RoundStarted) -> None:
+        """Show nothing."""
+
+    def claimed(self, started: Started) -> None:
+        """Show nothing."""
+
+    def reached(self, reached: Reached) -> None:
+        """Show nothing."""
+
+    def ended(self, concluded: Concluded) -> None:
+        """Show nothing."""
+
+    def best(self, concluded: Concluded) -> None:
+        """Show nothing."""
+
+    def message(self, text: str) -> None:
+        """Log it."""
+        log.warning("%s", text)
+
+    def closed(self, summary: Summary) -> None:
+        """Show nothing."""

@@ -1,0 +1,196 @@
+"""Removing rounds so that they can be brought back, and renaming them.
+
+A removed round stays in the store under a name that no round can have, so nothing reads it and its
+name is free. Its trial folders stay where they are, with a mark by which a rebuilt store leaves
+them out. What others rest on is not removed: a round that another continues, one with a launch or
+a baseline, a campaign's.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from sqlalchemy import Connection, func, or_, select, update
+
+from tunewright.actions import RemoveRound
+from tunewright.design.conditions import name_problem
+from tunewright.design.round_data import as_data
+from tunewright.errors import Misuse, NotFound
+from tunewright.messages import Message
+from tunewright.store import plain_json
+from tunewright.store.database import Database
+from tunewright.store.journal import leave_all_again
+from tunewright.store.rounds import REMOVED, RoundRecord, every, find
+from tunewright.store.schema import baseline, launch, round_table, trial
+from tunewright.store.spool import REMOVED_FILE, write_checked, write_round
+
+_DIVIDER = REMOVED[0]
+# how the names of a round's replicates continue, in `launches.replicate`
+OF_A_ROUND = r"\.(study\d+|trial\d+\.split\d+)"
+
+
+@dataclass(frozen=True)
+class Removed:
+    """A round that was removed and can be brought back."""
+
+    name: str  # what it was called
+    removed: datetime
+    trials: int
+    folder: str  # of its trials, which stays; empty: there is none, or it is not known
+    key: int
+
+
+@dataclass(frozen=True)
+class Renamed:
+    """A round under its new name."""
+
+    old: str
+    new: str
+    also: tuple[str, ...] = ()  # replicates that were renamed with it, by their new names
+    continued_by: tuple[str, ...] = ()  # rounds that continue it, which now name the new one
+
+
+def remove(database: Database, record: RoundRecord, default: Path | None) -> Removed:
+    """Take a round out of the store's lists; refused where something rests on it.
+
+    `default` is the folder of trials of rounds that name none; None: there is none.
+    """
+    problems = list(_rests_on(database, record))
+    if problems:
+        first = problems[0].facts.get("rounds")
+        remedy = RemoveRound(first[0]) if first else None
+        raise Misuse.several(problems, remedy)
+    now = time.time()
+    hidden = f"{REMOVED}{now:.6f}{_DIVIDER}{record.name}"
+    with database.writing() as connection:
+        own = update(round_table).where(round_table.c.id == record.id)
+        connection.execute(own.values(name=hidden))
+    # after the commit: between the two a rebuilt store has the round again, and nothing is lost
+    root = Path(record.folder) if record.folder else default
+    if root is not None and (root / record.directory).is_dir():
+        write_checked(root / record.directory / REMOVED_FILE, {"name": record.name, "when": now})
+    return next(one for one in removed(database, default) if one.key == record.id)
+
+
+def removed(database: Database, default: Path | None) -> list[Removed]:
+    """Every removed round, the newest first."""
+    counted = (
+        select(func.count())
+        .where(trial.c.round == round_table.c.id, trial.c.number.is_not(None))
+        .scalar_subquery()
+    )
+    chosen = select(round_table).add_columns(counted.label("trials"))
+    with database.reading() as connection:
+        rows = connection.execute(chosen.where(round_table.c.name.startswith(REMOVED))).all()
+    found = []
+    for row in rows:
+        when, _, name = row.name.removeprefix(REMOVED).partition(_DIVIDER)
+        at = datetime.fromtimestamp(float(when), UTC)
+        root = Path(row.folder) if row.folder else default
+        place = None if root is None else root / row.directory
+        folder = "" if place is None or not place.is_dir() else str(place)
+        found.append(Removed(name, at, row.trials, folder, row.id))
+    return sorted(found, key=lambda one: one.removed, reverse=True)
+
+
+def bring_back(database: Database, name: str, default: Path | None) -> Removed:
+    """Undo the newest removal of a round of this name; refused where the name is in use.
+
+    `default` is the folder of trials of rounds that name none.
+    """
+    known = removed(database, default)
+    found = next((one for one in known if one.name == name), None)
+    if found is None:
+        names = sorted({one.name for one in known})
+        raise NotFound("removed.not_found", name=name, known=names)
+    with database.writing() as connection:
+        database.alone(connection)
+        _refuse_taken(connection, name)
+        if found.folder:
+            Path(found.folder, REMOVED_FILE).unlink(missing_ok=True)
+        own = update(round_table).where(round_table.c.id == found.key)
+        connection.execute(own.values(name=name))
+    return found
+
+
+def rename(database: Database, record: RoundRecord, new: str, default: Path | None) -> Renamed:
+    """Give a round another name, in the rounds that continue it and in its replicates too."""
+    if problem := name_problem(new):
+        raise Misuse("round.bad_name", problem=problem.to_data())
+    if record.campaign:
+        raise Misuse("rename.in_campaign", round=record.name, campaign=record.campaign)
+    others = [one for one in every(database) if one.id != record.id]
+    own_replicates = [one for one in others if is_replicate(one.name, record.name)]
+    changes = {record.name: new}
+    changes |= {one.name: new + one.name.removeprefix(record.name) for one in own_replicates}
+    later = [one for one in others if one.round.continues in changes]
+    with database.writing() as connection:
+        database.alone(connection)
+        for name in changes.values():
+            _refuse_taken(connection, name)
+        for one in {r.id: r for r in (record, *own_replicates, *later)}.values():
+            now = replace(
+                one.round,
+                name=changes.get(one.name, one.name),
+                continues=changes.get(one.round.continues, one.round.continues),
+            )
+            values = {"name": now.name, "definition": plain_json.dumps(as_data(now))}
+            connection.execute(update(round_table).where(round_table.c.id == one.id).values(values))
+        database.afterwards(lambda: leave_all_again(database))
+    for one in (record, *own_replicates, *later):
+        now_named = find(database, changes.get(one.name, one.name))
+        folder = Path(one.folder) if one.folder else default
+        if folder is not None and (folder / one.directory).is_dir():
+            write_round(folder / one.directory, now_named)
+    return Renamed(
+        record.name,
+        new,
+        tuple(changes[one.name] for one in own_replicates),
+        tuple(changes.get(one.name, one.name) for one in later),
+    )
+
+
+def is_replicate(name: str, of: str) -> bool:
+    """Whether a round is another's search again, or its best trial on another split of the data.
+
+    >>> is_replicate("depth.study2", "depth"), is_replicate("depth_2", "depth")
+    (True, False)
+    """
+    return re.fullmatch(re.escape(of) + OF_A_ROUND, name) is not None
+
+
+def _rests_on(database: Database, record: RoundRecord) -> Iterator[Message]:
+    """Why a round cannot be removed."""
+    others = every(database)
+    later = [one.name for one in others if one.round.continues == record.name]
+    if later:
+        yield Message("remove.continued", {"round": record.name, "rounds": later})
+    again = [one.name for one in others if is_replicate(one.name, record.name)]
+    if again:
+        yield Message("remove.has_replicates", {"round": record.name, "rounds": again})
+    if record.campaign:
+        yield Message("remove.in_campaign", {"round": record.name, "campaign": record.campaign})
+    with database.reading() as connection:
+        launches = _launches(connection, record.id)
+    if launches:
+        yield Message("remove.launched", {"round": record.name, "launches": launches})
+
+
+def _launches(connection: Connection, key: int) -> int:
+    """How many launches and baselines are about trials of a round."""
+    own = select(trial.c.id).where(trial.c.round == key)
+    about = or_(launch.c.round == key, launch.c.candidate.in_(own), launch.c.baseline.in_(own))
+    made = connection.execute(select(func.count()).select_from(launch).where(about)).scalar_one()
+    kept = select(func.count()).select_from(baseline).where(baseline.c.trial.in_(own))
+    return int(made) + int(connection.execute(kept).scalar_one())
+
+
+def _refuse_taken(connection: Connection, name: str) -> None:
+    taken = select(round_table.c.id).where(round_table.c.name == name)
+    if connection.execute(taken).first() is not None:
+        raise Misuse("rename.name_taken", name=name)

@@ -1,0 +1,58 @@
+"""Trial files of ask and tell: soon on the disk, never the reason for an error."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.store.record_parts import curve
+
+from tunewright.execution import trial_files
+from tunewright.execution.trial_files import TrialFiles
+from tunewright.store.claims import Claim
+from tunewright.store.spool import TRIAL_FILE, SpooledResult, read_trial, results_in
+
+
+def claim(number: int) -> Claim:
+    return Claim(
+        trial=number + 1,
+        attempt=1,
+        worker=1,
+        number=number,
+        study=0,
+        index=number,
+        configuration={"x": 0.5},
+        unit={"x": 0.5},
+        seed=3,
+        split_seed=0,
+        folder=f"r1-aa/t{number:06}",
+        attempts_died=0,
+    )
+
+
+@pytest.mark.parametrize("waiting", [1, 64])
+def test_everything_is_written_when_the_block_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, waiting: int
+) -> None:
+    monkeypatch.setattr(trial_files, "WAITING", waiting)
+    with TrialFiles() as files:
+        for number in range(8):
+            own = claim(number)
+            result = SpooledResult(own.trial, 1, "completed", batches=(curve(0.5),))
+            files.write(tmp_path / own.folder, own, result)
+        files.wait()
+        assert len(list(tmp_path.glob("r*/t*/result.1.json"))) == 8
+        files.write(tmp_path / own.folder, own, result)
+    for number in range(8):
+        folder = tmp_path / claim(number).folder
+        assert read_trial(folder / TRIAL_FILE).number == number
+        assert [one.status for one in results_in(folder)] == ["completed"]
+
+
+def test_a_folder_that_cannot_be_made_is_passed_over(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "r1-aa").write_text("a file in its place")
+    with TrialFiles() as files:
+        files.write(tmp_path / claim(0).folder, claim(0), SpooledResult(1, 1, "completed"))
+    assert caplog.records
