@@ -122,6 +122,41 @@ def states(store: Store, round_id: int) -> dict[int, tuple[str, int, float]]:
         return {row.id: (row.status, row.attempt, row.seconds) for row in found}
 
 
+def stamps(store: Store) -> dict[int, tuple[int, int, float]]:
+    """For every round something that differs once one of its trials ended or began, by its key."""
+    columns = (func.count(), func.sum(trial.c.attempt), func.sum(trial.c.seconds))
+    ended = trial.c.status.not_in(("pending", "running"))
+    with store.reading() as connection:
+        found = connection.execute(
+            select(trial.c.round, *columns).where(ended).group_by(trial.c.round)
+        )
+        return {row[0]: (row[1], row[2], row[3]) for row in found}
+
+
+@dataclass(frozen=True)
+class Best:
+    """The best completed trial of a round."""
+
+    number: int
+    value: float
+
+
+def best_of(store: Store, record: RoundRecord) -> Best | None:
+    """The best completed trial, of equal ones the lowest number; None where none completed."""
+    sign = record.objective.sign
+    own = select(trial.c.id, trial.c.number).where(
+        trial.c.round == record.id, trial.c.number.is_not(None)
+    )
+    with store.reading() as connection:
+        numbers = {row.id: row.number for row in connection.execute(own)}
+        found = (
+            Best(numbers[row.key], row.value)
+            for row in summary.judged_rows(connection, record.id, record.objective)
+            if row.status == "completed" and row.value is not None and row.key in numbers
+        )
+        return min(found, key=lambda one: (-sign * one.value, one.number), default=None)
+
+
 def metrics_of(store: Store, round_id: int, sampled: int = 200) -> tuple[str, ...]:
     """The metrics that the round's trials logged, as far as its first `sampled` ended ones tell."""
     ended = trial.c.status.not_in(("pending",))

@@ -418,9 +418,13 @@ class Store:
         )
 
     def trials(self, name: str, numbers: Sequence[int]) -> list[Trial]:
-        """Some trials of a round by their numbers, judged; those that are not there are left out."""
-        keys = rounds.keys_of(self._database, self.round(name).id, numbers)
+        """Some trials of a round by their numbers, judged; those not there are left out."""
+        keys = self.keys_of(name, numbers)
         return [self.trial(keys[number]) for number in numbers if number in keys]
+
+    def keys_of(self, name: str, numbers: Sequence[int]) -> dict[int, int]:
+        """The identities of a round's trials by number; those that are not there are left out."""
+        return rounds.keys_of(self._database, self.round(name).id, numbers)
 
     def trial(self, key: int) -> Trial:
         """One trial or repeat by its identity, judged by the objective of its round."""

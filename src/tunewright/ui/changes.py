@@ -18,9 +18,9 @@ from typing import Any
 
 from anyio import to_thread
 
-from tunewright.errors import TunewrightError
+from tunewright.errors import NotFound
 from tunewright.store import overview
-from tunewright.store.store import Store
+from tunewright.ui.source import Source
 
 EVERY_S = 0.5
 KEPT = 500  # events of a round that a page may have missed
@@ -41,16 +41,23 @@ class Watched:
     last: int = 0
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     pages: int = 0
+    written: object = None  # what the store's file was when its states were read
+
+    def wake(self) -> None:
+        """Let every page of the round look again."""
+        self.changed.set()
+        self.changed = asyncio.Event()
 
 
 class Changes:
     """The events of a store's rounds; `start` it inside the server's loop."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, source: Source) -> None:
         """Watch a store."""
         self.epoch = secrets.token_hex(4)  # a cursor of another server means nothing here
         self.healthy = True
-        self._store = store
+        self._source = source
+        self._generation = source.generation
         self._watched: dict[str, Watched] = {}
         self._task: asyncio.Task[None] | None = None
 
@@ -80,15 +87,19 @@ class Changes:
             if at < 0 or at > own.last or at < oldest - 1:
                 at = own.last
                 yield self._text(at, {"kind": "reload"})
+            healthy = True  # as far as this page knows
             while True:
                 for number_, event in [one for one in own.events if one[0] > at]:
                     at = number_
                     yield self._text(at, event)
+                if healthy != self.healthy:
+                    healthy = self.healthy
+                    yield self._text(at, {"kind": "live" if healthy else "stale"})
                 waiting = own.changed
                 try:
                     await asyncio.wait_for(waiting.wait(), ALIVE_S)
                 except TimeoutError:
-                    yield ": alive\n\n" if self.healthy else self._text(at, {"kind": "stale"})
+                    yield ": alive\n\n"
         finally:
             own.pages -= 1
 
@@ -104,32 +115,57 @@ class Changes:
         return own
 
     def _read(self, name: str) -> States:
-        return overview.states(self._store, self._store.round(name).id)
+        store = self._source.store
+        return overview.states(store, store.round(name).id)
 
     async def _watch(self) -> None:
         while True:
             for own in list(self._watched.values()):
-                if not own.pages:
+                if own.pages:
+                    await self._look(own)
+                else:
                     self._watched.pop(own.name, None)  # the next page begins anew
-                    continue
-                try:
-                    states = await to_thread.run_sync(self._read, own.name)
-                    self.healthy = True
-                except TunewrightError:
-                    self.healthy = False  # the store may be restored; pages say that they are stale
-                    continue
-                self._publish(own, states)
             await asyncio.sleep(EVERY_S)
+
+    async def _look(self, own: Watched) -> None:
+        written = self._source.written()
+        if written is not None and written == own.written and self.healthy:
+            return
+        try:
+            states = await to_thread.run_sync(self._read, own.name)
+        except NotFound as error:
+            if error.code == "round.not_found":  # removed or renamed: the page says so itself
+                self._publish(own, {})
+                return
+            self._turn(False)
+        except Exception:  # whatever keeps us from reading may pass: pages say that they are stale
+            self._turn(False)
+        else:
+            own.written = written
+            self._turn(True)
+            self._publish(own, states)
+
+    def _turn(self, healthy: bool) -> None:
+        """Note whether the store can be read; pages show the change at once."""
+        if healthy and self._generation != self._source.generation:
+            self._generation = self._source.generation
+            for own in self._watched.values():  # another file: what a page knows means nothing
+                self._append(own, {"kind": "reload"})
+        if healthy != self.healthy:
+            self.healthy = healthy
+            for own in self._watched.values():
+                own.wake()
 
     def _publish(self, own: Watched, states: States) -> None:
         changed = [key for key, state in states.items() if own.states.get(key) != state]
+        gone = own.states.keys() - states.keys()
         own.states = states
-        if not changed:
-            return
-        event: dict[str, Any] = {"kind": "trials", "keys": changed}
-        if len(changed) > MOST_ROWS:
-            event = {"kind": "reload"}
+        if gone or len(changed) > MOST_ROWS:
+            self._append(own, {"kind": "reload"})
+        elif changed:
+            self._append(own, {"kind": "trials", "keys": changed})
+
+    def _append(self, own: Watched, event: dict[str, Any]) -> None:
         own.last = next(own.numbers)
         own.events.append((own.last, event))
-        own.changed.set()
-        own.changed = asyncio.Event()
+        own.wake()

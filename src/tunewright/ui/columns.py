@@ -73,8 +73,9 @@ class Density:
     high: float
     last: int  # the largest step
     logarithmic: bool
-    counts: npt.NDArray[np.uint32] = field(
-        default_factory=lambda: np.zeros((HEIGHT, BUCKETS), np.uint32), repr=False
+    # where curves begin and end going up a column: adding one touches two cells of each column
+    edges: npt.NDArray[np.int32] = field(
+        default_factory=lambda: np.zeros((HEIGHT + 1, BUCKETS), np.int32), repr=False
     )
     keys: set[int] = field(default_factory=set, repr=False)  # of the trials that are in it
     stale: bool = False  # a curve lies outside the limits in a way that matters
@@ -91,10 +92,13 @@ class Density:
             return
         column, low, high = line
         bottom, top = (self._row(values) for values in (low, high))
-        rise = np.zeros((HEIGHT + 1, BUCKETS), np.int32)
-        np.add.at(rise, (bottom, column), 1)
-        np.add.at(rise, (top + 1, column), -1)
-        self.counts += np.cumsum(rise, axis=0)[:HEIGHT].astype(np.uint32)
+        self.edges[bottom, column] += 1  # each column occurs once
+        self.edges[top + 1, column] -= 1
+
+    @property
+    def counts(self) -> npt.NDArray[np.int32]:
+        """How many curves pass through each cell; the lowest row first."""
+        return np.cumsum(self.edges, axis=0, dtype=np.int32)[:HEIGHT]
 
     def _row(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
         if self.logarithmic:
@@ -104,8 +108,9 @@ class Density:
 
     def image(self) -> bytes:
         """The image for the browser: brightness by the logarithm of the count."""
-        most = max(int(self.counts.max()), 1)
-        bright = np.log1p(self.counts) / math.log1p(most)
+        counts = self.counts
+        most = max(int(counts.max()), 1)
+        bright = np.log1p(counts) / math.log1p(most)
         head = {
             "low": self.low,
             "high": self.high,
@@ -145,6 +150,8 @@ def _line(
     known = np.flatnonzero(np.isfinite(own.low))
     if not len(known):
         return None
+    if own.last == last and len(known) == known[-1] - known[0] + 1:  # no gaps: nothing to draw
+        return known, own.low[known].astype(float), own.high[known].astype(float)
     at = own.steps[known] * BUCKETS / (last + 1.0)
     column = np.arange(max(int(at[0]), 0), min(int(at[-1]), BUCKETS - 1) + 1)
     low = np.interp(column + 0.5, at, own.low[known].astype(float))

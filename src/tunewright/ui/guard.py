@@ -19,7 +19,10 @@ from starlette.requests import cookie_parser
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-COOKIE = "tunewright_token"
+from tunewright.errors import DesignError
+
+COOKIE = "tunewright_token"  # with the port: browsers keep one cookie for all ports of a host
+JSON = "application/json"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
     "connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; "
@@ -32,6 +35,7 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 READING = frozenset({"GET", "HEAD"})
+LOCAL = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 
 @dataclass(frozen=True)
@@ -43,14 +47,30 @@ class Access:
     token: str = field(default="", repr=False)  # empty: only this machine can reach us
     frames: str = "'none'"  # who may put a page into a frame: a notebook on this machine
 
+    def __post_init__(self) -> None:
+        """Refuse a server that others can reach, and that answers anybody."""
+        if not self.token and not (self.hosts and self.hosts <= LOCAL):
+            raise DesignError("ui.token_needed", hosts=sorted(self.hosts))
+
     @classmethod
-    def of(cls, address: str, port: int, frames: str = "'none'") -> Access:
-        """Access for a server bound to an address; a token unless only this machine reaches it."""
+    def of(
+        cls, address: str, port: int, *, actions: bool = False, frames: str = "'none'"
+    ) -> Access:
+        """Access for a server bound to an address.
+
+        It needs a token where others can reach it, and where it may change anything: other users
+        of this machine reach it too.
+        """
         local = is_local(address)
-        names = {"localhost", "127.0.0.1", "[::1]"} if local else {_bracketed(address)}
+        names = LOCAL if local else frozenset({_bracketed(address)})
         if address in ("0.0.0.0", "::"):
-            names = set()  # reached by any name: the token is what protects it
-        return cls(frozenset(names), port, "" if local else secrets.token_urlsafe(24), frames)
+            names = frozenset()  # reached by any name: the token is what protects it
+        return cls(names, port, secrets.token_urlsafe(24) if actions or not local else "", frames)
+
+    @property
+    def cookie(self) -> str:
+        """The name of the cookie that holds the token."""
+        return f"{COOKIE}_{self.port}"
 
 
 def is_local(address: str) -> bool:
@@ -80,7 +100,8 @@ class Guard:
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
             return
-        if scope["type"] != "http":  # no web sockets here
+        if scope["type"] != "http":
+            await send({"type": "websocket.close"})  # nothing here speaks it
             return
         refusal = self._refusal(scope)
         answer = self._with_headers(send)
@@ -92,17 +113,22 @@ class Guard:
     def _refusal(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
         if not self._knows(headers.get("host", "")):
-            return PlainTextResponse("unknown host", 421)
+            return PlainTextResponse("unknown host", 403)
         origin = headers.get("origin")
         if origin is not None and not self._ours(origin, headers.get("host", "")):
             return PlainTextResponse("cross-site request", 403)
-        if scope["method"] not in READING and origin is None:
-            return PlainTextResponse("a request that changes something needs an origin", 403)
+        if scope["method"] not in READING and not self._may_change(headers):
+            return PlainTextResponse("only a page of this server may change something", 403)
         site = headers.get("sec-fetch-site", "same-origin")
         link = scope["method"] in READING and scope["path"] == "/"  # followed from elsewhere
         if site not in ("same-origin", "none") and not link:
             return PlainTextResponse("cross-site request", 403)
         return self._without_token(scope, headers) if self.access.token else None
+
+    def _may_change(self, headers: Headers) -> bool:
+        """Whether a request may change something: ours, as JSON, with a token to check."""
+        kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+        return bool(self.access.token) and "origin" in headers and kind == JSON
 
     def _knows(self, host: str) -> bool:
         name = host.rpartition(":")[0] if _has_port(host) else host
@@ -115,13 +141,13 @@ class Guard:
     def _without_token(self, scope: Scope, headers: Headers) -> Response | None:
         """None for a request with the token; a link that carries it is exchanged for a cookie."""
         token = self.access.token
-        given = cookie_parser(headers.get("cookie", "")).get(COOKIE, "")
+        given = cookie_parser(headers.get("cookie", "")).get(self.access.cookie, "")
         if hmac.compare_digest(given.encode(), token.encode()):
             return None
         asked = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
         if scope["method"] == "GET" and hmac.compare_digest(asked.encode(), token.encode()):
-            moved = RedirectResponse(scope["path"], 303)
-            moved.set_cookie(COOKIE, token, httponly=True, samesite="strict", path="/")
+            moved = RedirectResponse("/", 303)  # never to a place that the request names
+            moved.set_cookie(self.access.cookie, token, httponly=True, samesite="strict", path="/")
             return moved
         return PlainTextResponse("open the address that tunewright ui printed", 401)
 
@@ -131,7 +157,9 @@ class Guard:
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     headers.setdefault(name, value)
-                headers["Content-Security-Policy"] = POLICY.format(frames=self.access.frames)
+                headers.setdefault(
+                    "Content-Security-Policy", POLICY.format(frames=self.access.frames)
+                )
                 headers.setdefault("Cache-Control", "no-store")
             await send(message)
 

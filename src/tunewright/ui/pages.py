@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from tunewright.campaigns.campaign import read_campaign
 from tunewright.campaigns.definition import read_definition
+from tunewright.campaigns.plan import next_step
 from tunewright.design.conditions import in_words
-from tunewright.design.ranges import Choice, as_range
+from tunewright.design.ranges import Choice
 from tunewright.errors import NotFound
 from tunewright.launches import lineage
+from tunewright.present.command_facts import of_campaign
 from tunewright.present.figures.ticks import ticks
 from tunewright.present.plain import plain
 from tunewright.store import overview
@@ -20,6 +22,7 @@ from tunewright.store.overview import STATUSES, Overview
 from tunewright.store.rounds import RoundRecord
 from tunewright.store.store import Store
 from tunewright.store.trial import Trial
+from tunewright.ui import files
 
 TAIL = 64 * 1024  # bytes of a log that a page shows at a time
 BEST = 5
@@ -46,6 +49,7 @@ def _line(record: RoundRecord) -> dict[str, Any]:
     return {
         "name": record.name,
         "goal": record.round.goal,
+        "asks": str(record.round.asks),
         "created": record.created,
         "counts": record.counts,
         "trials": sum(record.counts.values()),
@@ -68,17 +72,30 @@ def _launch(one: Any) -> dict[str, Any]:
     }
 
 
-def bests(store: Store, names: Iterable[str]) -> dict[str, Any]:
-    """The best value of rounds, and the newest note, for the lines of the home page."""
+def bests(
+    store: Store, names: Iterable[str], known: dict[int, tuple[object, Any]]
+) -> dict[str, Any]:
+    """The best value of rounds, and the newest note, for the lines of the home page.
+
+    `known` holds the best of each round by its key, and what its trials were at: a round is read
+    again only where they have changed. A name that the store lacks is left out.
+    """
+    records = {record.name: record for record in store.rounds()}
+    stamps = overview.stamps(store)
     made: dict[str, Any] = {}
     for name in names:
-        columns = overview.read_overview(store, name)
-        top = columns.best(1)
-        notes = store.notes(columns.record)
+        record = records.get(name)
+        if record is None:
+            continue
+        stamp = stamps.get(record.id)
+        kept = known.get(record.id)
+        if kept is None or kept[0] != stamp:
+            kept = known[record.id] = (stamp, overview.best_of(store, record))
+        notes = store.notes(record)
         made[name] = {
-            "value": float(columns.values[top[0]]) if len(top) else None,
-            "trial": int(columns.numbers[top[0]]) if len(top) else None,
-            "note": notes[-1].text if notes else "",
+            "value": None if kept[1] is None else kept[1].value,
+            "trial": None if kept[1] is None else kept[1].number,
+            "note": str(notes[-1].text) if notes else "",
         }
     return made
 
@@ -102,7 +119,9 @@ def round_page(store: Store, columns: Overview) -> dict[str, Any]:
             "value": float(columns.values[top[0]]) if len(top) else None,
             "seconds": float(columns.seconds.sum()),
             "repeats": columns.repeats,
-            "notes": [{"text": one.text, "written": one.written} for one in store.notes(record)],
+            "notes": [
+                {"text": str(one.text), "written": one.written} for one in store.notes(record)
+            ],
             "command": record.command,
             "definition": round,
         }
@@ -124,14 +143,6 @@ def _axes(columns: Overview) -> Iterable[dict[str, Any]]:
             "choice": isinstance(own.range, Choice),
             "ticks": [{"at": tick.position, "label": tick.label} for tick in ticks(own.range)],
         }
-
-
-def scientific(record: RoundRecord) -> list[dict[str, Any]]:
-    """The scientific hyperparameters and their values."""
-    return [
-        {"name": name, "range": str(as_range(declared))}
-        for name, declared in record.round.scientific.items()
-    ]
 
 
 def rows(store: Store, name: str, numbers: Sequence[int]) -> list[dict[str, Any]]:
@@ -160,6 +171,7 @@ def trial_page(store: Store, name: str, number: int) -> dict[str, Any]:
         raise NotFound("trial.not_found", round=name, trial=number, first=None, last=None)
     record = store.round(name)
     origin = store.provenance(trial.identity)
+    place = files.place_of(store, record, trial)
     made: dict[str, Any] = plain(
         {
             **{key: value for key, value in plain(trial).items() if key != "unit"},
@@ -171,7 +183,8 @@ def trial_page(store: Store, name: str, number: int) -> dict[str, Any]:
             "attempted": store.attempts(trial.identity),
             "snapshots": store.snapshots(trial.identity),
             "origin": origin,
-            "folder": _folder(store, record, trial),
+            "folder": None if place is None else place.path,
+            "files": [] if place is None else files.listed(place),
         }
     )
     return made
@@ -187,45 +200,22 @@ def curves_of(trial: Trial, most: int = 1000) -> dict[str, Any]:
     return plain(made)  # type: ignore[no-any-return]
 
 
+def place(store: Store, name: str, number: int) -> tuple[Trial, files.Place | None]:
+    """A trial, and its folder if that is on this machine."""
+    (trial,) = store.trials(name, [number]) or (None,)
+    if trial is None:
+        raise NotFound("trial.not_found", round=name, trial=number, first=None, last=None)
+    return trial, files.place_of(store, store.round(name), trial)
+
+
 def log_tail(store: Store, name: str, number: int) -> dict[str, Any]:
     """The end of the newest log of a trial; empty where there is none."""
-    (trial,) = store.trials(name, [number]) or (None,)
-    record = store.round(name)
-    folder = None if trial is None else _folder(store, record, trial)
-    if trial is None or folder is None:
-        return {"text": "", "file": ""}
-    for path in (
-        folder / f"log.{trial.attempts}.tail.txt",
-        folder / f"log.{trial.attempts}.txt",
-    ):
-        text = _end_of(path, folder)
+    trial, found = place(store, name, number)
+    for log in (f"log.{trial.attempts}.tail.txt", f"log.{trial.attempts}.txt"):
+        text = None if found is None else files.tail(found, log, TAIL)
         if text is not None:
-            return {"text": text, "file": path.name}
+            return {"text": text, "file": log}
     return {"text": "", "file": ""}
-
-
-def _end_of(path: Path, folder: Path) -> str | None:
-    """The end of a plain file inside a folder; a link that leads elsewhere is no such file."""
-    try:
-        if path.is_symlink() or path.resolve().parent != folder.resolve() or not path.is_file():
-            return None
-        with path.open("rb") as file:
-            file.seek(max(0, path.stat().st_size - TAIL))
-            return file.read(TAIL).decode("utf-8", "replace")
-    except OSError:
-        return None
-
-
-def _folder(store: Store, record: RoundRecord, trial: Trial) -> Path | None:
-    """The folder of a trial, if it lies inside the folder of trials and exists."""
-    from tunewright.store.open_store import default_root
-    from tunewright.store.rounds import inside
-
-    root = record.folder or ("" if store.path is None else str(default_root(store.path)))
-    if not root or not trial.folder:
-        return None
-    found = inside(Path(root), trial.folder)
-    return found if found.is_dir() else None
 
 
 def campaign_page(store: Store, name: str) -> dict[str, Any]:
@@ -234,24 +224,27 @@ def campaign_page(store: Store, name: str) -> dict[str, Any]:
     if known is None:
         others = ", ".join(one.name for one in store.campaigns()) or "none"
         raise NotFound("campaign.not_found", name=name, url=store.url, others=others)
-    (record,) = (one for one in store.campaigns() if one.name == name)
+    campaign = read_campaign(store, known)
+    step = next_step(campaign)
     rounds = [one for one in store.rounds() if one.campaign == name]
     made: dict[str, Any] = plain(
         {
-            "name": name,
+            **of_campaign(campaign),
             "goal": known.space.goal,
-            "total": known.trials,
+            "headline": str(campaign.headline),
+            "left": campaign.left,
             "rounds": [_line(one) for one in rounds],
             "steps": [
                 {
-                    "number": step.number,
-                    "kind": step.kind,
-                    "reason": str(step.reason),
-                    "round": step.round,
-                    "written": step.written,
+                    "number": one.number,
+                    "kind": one.kind,
+                    "reason": str(one.reason),
+                    "round": one.round,
+                    "written": one.written,
                 }
-                for step in store.campaign_steps(record.id)
+                for one in campaign.log
             ],
+            "next": {"kind": step.kind, "reason": str(step.reason), "trials": step.trials},
         }
     )
     return made

@@ -7,16 +7,20 @@ server must stay quick and small, so that a child process does it and answers wi
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
+import os
 import sys
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from tunewright.actions import Action
+from tunewright.errors import TunewrightError
 from tunewright.finding import Finding
-from tunewright.messages import words
+from tunewright.messages import Message, words
 from tunewright.present.plain import plain
 
 PAUSE = 4.0  # times as long as the last judgement took: how long the next one waits at least
@@ -28,6 +32,7 @@ class Judgement:
 
     state: str = "waiting"  # waiting, working, ready, failed
     data: dict[str, Any] | None = None
+    error: dict[str, Any] | None = None  # code and message, where the last one failed
     about: object = None  # the state of the trials that it judged
     took: float = 0.0
     ended: float = 0.0
@@ -63,16 +68,13 @@ class Judge:
         began = time.monotonic()
         async with self._turn:
             child = await asyncio.create_subprocess_exec(
-                sys.executable,
-                "-m",
-                __name__,
-                self._store,
-                name,
-                stdout=asyncio.subprocess.PIPE,
+                *(sys.executable, "-m", __name__),
+                stdin=asyncio.subprocess.PIPE,  # an address may hold a password, and
+                stdout=asyncio.subprocess.PIPE,  # other users can read command lines
                 stderr=asyncio.subprocess.PIPE,
             )
             try:
-                out, _ = await child.communicate()
+                out, said = await child.communicate(json.dumps([self._store, name]).encode())
             except asyncio.CancelledError:
                 child.kill()
                 await child.wait()
@@ -80,9 +82,22 @@ class Judge:
         known.took, known.ended = time.monotonic() - began, time.monotonic()
         known.about = about
         if child.returncode == 0:
-            known.state, known.data = "ready", json.loads(out)
+            known.state, known.data, known.error = "ready", json.loads(out), None
         else:
             known.state = "failed" if known.data is None else "ready"
+            known.error = _error(out, child.returncode, said)
+
+    def chips(self, name: str) -> dict[str, int] | None:
+        """How many findings of each verdict a round has; None unless that is known already."""
+        known = self._known.get(name)
+        if known is None or known.data is None:
+            return None
+        return dict(Counter(known.data["verdicts"]))
+
+    def forget(self) -> None:
+        """Judge every round anew when it is asked for."""
+        for known in self._known.values():
+            known.about = None
 
     async def close(self) -> None:
         """End the judgements under way."""
@@ -92,22 +107,38 @@ class Judge:
                 await asyncio.gather(known.task, return_exceptions=True)
 
 
+def _error(out: bytes, code: int | None, said: bytes) -> dict[str, Any]:
+    """Why a child has failed: its own words, or how it ended."""
+    with contextlib.suppress(ValueError):
+        found = json.loads(out)
+        if isinstance(found, dict):
+            return found
+    last = said.decode("utf-8", "replace").strip().splitlines()[-1:]
+    facts = {"code": code, "said": words.printable(last[0]) if last else ""}
+    return {"code": "ui.judge_died", "message": str(Message("ui.judge_died", facts))}
+
+
 def judge(store: str, name: str) -> dict[str, Any]:
     """Check a round: its answer, findings, actions and the data of its figures."""
     from tunewright.checks.checklist import check
-    from tunewright.execution.run import load
     from tunewright.present.answer import answer
+    from tunewright.store.joined import with_earlier
+    from tunewright.store.store import Store
 
-    results = load(store, name)
+    with Store.open(store, create=False, read_only=True) as opened:
+        results = with_earlier(opened, name)
     findings = list(check(results))
     made = answer(results, findings)
     return {
+        "asked": str(made.asked),
+        "headline": str(made.headline),
         "found": [str(one) for one in made.found],
+        "verdicts": [one.verdict for one in findings],
         "trust": str(made.trust),
         "warnings": made.warnings,
         "compared": [shown_finding(one) for one in made.compared],
         "findings": shown(findings),
-        "caveats": list(made.caveats),
+        "caveats": [str(one) for one in made.caveats],
         "next": [{**shown_action(step.action), "why": str(step.why)} for step in made.next],
         "figures": _figures(results, findings),
     }
@@ -164,5 +195,19 @@ def _figures(results: Any, findings: Sequence[Finding]) -> list[dict[str, Any]]:
     return made
 
 
+def main() -> int:
+    """Judge the round that standard input names, with less priority than the server."""
+    with contextlib.suppress(OSError):
+        os.nice(5)
+    store, name = json.loads(sys.stdin.read())
+    try:
+        made = plain(judge(store, name))
+    except TunewrightError as error:
+        print(json.dumps({"code": error.code, "message": str(error)}))
+        return 1
+    print(json.dumps(made, allow_nan=False))
+    return 0
+
+
 if __name__ == "__main__":
-    print(json.dumps(plain(judge(sys.argv[1], sys.argv[2])), allow_nan=False))
+    sys.exit(main())
