@@ -81,8 +81,9 @@ class Judge:
                 raise
         known.took, known.ended = time.monotonic() - began, time.monotonic()
         known.about = about
-        if child.returncode == 0:
-            known.state, known.data, known.error = "ready", json.loads(out), None
+        made = _made(out) if child.returncode == 0 else None
+        if made is not None:
+            known.state, known.data, known.error = "ready", made, None
         else:
             known.state = "failed" if known.data is None else "ready"
             known.error = _error(out, child.returncode, said)
@@ -107,12 +108,19 @@ class Judge:
                 await asyncio.gather(known.task, return_exceptions=True)
 
 
+def _made(out: bytes) -> dict[str, Any] | None:
+    """What a child has printed; None for anything but a JSON object."""
+    try:
+        found = json.loads(out)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
 def _error(out: bytes, code: int | None, said: bytes) -> dict[str, Any]:
     """Why a child has failed: its own words, or how it ended."""
-    with contextlib.suppress(ValueError):
-        found = json.loads(out)
-        if isinstance(found, dict):
-            return found
+    if found := _made(out):
+        return found
     last = said.decode("utf-8", "replace").strip().splitlines()[-1:]
     facts = {"code": code, "said": words.printable(last[0]) if last else ""}
     return {"code": "ui.judge_died", "message": str(Message("ui.judge_died", facts))}
@@ -201,7 +209,8 @@ def main() -> int:
         os.nice(5)
     store, name = json.loads(sys.stdin.read())
     try:
-        made = plain(judge(store, name))
+        with contextlib.redirect_stdout(sys.stderr):  # whatever else prints
+            made = plain(judge(store, name))
     except TunewrightError as error:
         print(json.dumps({"code": error.code, "message": str(error)}))
         return 1
