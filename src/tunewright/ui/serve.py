@@ -135,6 +135,7 @@ def _bound(address: str, port: int | None) -> socket.socket:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             made.bind((address, number))
+            made.listen()  # who is given the address may use it at once
             return made
         except OSError as error:
             made.close()
