@@ -42,6 +42,7 @@ from tunewright.ui.verdict import Judge
 STATIC = Path(__file__).with_name("static")
 MOST_ROWS = 200
 ACTIONS, RUN = "actions", "run"  # what a dashboard may permit
+LARGEST = 2**31 - 1  # number of a trial
 MOST_BODY = 20_000  # bytes of a note and all around it
 Handler = Callable[[Request], Awaitable[Response]]
 BINARY = "application/octet-stream"
@@ -200,12 +201,12 @@ class Dashboard:
 
     async def trial(self, request: Request) -> Response:
         """A trial with its attempts, snapshots and origin."""
-        name, number = _name(request), request.path_params["number"]
+        name, number = _name(request), _number(request)
         return JSONResponse(await to_thread.run_sync(pages.trial_page, self.store, name, number))
 
     async def trial_curves(self, request: Request) -> Response:
         """Every metric of a trial."""
-        name, number = _name(request), request.path_params["number"]
+        name, number = _name(request), _number(request)
         found = await to_thread.run_sync(self.store.trials, name, [number])
         if not found:
             raise NotFound("trial.not_found", round=name, trial=number, first=None, last=None)
@@ -213,12 +214,12 @@ class Dashboard:
 
     async def log(self, request: Request) -> Response:
         """The end of a trial's log."""
-        name, number = _name(request), request.path_params["number"]
+        name, number = _name(request), _number(request)
         return JSONResponse(await to_thread.run_sync(pages.log_tail, self.store, name, number))
 
     async def file(self, request: Request) -> Response:
         """A file of a trial's folder, to be saved; no browser shows or runs it."""
-        name, number = _name(request), request.path_params["number"]
+        name, number = _name(request), _number(request)
         _, place = await to_thread.run_sync(pages.place, self.store, name, number)
         path = request.query_params.get("path", "")
         if place is None:
@@ -341,6 +342,15 @@ def _name(request: Request) -> str:
     """The name in a path; `~.` and `~..` stand for the two names that no address can hold."""
     name = unquote(request.path_params["name"])
     return name[1:] if name in ("~.", "~..") else name
+
+
+def _number(request: Request) -> int:
+    """The number of a trial in a path; one that no database can hold is not there."""
+    number: int = request.path_params["number"]
+    if number > LARGEST:
+        shown = {"round": _name(request), "trial": number, "first": None, "last": None}
+        raise NotFound("trial.not_found", **shown)
+    return number
 
 
 def ended_keys(store: Store, round_id: int) -> set[int]:
