@@ -67,6 +67,7 @@ class Page(threading.Thread):
                     if answer.status_code != 200:
                         self.problems.append(f"{path}: {answer.status_code} {answer.text[:200]}")
                 self.loads += 1
+                self.over.wait(0.2)
 
 
 def test_case_44(store_url: str, tmp_path: Path) -> None:

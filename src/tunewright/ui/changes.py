@@ -8,6 +8,7 @@ too much, or watched another server, is asked to load everything again.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import json
 import secrets
@@ -60,16 +61,17 @@ class Changes:
         self._generation = source.generation
         self._watched: dict[str, Watched] = {}
         self._task: asyncio.Task[None] | None = None
+        self._closing = asyncio.Event()
 
     def start(self) -> None:
         """Begin to watch."""
         self._task = asyncio.create_task(self._watch())
 
     async def close(self) -> None:
-        """Stop watching."""
+        """Stop watching; a read that is under way comes to its end first."""
+        self._closing.set()
         if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+            await self._task
 
     async def states(self, name: str) -> tuple[States, str]:
         """What the trials of a round are at, and the cursor that goes with it."""
@@ -119,13 +121,14 @@ class Changes:
         return overview.states(store, store.round(name).id)
 
     async def _watch(self) -> None:
-        while True:
+        while not self._closing.is_set():
             for own in list(self._watched.values()):
                 if own.pages:
                     await self._look(own)
                 else:
                     self._watched.pop(own.name, None)  # the next page begins anew
-            await asyncio.sleep(EVERY_S)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._closing.wait(), EVERY_S)
 
     async def _look(self, own: Watched) -> None:
         written = self._source.written()
