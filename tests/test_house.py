@@ -46,7 +46,7 @@ ORDER = (
         "execution",
     ),
     *("checks", "advice", "launches", "pipeline", "probes", "campaigns", "importers", "project"),
-    *("present", "cli", "testing", "demo", "__main__"),
+    *("present", "ui", "cli", "testing", "demo", "__main__"),
 )
 # Beyond the order: analysis never starts training, and the pipeline is usable without the rest.
 APART = {
@@ -59,7 +59,7 @@ APART = {
     "importers": {"execution", "search", "checks", "advice", "launches", "probes", "campaigns"},
     "stores": {"stats"},
 }
-HEAVY = {"scipy", "sqlalchemy", "torch", "matplotlib", "polars", "pandas", "ray", "safetensors"}
+HEAVY = {"scipy", "sqlalchemy", "torch", "matplotlib", "polars", "pandas", "ray", "safetensors", "starlette", "uvicorn"}
 # Third-party packages a folder may import at the top of a file.
 AT_THE_TOP = {
     "store": {"numpy", "sqlalchemy"},
@@ -74,6 +74,7 @@ AT_THE_TOP = {
     "pipeline": {"torch", "numpy"},
     "present": {"numpy", "rich"},
     "progress": {"rich"},
+    "ui": {"numpy", "starlette", "anyio"},
     "cli": {"typer", "rich"},
     "testing": {"numpy"},
 }
@@ -106,6 +107,7 @@ PUBLIC = [
     "command",
     "decide",
     "evaluate",
+    "export_site",
     "extend",
     "final_test",
     "given",
@@ -135,6 +137,8 @@ PUBLIC = [
     "rounds",
     "run",
     "schedule",
+    "serve",
+    "show",
     "stores",
     "tune",
     "variance",

@@ -111,6 +111,11 @@ FAMILIES: dict[str, tuple[Verb, ...]] = {
             "Show one trial: configuration, curves, attempts, log, where it comes from.",
         ),
         Verb(
+            "ui",
+            "ui.ui",
+            "Serve the dashboard of a store on this machine, or write it as a site of files.",
+        ),
+        Verb(
             "believe",
             "believe.believe",
             "Show what a model of the trials believes: the best to expect, what diverges, what is "
