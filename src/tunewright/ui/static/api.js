@@ -19,8 +19,7 @@ export const ofRound = (name, rest = "") => `api/round/${encodeURIComponent(name
 async function answered(path, options) {
   const response = await fetch(path, options);
   if (response.ok) return response;
-  const told = await response.json().catch(() => ({}));
-  const error = told.error || {};
+  const error = (await response.json().catch(() => ({}))).error || {};
   throw new Refused(response.status, error.code || "http", error.message || response.statusText);
 }
 
@@ -64,6 +63,8 @@ export function unframed(buffer) {
   return { head, arrays };
 }
 
+const RETRY_MS = 3000; // after an answer that is not a stream; a lost connection the browser retries
+
 /**
  * Follow the events of a round; `heard` gets each event, `state` "live" or "stale".
  * The browser reconnects by itself with the number of the last event it saw.
@@ -74,13 +75,27 @@ export function unframed(buffer) {
  * @returns {() => void} stops following
  */
 export function follow(name, cursor, heard, state) {
-  const source = new EventSource(ofRound(name, `/events?cursor=${encodeURIComponent(cursor)}`));
-  source.onopen = () => state("live");
-  source.onerror = () => state("stale");
-  source.onmessage = (message) => {
-    const event = JSON.parse(message.data);
-    state(event.kind === "stale" ? "stale" : "live");
-    if (event.kind !== "stale") heard(event);
+  let last = cursor;
+  let timer = 0;
+  /** @type {EventSource} */
+  let source;
+  const open = () => {
+    source = new EventSource(ofRound(name, `/events?cursor=${encodeURIComponent(last)}`));
+    source.onopen = () => state("live");
+    source.onerror = () => {
+      state("stale");
+      if (source.readyState === EventSource.CLOSED) timer = setTimeout(open, RETRY_MS);
+    };
+    source.onmessage = (message) => {
+      last = message.lastEventId || last;
+      const event = JSON.parse(message.data);
+      state(event.kind === "stale" ? "stale" : "live");
+      if (event.kind !== "stale") heard(event);
+    };
   };
-  return () => source.close();
+  open();
+  return () => {
+    clearTimeout(timer);
+    source.close();
+  };
 }

@@ -1,0 +1,72 @@
+// A campaign with its steps and budget, and the answers of probes.
+
+import { json } from "./api.js";
+import { Progress, Stale, toRound, useLoaded, useRepeatedly, Waiting } from "./parts.js";
+import { Facts } from "./trial.js";
+import { html } from "./vendor/htm-preact.js";
+import { Command } from "./parts.js";
+import { age, shown, word, wordOr } from "./words.js";
+
+const AGAIN_MS = 4000;
+const ENDED = ["completed", "infeasible", "failed", "pruned"];
+
+/** Trials of rounds that have ended. @param {any[]} rounds */
+export const spent = (rounds) => rounds.reduce((sum, r) => sum + ENDED.reduce((n, s) => n + (r.counts[s] || 0), 0), 0);
+
+/** @param {{parts: string[]}} props */
+export function Campaign({ parts }) {
+  const name = parts[0] || "";
+  const page = useLoaded(() => json(`api/campaign/${encodeURIComponent(name)}`), [name]);
+  useRepeatedly(page.again, AGAIN_MS, true);
+  const data = /** @type {any} */ (page.data);
+  if (!data) return html`<h1>${name}</h1><${Waiting} of=${page} />`;
+  const used = data.spent ?? spent(data.rounds);
+  const left = Math.max(0, (data.total ?? used) - used);
+  const byRound = Object.fromEntries(data.rounds.map((/** @type {any} */ r) => [r.name, r]));
+  return html`
+    <${Stale} of=${page} />
+    <div class="title"><h1>${name}</h1></div>
+    <p class="goal">${data.goal}</p>
+    <section class="verdict" aria-label=${word("budget")}><div class="lead"><h2>${word("budget")}</h2>
+      <p><strong>${used}</strong> ${word("spent")}, <strong>${left}</strong> ${word("left")}${data.total ? `, ${data.total} ${word("total")}` : ""}</p>
+      <span class="progress big" role="img" aria-label=${`${used} ${word("spent")}, ${left} ${word("left")}`}><i class="completed" style=${{ flexGrow: used }}></i><i class="pending" style=${{ flexGrow: left }}></i></span></div>
+      ${data.next && html`<div class="lead"><h2>${word("next")}</h2><p>${data.next.reason || shown(data.next)}</p>${data.next.command && html`<${Command} command=${data.next.command} />`}</div>`}</section>
+    <h2>${word("steps")}</h2>
+    <ol class="timeline">${data.steps.map((/** @type {any} */ step) => html`<li class=${step.kind}><b>${step.number}. ${wordOr(step.kind)}</b> <small>· ${age(step.written)}</small><p>${step.reason}</p>
+      ${step.round && html`<p><a href=${toRound(step.round)}>${step.round}</a> ${byRound[step.round] && html`<${Progress} counts=${byRound[step.round].counts} /> ${byRound[step.round].trials}`}</p>`}</li>`)}</ol>
+    ${!data.steps.length && html`<p class="state empty">${word("nothing")}</p>`}`;
+}
+
+/** Every probe's answer. */
+export function Probes() {
+  const page = useLoaded(() => json("api/probes"), []);
+  const data = /** @type {any} */ (page.data);
+  if (!data) return html`<h1>${word("probes")}</h1><${Waiting} of=${page} />`;
+  return html`<h1>${word("probes")}</h1>
+    ${!data.probes.length && html`<p class="state empty">${word("noProbes")} <code>tunewright probe --help</code></p>`}
+    ${data.probes.map((/** @type {any} */ probe) => html`<${Probe} key=${probe.id} probe=${probe} />`)}`;
+}
+
+/** @param {any} value */
+const isTable = (value) => Array.isArray(value) && value.length > 0 && value.every((row) => row && typeof row === "object" && !Array.isArray(row));
+
+/** @param {{probe: any}} props */
+function Probe({ probe }) {
+  const answer = probe.answer || {};
+  const verdict = answer.verdict || answer.state;
+  const plain = Object.entries(answer).filter(([, v]) => v !== null && typeof v !== "object");
+  const tables = Object.entries(answer).filter(([, v]) => isTable(v));
+  return html`<section class="verdict"><div class="lead"><h2>${wordOr(probe.name)} ${verdict && html`<span class="tag">${shown(verdict).replaceAll("_", " ")}</span>`}</h2>
+      <p><small>${probe.workload} · ${age(probe.written)}</small></p>
+      ${probe.says && html`<p class="answer">${probe.says}</p>`}</div>
+    ${Object.keys(probe.settings || {}).length > 0 && html`<div class="lead"><h2>${word("settings")}</h2><${Facts} facts=${probe.settings} /></div>`}
+    <div class="lead"><h2>${word("answer")}</h2><${Facts} facts=${Object.fromEntries(plain)} /></div>
+    ${tables.map(([name, rows]) => html`<details><summary>${wordOr(name)} (${/** @type {any[]} */ (rows).length})</summary><${Rows} name=${name} rows=${/** @type {any[]} */ (rows)} /></details>`)}</section>`;
+}
+
+/** @param {{name: string, rows: any[]}} props */
+function Rows({ name, rows }) {
+  const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  return html`<div class="scroll" tabindex="0" role="group" aria-label=${wordOr(name)}><table class="facts"><thead><tr>${columns.map((c) => html`<th scope="col">${wordOr(c)}</th>`)}</tr></thead>
+    <tbody>${rows.slice(0, 200).map((row) => html`<tr>${columns.map((c) => html`<td class="number" title=${typeof row[c] === "number" ? row[c] : null}>${shown(row[c])}</td>`)}</tr>`)}</tbody></table></div>`;
+}
