@@ -13,7 +13,10 @@ export class Refused extends Error {
 }
 
 /** The address of something about a round. @param {string} name @param {string} [rest] */
-export const ofRound = (name, rest = "") => `api/round/${encodeURIComponent(name)}${rest}`;
+export const ofRound = (name, rest = "") => `api/round/${encodeURIComponent(reachable(name))}${rest}`;
+
+/** Addresses cannot hold the names . and ..; the server reads ~. and ~.. @param {string} name */
+const reachable = (name) => (name === "." || name === ".." ? `~${name}` : name);
 
 /** @param {string} path @param {RequestInit} [options] */
 async function answered(path, options) {
@@ -75,6 +78,7 @@ const RETRY_MS = 3000; // after an answer that is not a stream; a lost connectio
  * @returns {() => void} stops following
  */
 export function follow(name, cursor, heard, state) {
+  if (!cursor) return () => {}; // an exported site, in which nothing happens
   let last = cursor;
   let timer = 0;
   /** @type {EventSource} */
@@ -90,7 +94,7 @@ export function follow(name, cursor, heard, state) {
       last = message.lastEventId || last;
       const event = JSON.parse(message.data);
       state(event.kind === "stale" ? "stale" : "live");
-      if (event.kind !== "stale") heard(event);
+      if (event.kind !== "stale" && event.kind !== "live") heard(event);
     };
   };
   open();

@@ -1,10 +1,9 @@
 // A campaign with its steps and budget, and the answers of probes.
 
 import { json } from "./api.js";
-import { Progress, Stale, toRound, useLoaded, useRepeatedly, Waiting } from "./parts.js";
+import { Command, Progress, Stale, toRound, useLoaded, useRepeatedly, Waiting } from "./parts.js";
 import { Facts } from "./trial.js";
 import { html } from "./vendor/htm-preact.js";
-import { Command } from "./parts.js";
 import { age, shown, word, wordOr } from "./words.js";
 
 const AGAIN_MS = 4000;
@@ -21,16 +20,16 @@ export function Campaign({ parts }) {
   const data = /** @type {any} */ (page.data);
   if (!data) return html`<h1>${name}</h1><${Waiting} of=${page} />`;
   const used = data.spent ?? spent(data.rounds);
-  const left = Math.max(0, (data.total ?? used) - used);
+  const left = data.left ?? Math.max(0, (data.total ?? used) - used);
   const byRound = Object.fromEntries(data.rounds.map((/** @type {any} */ r) => [r.name, r]));
   return html`
     <${Stale} of=${page} />
     <div class="title"><h1>${name}</h1></div>
     <p class="goal">${data.goal}</p>
-    <section class="verdict" aria-label=${word("budget")}><div class="lead"><h2>${word("budget")}</h2>
+    <section class="verdict" aria-label=${word("budget")}>${data.headline && html`<div class="lead"><h2>${word("answer")}</h2><p class="trust">${data.headline}</p></div>`}<div class="lead"><h2>${word("budget")}</h2>
       <p><strong>${used}</strong> ${word("spent")}, <strong>${left}</strong> ${word("left")}${data.total ? `, ${data.total} ${word("total")}` : ""}</p>
       <span class="progress big" role="img" aria-label=${`${used} ${word("spent")}, ${left} ${word("left")}`}><i class="completed" style=${{ flexGrow: used }}></i><i class="pending" style=${{ flexGrow: left }}></i></span></div>
-      ${data.next && html`<div class="lead"><h2>${word("next")}</h2><p>${data.next.reason || shown(data.next)}</p>${data.next.command && html`<${Command} command=${data.next.command} />`}</div>`}</section>
+      ${data.next && html`<div class="lead"><h2>${word("next")}</h2><p><b>${wordOr(data.next.kind)}</b> ${data.next.reason}</p>${data.next.command && html`<${Command} command=${data.next.command} />`}</div>`}</section>
     <h2>${word("steps")}</h2>
     <ol class="timeline">${data.steps.map((/** @type {any} */ step) => html`<li class=${step.kind}><b>${step.number}. ${wordOr(step.kind)}</b> <small>· ${age(step.written)}</small><p>${step.reason}</p>
       ${step.round && html`<p><a href=${toRound(step.round)}>${step.round}</a> ${byRound[step.round] && html`<${Progress} counts=${byRound[step.round].counts} /> ${byRound[step.round].trials}`}</p>`}</li>`)}</ol>

@@ -203,9 +203,9 @@ function nearest(values, at) {
 
 /**
  * Whole curves of a few trials in one plot, each over its own steps.
- * @param {{curves: {label: string, steps: number[], values: (number | null)[], dash?: boolean, ink: number}[], name: string}} props
+ * @param {{curves: {label: string, steps: number[], values: (number | null)[], dash?: boolean, ink: number}[], name: string, bare?: boolean}} props
  */
-export function Overlay({ curves, name }) {
+export function Overlay({ curves, name, bare = false }) {
   const [place, width] = useWidth();
   const dark = useDark();
   const canvas = useRef(/** @type {HTMLElement | null} */ (null));
@@ -230,6 +230,7 @@ export function Overlay({ curves, name }) {
     }, UPlot.join(curves.map((c) => [c.steps, c.values])), into);
     return () => made.destroy();
   }, [curves, width, dark]);
-  return html`<figure class="panel"><figcaption>${name}</figcaption><div ref=${place}>
-    <div class="space low" ref=${canvas} role="img" aria-label=${`${name}: ${curves.map((c) => c.label).join(", ")}`}></div></div></figure>`;
+  const drawing = html`<div ref=${place}><div class="space low" ref=${canvas} role="img"
+    aria-label=${`${name}: ${curves.map((c) => c.label).join(", ")}`}></div></div>`;
+  return bare ? drawing : html`<figure class="panel"><figcaption>${name}</figcaption>${drawing}</figure>`;
 }

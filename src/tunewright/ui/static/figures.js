@@ -51,6 +51,12 @@ function around(values, always = []) {
   return { low: low - room, high: high + room };
 }
 
+/** Limits around the better half, where the difference is; bars are inside. @param {number[]} values @param {number[]} bars @param {boolean} minimize */
+function nearBest(values, bars, minimize) {
+  const sorted = values.filter(Number.isFinite).sort((a, b) => (minimize ? a - b : b - a));
+  return around([...sorted.slice(0, Math.ceil(0.6 * sorted.length)), ...bars], bars);
+}
+
 /** @param {number[]} values */
 function thinned(values) {
   const sorted = [...values].sort((a, b) => a - b);
@@ -67,7 +73,7 @@ function Isolation({ data, says, onSelect }) {
   if (data.buckets) return html`<${Ranged} data=${data} says=${says} />`;
   const arms = data.arms;
   const bars = arms.flatMap((/** @type {any} */ a) => [a.best, ...(a.luck || [])]).filter((/** @type {any} */ v) => v !== null);
-  const limits = around(arms.flatMap((/** @type {any} */ a) => thinned(a.values)), bars);
+  const limits = nearBest(arms.flatMap((/** @type {any} */ a) => thinned(a.values)), bars, data.minimize);
   return html`<${Frame} says=${says} ...${limits}>${(/** @type {any} */ at) => {
     const each = (at.x1 - at.x0) / arms.length;
     return arms.map((/** @type {any} */ arm, /** @type {number} */ i) => {
@@ -76,7 +82,7 @@ function Isolation({ data, says, onSelect }) {
       const half = Math.min(26, each / 3);
       const sd = arm.trial_sd;
       return html`<g>
-        ${thinned(arm.values).map((v, n) => html`<circle cx=${x + 1.4 * half * aside(n + 1)} cy=${at.y(v)} r="2.4" fill=${ink} fill-opacity="0.35" />`)}
+        ${thinned(arm.values).map((v, n) => v < limits.low || v > limits.high ? null : html`<circle cx=${x + 1.4 * half * aside(n + 1)} cy=${at.y(v)} r="2.4" fill=${ink} fill-opacity="0.35" />`)}
         ${arm.luck && html`<rect x=${x - 5} width="10" y=${at.y(arm.luck[1])} height=${Math.max(2, at.y(arm.luck[0]) - at.y(arm.luck[1]))} fill=${ink} fill-opacity="0.45" rx="2" />`}
         ${arm.best !== null && sd !== null && html`<line class="bar" x1=${x} x2=${x} y1=${at.y(arm.best - sd)} y2=${at.y(arm.best + sd)} />`}
         ${arm.best !== null && html`<a href=${null} class="pick" onClick=${() => typeof arm.trial === "number" && onSelect([arm.trial])}>
@@ -164,7 +170,7 @@ function Sensitivity({ data }) {
 /** @param {{data: any}} props */
 function GradientNorm({ data }) {
   const curves = data.trials.map((/** @type {any} */ t, /** @type {number} */ i) => ({ label: `trial ${t.trial}`, steps: t.curve.steps, values: t.curve.values, ink: i }));
-  return html`<${Overlay} curves=${curves} name=${data.metric} />`;
+  return html`<${Overlay} curves=${curves} name=${data.metric} bare />`;
 }
 
 /** @type {Record<string, any>} */

@@ -1,12 +1,13 @@
 // The first page: every round and campaign, running ones on top, and the decisions made.
 
 import { keepInAddress } from "./address.js";
-import { json } from "./api.js";
+import { json, post } from "./api.js";
 import { html, useEffect, useState } from "./vendor/htm-preact.js";
 import { Chip, Progress, Stale, toRound, toTrial, useLoaded, useRepeatedly, Waiting } from "./parts.js";
 import { age, number, word } from "./words.js";
 
 const AT_ONCE = 20; // rounds whose best value is asked for in one request
+const LARGE = 2000; // trials; a round with more is asked for alone, after the others
 const AGAIN_MS = 10000; // a list of rounds changes rarely; a round's own page is live
 
 /** @param {any} round */
@@ -52,7 +53,9 @@ export function Home({ query }) {
   }
   const all = rounds.length;
   rounds = rounds.slice(0, shown);
-  const missing = rounds.filter((r) => !(key(r) in bests)).slice(0, AT_ONCE);
+  const unknown = rounds.filter((r) => !(key(r) in bests));
+  const small = unknown.filter((r) => r.trials <= LARGE);
+  const missing = small.length ? small.slice(0, AT_ONCE) : unknown.slice(0, 1);
   useEffect(() => {
     if (!missing.length) return;
     const asked = missing.map((r) => `round=${encodeURIComponent(r.name)}`).join("&");
@@ -75,7 +78,7 @@ export function Home({ query }) {
       <tbody>${rounds.map((r) => html`<${Line} key=${r.name} round=${r} best=${bests[key(r)]} />`)}</tbody>
     </table></div>`}
     ${all > shown && html`<button onClick=${() => setShown(shown + 200)}>${word("moreRounds")}</button>`}
-    <div class="two">
+    <div class="two"><${Runs} allowed=${data.allow.includes("run")} />
     ${data.campaigns.length > 0 && html`<section><h2>${word("campaigns")}</h2>
       <ul class="plain">${data.campaigns.map((/** @type {any} */ c) => html`<li><a href=${`#/campaign/${encodeURIComponent(c.name)}`}>${c.name}</a> <small>${age(c.created)}</small></li>`)}</ul></section>`}
     ${data.launches.length > 0 && html`<section><h2>${word("launches")}</h2><ol class="timeline">
@@ -95,14 +98,35 @@ function Place({ of }) {
   return html`<a href=${toTrial(of.round, trial)}>${of.round} trial ${trial}</a>`;
 }
 
+const VERDICTS = /** @type {const} */ (["warn", "note", "ok"]);
+
+/** How many findings of each verdict, where that is known. @param {{counts: Record<string, number> | null | undefined}} props */
+const Chips = ({ counts }) => counts
+  ? html`<span class="chips">${VERDICTS.filter((v) => counts[v]).map((v) => html`<${Chip} verdict=${v}>${counts[v]}<span class="hidden"> ${word(v)}</span><//>`)}</span>` : null;
+
+/** Round files of the project that may be started from here. @param {{allowed: boolean}} props */
+function Runs({ allowed }) {
+  const runs = useLoaded(() => (allowed ? json("api/runs") : Promise.resolve(null)), [allowed]);
+  const [said, setSaid] = useState("");
+  useRepeatedly(runs.again, AGAIN_MS, allowed);
+  const data = /** @type {any} */ (runs.data);
+  if (!data?.files.length) return null;
+  const start = (/** @type {string} */ round) => post("api/run", { round }).then(
+    () => { setSaid(""); runs.again(); }, (/** @type {Error} */ error) => setSaid(error.message));
+  return html`<section><h2>${word("roundFiles")}</h2><ul class="plain">${data.files.map((/** @type {string} */ name) => html`<li>${name} <button onClick=${() => start(name)}>${word("run")}</button></li>`)}</ul>
+    ${said && html`<p class="state failed" role="alert">${said}</p>`}
+    ${data.started.map((/** @type {any} */ one) => html`<details><summary>${one.round} <small>${one.code === null ? word("running") : `${word("exitCode")} ${one.code}`} · ${age(one.began)}</small></summary>
+      <pre tabindex="0">${one.output}</pre></details>`)}</section>`;
+}
+
 /** @param {{round: any, best: any}} props */
 function Line({ round, best }) {
   const running = isRunning(round);
   return html`<tr class=${running ? "live" : ""}>
     <th scope="row" class="round"><a href=${toRound(round.name)}>${round.name}</a>
       ${running && html`<em class="tag">${word("running")}</em>`}
-      ${best?.verdicts?.warn ? html`<${Chip} verdict="warn">${best.verdicts.warn}<//>` : null}</th>
-    <td class="goal">${round.goal}</td>
+      <${Chips} counts=${round.chips} /></th>
+    <td class="goal">${round.goal || round.asks}</td>
     <td class="trials"><${Progress} counts=${round.counts} /> ${round.trials}</td>
     <td class="best" title=${best?.value ?? ""}><b>${best ? number(best.value) : "…"}</b> <small>${round.metric}</small></td>
     <td class="searchKind">${round.search}</td><td class="note">${best?.note}</td>

@@ -86,7 +86,8 @@ function useRound(name) {
       }
     }, setConnection);
   }, [name, started.current]);
-  return { page, whole, table, connection, changes };
+  const still = cursor === "";  // files of an exported site
+  return { page, whole, table, connection: still ? /** @type {const} */ ("exported") : connection, changes };
 }
 
 /** @param {{parts: string[], query: URLSearchParams}} props */
@@ -176,7 +177,7 @@ function Studies({ names }) {
   return html`<span class="studies">${names.slice(0, 8).map((label, i) => html`<span class=${`study s${i % 8}`}><i class="swatch"></i>${label} </span>`)}</span>`;
 }
 
-/** @param {{state: "connecting" | "live" | "stale", active: number}} props */
+/** @param {{state: "connecting" | "live" | "stale" | "exported", active: number}} props */
 function Connection({ state, active }) {
   const said = state === "stale" ? word("stale") : active ? word(state) : word("ended");
   return html`<span class=${`connection ${active || state === "stale" ? state : "over"}`} role="status"><i aria-hidden="true"></i>${said}</span>`;

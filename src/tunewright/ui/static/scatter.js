@@ -11,7 +11,7 @@ const DARK = ["#56B4E9", "#FF9A4D", "#2FC79A", "#E79BC4", "#F0C94A", "#8AA4FF", 
 export const colour = (dark, at) => (dark ? DARK : LIGHT)[at % LIGHT.length];
 
 const ACTIVE = 65534; // the largest position; the next number stands for "not a hyperparameter of this trial"
-const PAD = { left: 52, right: 12, top: 10, bottom: 34 };
+const PAD = { left: 52, right: 12, top: 10, bottom: 24 };
 const RAIL = 14; // pixels above the plot for trials without a value
 const NEAR = 9; // pixels
 
@@ -109,13 +109,13 @@ export function Scatter({ axis, at, table, scale, selected, best, dark, onSelect
     }
     setDrag(null);
   };
-  const label = `${axis.name}${axis.condition ? ` (${axis.condition})` : ""}`;
+  const label = `${axis.name}${axis.condition ? ` ${axis.condition.trim()}` : ""}`;
   const brush = drag && {
     left: `${Math.min(drag.x, drag.x0)}px`, top: `${Math.min(drag.y, drag.y0)}px`,
     width: `${Math.abs(drag.x - drag.x0)}px`, height: `${Math.abs(drag.y - drag.y0)}px`,
   };
   return html`<figure class="panel">
-    <figcaption title=${axis.column}>${label} <small>${axis.range}</small></figcaption>
+    <figcaption title=${axis.column}>${label}<small class="range">${axis.range}</small></figcaption>
     <div class="canvas" ref=${place}>
       <canvas ref=${canvas} role="img" aria-label=${`Objective by ${label}; the table of trials has the values`}
         onPointerDown=${(/** @type {any} */ e) => {
@@ -176,6 +176,7 @@ function draw(canvas, { axis, at, table, scale, selected, best, dark, width, hei
   const axes = table.head.columns.length;
   const places = new Float32Array(2 * numbers.length).fill(NaN);
   const many = numbers.length > 2500;
+  const aside = axis.choice ? 0.6 / Math.max(1, axis.ticks.length) : 0; // equal values beside each other
   const radius = many ? 1.6 : 3.2;
   for (let pass = 0; pass < 2; pass++) {
     for (let row = 0; row < numbers.length; row++) {
@@ -183,7 +184,7 @@ function draw(canvas, { axis, at, table, scale, selected, best, dark, width, hei
       if (p > ACTIVE) continue;
       const marked = selected.has(row) || best.has(row) || row === hover;
       if (marked !== (pass === 1)) continue;
-      const x = x0 + ((x1 - x0) * p) / ACTIVE;
+      const x = x0 + (x1 - x0) * (p / ACTIVE + aside * (((numbers[row] * 0.618034) % 1) - 0.5));
       const shown = status[row] === 2 && Number.isFinite(value[row]);
       if (!shown && status[row] !== 3) continue;
       const y = shown ? y0 + (y1 - y0) * share(value[row], scale) : PAD.top + 4;

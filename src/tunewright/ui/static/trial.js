@@ -52,6 +52,7 @@ export function Trial({ parts }) {
       : html`<div class="panels wide">${paired(Object.keys(logged), trial.metric).map(({ main, train }) => html`<${Overlay} key=${main} name=${train ? `${main} (${word("validation")}), ${train} (${word("training")})` : main}
         curves=${[main, train].filter(Boolean).map((m, i) => ({ label: m, ...logged[/** @type {string} */ (m)], dash: i > 0, ink: 0 }))} />`)}</div>`}
     <h2>${word("log")}</h2><${Log} data=${log.data} />
+    ${trial.files?.length > 0 && html`<h2>${word("files")}</h2><ul class="plain">${trial.files.map((/** @type {any} */ f) => html`<li><a download href=${`${path}/file?path=${encodeURIComponent(f.path)}`}>${f.path}</a> <small>${number(f.bytes / 1024)} KB</small></li>`)}</ul>`}
     <h2>${word("provenance")}</h2><${Origin} own=${trial.origin} folder=${trial.folder} seed=${trial.seed} />
     ${own && html`<${Notes} name=${name} notes=${own.notes} allowed=${allowed} onWritten=${round.again} />`}`;
 }

@@ -45,8 +45,9 @@ export function Verdict({ round, changes, active, children }) {
   const check = `tunewright check ${quoted(round.name)}`;
   const of = (/** @type {string[]} */ kinds) => verdict.findings.filter((/** @type {any} */ f) => kinds.includes(f.verdict));
   return html`<section class="verdict" aria-label=${word("verdict")}>
-    <div class="lead"><h2>${word("question")}</h2><p class="goal">${round.goal || "–"}</p></div>
+    <div class="lead"><h2>${word("question")}</h2><p class="goal">${round.goal || round.asks || "–"}</p></div>
     ${!verdict ? html`<p class=${`state ${known.state === "failed" ? "failed" : "loading"}`} role="status">${word(known.state === "failed" ? "failed" : known.state === "working" ? "working" : "waiting")}
+      ${known.error && html` ${known.error.message}`}
       ${known.state === "failed" && html` <${Command} command=${check} />`}</p>` : html`
     ${!known.fresh && active > 0 && html`<p class="state stale">${word("outdated")}</p>`}
     <div class="lead"><h2>${word("answer")}</h2>

@@ -2,6 +2,13 @@
 
 export const WORDS = {
   pages: "Pages",
+  warn: "warnings",
+  ok: "fine",
+  run: "Run",
+  roundFiles: "Round files",
+  exitCode: "exit code",
+  files: "Files",
+  exported: "Exported; not live",
   skip: "Skip to the content",
   rounds: "Rounds",
   round: "Round",
@@ -148,7 +155,7 @@ export function shown(v) {
 
 /** Seconds as a reader says them. @param {number} s */
 export function duration(s) {
-  if (s < 1) return `${Number(s.toPrecision(2))} s`;
+  if (s < 1) return `${Number((1000 * s).toPrecision(2))} ms`;
   if (s < 60) return `${Number(s.toPrecision(3))} s`;
   if (s < 3600) return `${Math.floor(s / 60)} min ${Math.floor(s % 60)} s`;
   if (s < 172800) return `${Math.floor(s / 3600)} h ${Math.floor((s % 3600) / 60)} min`;
