@@ -86,7 +86,7 @@ def fill_history(store: str) -> None:
         "max_train_steps": 60,
     }
     tw.tune(own, space, trials=40, name="autopilot")
-    tw.probes.stability(own, trial=results.best(), steps=40)
+    tw.probes.stability(own, trial=results.best(), steps=60)
 
 
 @contextmanager
