@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -49,13 +48,20 @@ class Server:
         self.process.stdout.close()
 
 
-@contextmanager
-def serving(store: str, *allow: str) -> Iterator[Server]:
-    made = Server(store, *allow)
-    try:
-        yield made
-    finally:
-        made.kill()
+@pytest.fixture
+def start() -> Iterator[Callable[..., Server]]:
+    """Start servers, which end with the test."""
+    pytest.importorskip("starlette", reason="needs the extra `ui`")
+    pytest.importorskip("uvicorn", reason="needs the extra `ui`")
+    made: list[Server] = []
+
+    def begin(store: str, *allow: str) -> Server:
+        made.append(Server(store, *allow))
+        return made[-1]
+
+    yield begin
+    for one in made:
+        one.kill()
 
 
 @pytest.fixture(scope="session")
@@ -110,8 +116,9 @@ Look = Callable[..., Watched]
 
 
 @pytest.fixture
-def look(browser: Any) -> Iterator[Look]:
+def look(browser: Any, start: Callable[..., Server]) -> Iterator[Look]:
     """Open pages; when the test is over none may have had an error or left the server."""
+    del start  # its servers must outlive the pages
     opened: list[tuple[Any, Watched]] = []
 
     def make(server: Server, **options: Any) -> Watched:
@@ -141,5 +148,6 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="session")
 def server(filled: str) -> Iterator[Server]:
-    with serving(filled) as made:
-        yield made
+    made = Server(filled)
+    yield made
+    made.kill()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.ui.filled_store import fill_large
 
 import tunewright as tw
 
@@ -16,7 +18,9 @@ Look = Callable[..., Any]
 def selected(page: Any) -> list[int]:
     """Numbers of the trials that the table shows as selected."""
     rows = page.locator('[role=grid] tbody tr[aria-selected="true"]')
-    return sorted(int(one.removeprefix("trial-")) for one in rows.evaluate_all("e => e.map(r => r.id)"))
+    return sorted(
+        int(one.removeprefix("trial-")) for one in rows.evaluate_all("e => e.map(r => r.id)")
+    )
 
 
 def test_home_lists_rounds_campaigns_and_decisions(look: Look, server: Any, filled: str) -> None:
@@ -169,18 +173,14 @@ def test_what_is_not_there_is_said(look: Look, server: Any) -> None:
 
 
 def test_ten_thousand_trials_keep_few_rows_in_the_page(
-    look: Look, tmp_path_factory: pytest.TempPathFactory
+    look: Look, start: Callable[..., Any], tmp_path: Path
 ) -> None:
-    from tests.ui.conftest import serving
-    from tests.ui.filled_store import fill_large
-
-    store = str(tmp_path_factory.mktemp("large") / "tuning.db")
+    store = str(tmp_path / "tuning.db")
     fill_large(store, 10_000, 20)
-    with serving(store) as large:
-        page = look(large).open("/round/large")
-        page.locator("[role=grid] tbody tr[id]").first.wait_for()
-        assert page.locator("[role=grid]").get_attribute("aria-rowcount") == "10001"
-        assert page.locator("[role=grid] tbody tr[id]").count() < 60
-        page.locator("[role=grid]").press("End")
-        page.locator('[role=grid] tr[aria-rowindex="10001"]').wait_for()
-        assert page.locator("[role=grid] tbody tr[id]").count() < 60
+    page = look(start(store)).open("/round/large")
+    page.locator("[role=grid] tbody tr[id]").first.wait_for()
+    assert page.locator("[role=grid]").get_attribute("aria-rowcount") == "10001"
+    assert page.locator("[role=grid] tbody tr[id]").count() < 60
+    page.locator("[role=grid]").press("End")
+    page.locator('[role=grid] tr[aria-rowindex="10001"]').wait_for()
+    assert page.locator("[role=grid] tbody tr[id]").count() < 60

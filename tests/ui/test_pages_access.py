@@ -40,7 +40,9 @@ def test_no_violation_of_wcag(look: Look, server: Any, axe: str, name: str, dark
     own = look(server, bypass_csp=True, color_scheme="dark" if dark else "light")
     page = own.open(place)
     page.locator(shown).first.wait_for()
-    page.locator("main details summary").evaluate_all("all => all.forEach(s => s.parentElement.open = true)")
+    page.locator("main details summary").evaluate_all(
+        "all => all.forEach(s => s.parentElement.open = true)"
+    )
     page.evaluate(axe)
     tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]
     found = page.evaluate("tags => axe.run({runOnly: tags}).then(r => r.violations)", tags)

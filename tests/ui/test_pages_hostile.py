@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.ui.conftest import serving
 from tests.ui.filled_store import opened
 
 import tunewright as tw
@@ -16,6 +15,7 @@ from tunewright.store.curves import pack
 pytest.importorskip("uvicorn", reason="needs the extra `ui`")
 pytestmark = pytest.mark.beyond_core
 Look = Callable[..., Any]
+Start = Callable[..., Any]
 RUNS = "window.hacked=1;alert(1)"
 HOSTILE = {
     "element": f"<script>{RUNS}</script>",
@@ -29,7 +29,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
-def test_hostile_names_are_text(look: Look, tmp_path: Path, text: str) -> None:
+def test_hostile_names_are_text(look: Look, start: Start, tmp_path: Path, text: str) -> None:
     store = str(tmp_path / "tuning.db")
     metric = f"loss {text}"
     declared = tw.Round(
@@ -44,25 +44,25 @@ def test_hostile_names_are_text(look: Look, tmp_path: Path, text: str) -> None:
             curve = pack({metric: ([1, 2, 3], [3.0, 2.0, 1.0 + at])})
             made.finish(claim, "completed", None, last=[curve], first=0)
     tw.stores.note(store, declared.name, f"note {text}")
-    with serving(store) as server:
-        own = look(server)
-        page = own.open("/")
-        page.locator("table.rounds tbody a").wait_for()
-        page.locator("td.note", has_text=f"note {text}").wait_for()
-        assert page.locator("td.goal").inner_text() == f"goal {text}"
-        page.locator("table.rounds tbody a").click()
-        page.locator("section.verdict .trust").wait_for()
-        page.locator(".curves .u-wrap").wait_for()
-        page.locator(".panel.isolation svg").wait_for()
-        assert page.locator("h1").inner_text() == declared.name
-        assert f"note {text}" in page.locator(".notes").inner_text()
-        page.locator("[role=grid]").press("x")
-        page.locator("[role=grid]").press("ArrowDown")
-        page.locator("[role=grid]").press("x")
-        page.get_by_role("link", name="Compare").click()
-        page.locator("table.facts").first.wait_for()
-        page.locator("table.facts thead a").first.click()
-        page.locator("dl.facts").first.wait_for()
-        assert f"rate {text}" in page.locator("dl.facts").first.inner_text()
-        assert page.evaluate("() => window.hacked") is None
-        assert page.locator("main script, main img, main [onerror], main [onfocus]").count() == 0
+    server = start(store)
+    own = look(server)
+    page = own.open("/")
+    page.locator("table.rounds tbody a").wait_for()
+    page.locator("td.note", has_text=f"note {text}").wait_for()
+    assert page.locator("td.goal").inner_text() == f"goal {text}"
+    page.locator("table.rounds tbody a").click()
+    page.locator("section.verdict .trust").wait_for()
+    page.locator(".curves .u-wrap").wait_for()
+    page.locator(".panel.isolation svg").wait_for()
+    assert page.locator("h1").inner_text() == declared.name
+    assert f"note {text}" in page.locator(".notes").inner_text()
+    page.locator("[role=grid]").press("x")
+    page.locator("[role=grid]").press("ArrowDown")
+    page.locator("[role=grid]").press("x")
+    page.get_by_role("link", name="Compare").click()
+    page.locator("table.facts").first.wait_for()
+    page.locator("table.facts thead a").first.click()
+    page.locator("dl.facts").first.wait_for()
+    assert f"rate {text}" in page.locator("dl.facts").first.inner_text()
+    assert page.evaluate("() => window.hacked") is None
+    assert page.locator("main script, main img, main [onerror], main [onfocus]").count() == 0
