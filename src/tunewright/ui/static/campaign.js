@@ -1,10 +1,12 @@
 // A campaign with its steps and budget, and the answers of probes.
 
 import { json } from "./api.js";
-import { Command, Progress, Stale, toRound, useLoaded, useRepeatedly, Waiting } from "./parts.js";
+import { Frame } from "./figures.js";
+import { Command, Progress, Stale, toRound, useDark, useLoaded, useRepeatedly, Waiting } from "./parts.js";
+import { colour } from "./scatter.js";
 import { Facts } from "./trial.js";
 import { html } from "./vendor/htm-preact.js";
-import { age, shown, word, wordOr } from "./words.js";
+import { age, number, shown, word, wordOr } from "./words.js";
 
 const AGAIN_MS = 4000;
 const ENDED = ["completed", "infeasible", "failed", "pruned"];
@@ -60,7 +62,31 @@ function Probe({ probe }) {
       ${probe.says && html`<p class="answer">${probe.says}</p>`}</div>
     ${Object.keys(probe.settings || {}).length > 0 && html`<div class="lead"><h2>${word("settings")}</h2><${Facts} facts=${probe.settings} /></div>`}
     <div class="lead"><h2>${word("answer")}</h2><${Facts} facts=${Object.fromEntries(plain)} /></div>
-    ${tables.map(([name, rows]) => html`<details><summary>${wordOr(name)} (${/** @type {any[]} */ (rows).length})</summary><${Rows} name=${name} rows=${/** @type {any[]} */ (rows)} /></details>`)}</section>`;
+    ${tables.map(([name, rows]) => html`<${Points} name=${name} rows=${/** @type {any[]} */ (rows)} /><details><summary>${wordOr(name)} (${/** @type {any[]} */ (rows).length})</summary><${Rows} name=${name} rows=${/** @type {any[]} */ (rows)} /></details>`)}</section>`;
+}
+
+const ACROSS = ["batch_size", "size", "learning_rate", "warmup_steps", "clip_norm"];
+const UP = ["throughput", "examples_per_second", "steps_to_goal", "fit_steps", "crossing", "final_loss"];
+
+/** What a probe measured at each size or rate, where its rows have both. @param {{name: string, rows: any[]}} props */
+function Points({ name, rows }) {
+  const dark = useDark();
+  const finite = (/** @type {string} */ key) => rows.filter((row) => Number.isFinite(row[key])).length > 1;
+  const [x, y] = [ACROSS.find(finite), UP.find(finite)];
+  if (!x || !y) return null;
+  const kept = rows.filter((row) => row[x] > 0 && Number.isFinite(row[y])).sort((a, b) => a[x] - b[x]);
+  const ups = kept.map((row) => row[y]);
+  const room = 0.08 * (Math.max(...ups) - Math.min(...ups)) || 1;
+  const [first, last] = [Math.log(kept[0][x]), Math.log(kept[kept.length - 1][x])];
+  const says = `${wordOr(y)} by ${wordOr(x)}`;
+  return html`<figure class="panel"><figcaption>${says} <small>${wordOr(name)}</small></figcaption>
+    <${Frame} says=${says} low=${Math.min(...ups) - room} high=${Math.max(...ups) + room}>${(/** @type {any} */ at) => {
+      const across = (/** @type {number} */ v) => at.x0 + 20 + (at.x1 - at.x0 - 40) * ((Math.log(v) - first) / (last - first || 1));
+      const path = kept.map((row, i) => `${i ? "L" : "M"}${across(row[x])} ${at.y(row[y])}`).join("");
+      return html`<g><path d=${path} fill="none" stroke=${colour(dark, 0)} stroke-width="1.5" />
+        ${kept.map((row) => html`<circle cx=${across(row[x])} cy=${at.y(row[y])} r="4" fill=${colour(dark, row.stable === false ? 1 : 0)}><title>${`${row[x]}: ${row[y]}`}</title></circle>`)}
+        ${kept.filter((_, i) => i % Math.ceil(kept.length / 6) === 0).map((row) => html`<text class="tick middle" x=${across(row[x])} y=${at.y0 + 16}>${number(row[x])}</text>`)}</g>`;
+    }}<//></figure>`;
 }
 
 /** @param {{name: string, rows: any[]}} props */

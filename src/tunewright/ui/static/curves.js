@@ -84,10 +84,10 @@ const densityOf = (round, metric) =>
 
 /**
  * The curves of a round.
- * @param {{round: string, metrics: string[], objective: string, chosen: string, trials: number[], turn: number,
- *   onChoose: (metric: string) => void}} props `turn` changes when the crowd is to be loaded again
+ * @param {{round: string, metrics: string[], objective: string, chosen: string, trials: number[], ends: {step: number, infeasible: boolean}[],
+ *   turn: number, onChoose: (metric: string) => void}} props `turn` changes when the crowd is to be loaded again
  */
-export function Curves({ round, metrics, objective, chosen, trials, turn, onChoose }) {
+export function Curves({ round, metrics, objective, chosen, trials, ends, turn, onChoose }) {
   const pairs = paired(metrics, objective);
   const pair = pairs.find((p) => p.main === chosen) || pairs[0];
   const { main, train } = pair || { main: "", train: null };
@@ -101,7 +101,7 @@ export function Curves({ round, metrics, objective, chosen, trials, turn, onChoo
       ${pairs.map((p) => html`<button aria-pressed=${p.main === main} onClick=${() => onChoose(p.main)}>${p.main}</button>`)}
       <small>${word("crowd")}: ${both?.[0]?.head.curves ?? "…"}${train ? ` · ${word("validation")}, ${word("training")}` : ""}</small>
     </div>
-    ${both && lines.data ? html`<${Plot} key=${main} crowd=${both} lines=${lines.data} trials=${drawn} round=${round} names=${[main, train]} />`
+    ${both && lines.data ? html`<${Plot} key=${main} crowd=${both} lines=${lines.data} trials=${drawn} ends=${main === objective ? ends : []} round=${round} names=${[main, train]} />`
       : html`<div class="plot space"><${Waiting} of=${crowd.state === "failed" ? crowd : lines} /></div>`}
   </div>`;
 }
@@ -115,8 +115,38 @@ function limits(crowd) {
   return { low, high, log: heads[0].logarithmic && low > 0, last: Math.max(...heads.map((h) => h.last)) };
 }
 
-/** @param {{crowd: any[], lines: any[], trials: number[], round: string, names: (string | null)[]}} props */
-function Plot({ crowd, lines, trials, round, names }) {
+/**
+ * Mark the best step of a line by a dot, the end of an infeasible one by a cross.
+ * @param {any} u @param {(number | null)[]} values @param {{step: number, infeasible: boolean}} end @param {string} ink @param {number[]} x
+ */
+function marked(u, values, end, ink, x) {
+  let at = values.length - 1;
+  if (end.infeasible) while (at >= 0 && values[at] === null) at--;
+  else at = x.findIndex((step, i) => step >= end.step || i === x.length - 1);
+  const value = nearest(values, at);
+  if (at < 0 || value === null || value === undefined || (!end.infeasible && end.step < 0)) return;
+  const [left, top] = [u.valToPos(end.infeasible ? x[at] : end.step, "x", true), u.valToPos(value, "y", true)];
+  if (left < u.bbox.left || left > u.bbox.left + u.bbox.width) return;
+  const size = 4 * devicePixelRatio;
+  const c = u.ctx;
+  c.save();
+  [c.strokeStyle, c.fillStyle, c.lineWidth] = [ink, ink, 2 * devicePixelRatio];
+  c.beginPath();
+  if (end.infeasible) {
+    c.moveTo(left - size, top - size);
+    c.lineTo(left + size, top + size);
+    c.moveTo(left - size, top + size);
+    c.lineTo(left + size, top - size);
+    c.stroke();
+  } else {
+    c.arc(left, top, size, 0, 7);
+    c.fill();
+  }
+  c.restore();
+}
+
+/** @param {{crowd: any[], lines: any[], trials: number[], ends: {step: number, infeasible: boolean}[], round: string, names: (string | null)[]}} props */
+function Plot({ crowd, lines, trials, ends, round, names }) {
   const [place, width] = useWidth();
   const dark = useDark();
   const [under, setUnder] = useState(/** @type {{step: number, values: (number | null)[]} | null} */ (null));
@@ -177,6 +207,7 @@ function Plot({ crowd, lines, trials, round, names }) {
           if (Number.isFinite(bottom) && log === head.logarithmic) u.ctx.drawImage(image, left, top, right - left, bottom - top);
           u.ctx.restore();
         }],
+        draw: [(/** @type {any} */ u) => middles.forEach((at, i) => ends[i] && marked(u, data[at], ends[i], colour(dark, i), x))],
         setCursor: [(/** @type {any} */ u) => {
           const at = u.cursor.idx;
           setUnder(at === null || at === undefined ? null : { step: x[at], values: middles.map((s) => nearest(data[s], at)) });
@@ -184,7 +215,7 @@ function Plot({ crowd, lines, trials, round, names }) {
       },
     }, data, into);
     return () => made.destroy();
-  }, [crowd, lines, width, dark, trials.join()]);
+  }, [crowd, lines, width, dark, trials.join(), JSON.stringify(ends)]);
   const said = `${names.filter(Boolean).join(", ")} by step, for trials ${trials.join(", ")}`;
   return html`<div class="plot" ref=${place}>
     <div class="space" ref=${canvas} role="img" aria-label=${said}></div>

@@ -11,14 +11,14 @@ const PAD = { left: 56, right: 12, top: 12, bottom: 40 };
 const MOST_DOTS = 120; // marks of one arm; beyond, evenly spaced ones of the sorted values
 
 /**
- * @param {{figures: any[], onSelect: (trials: number[]) => void}} props
+ * @param {{figures: any[], table: any, onSelect: (trials: number[]) => void}} props
  */
-export function Figures({ figures, onSelect }) {
+export function Figures({ figures, table, onSelect }) {
   return html`<div class="panels">${figures.map((figure, i) => {
     const Drawing = DRAWINGS[figure.kind];
     return Drawing && html`<figure class="panel ${figure.kind}" key=${`${figure.kind} ${i}`}>
       <figcaption>${wordOr(figure.kind)}${figure.data.name ? html` <small>${figure.data.name}</small>` : ""}</figcaption>
-      <${Drawing} data=${figure.data} says=${figure.says} onSelect=${onSelect} />
+      <${Drawing} data=${figure.data} says=${figure.says} table=${table} onSelect=${onSelect} />
       <p class="says">${figure.says}</p></figure>`;
   })}</div>`;
 }
@@ -27,7 +27,7 @@ export function Figures({ figures, onSelect }) {
  * A frame with a value axis; `children` gets the places of the drawing.
  * @param {{says: string, low: number, high: number, height?: number, children: (at: any) => any}} props
  */
-function Frame({ says, low, high, height = HEIGHT, children }) {
+export function Frame({ says, low, high, height = HEIGHT, children }) {
   const [place, width] = useWidth();
   const [y0, y1] = [height - PAD.bottom, PAD.top];
   const spread = high - low || 1;
@@ -85,8 +85,8 @@ function Isolation({ data, says, onSelect }) {
         ${thinned(arm.values).map((v, n) => v < limits.low || v > limits.high ? null : html`<circle cx=${x + 1.4 * half * aside(n + 1)} cy=${at.y(v)} r="2.4" fill=${ink} fill-opacity="0.35" />`)}
         ${arm.luck && html`<rect x=${x - 5} width="10" y=${at.y(arm.luck[1])} height=${Math.max(2, at.y(arm.luck[0]) - at.y(arm.luck[1]))} fill=${ink} fill-opacity="0.45" rx="2" />`}
         ${arm.best !== null && sd !== null && html`<line class="bar" x1=${x} x2=${x} y1=${at.y(arm.best - sd)} y2=${at.y(arm.best + sd)} />`}
-        ${arm.best !== null && html`<a href=${null} class="pick" onClick=${() => typeof arm.trial === "number" && onSelect([arm.trial])}>
-          <path d=${`M${x - half} ${at.y(arm.best)}H${x + half}`} stroke=${ink} stroke-width="3" /><title>trial ${arm.trial}: ${arm.best}</title></a>`}
+        ${arm.best !== null && html`<g class="pick" onClick=${() => typeof arm.trial === "number" && onSelect([arm.trial])}>
+          <path d=${`M${x - half} ${at.y(arm.best)}H${x + half}`} stroke=${ink} stroke-width="3" /><title>trial ${arm.trial}: ${arm.best}</title></g>`}
         <text class="tick middle" x=${x} y=${at.y0 + 16}>${shown(arm.value)}</text>
         <text class="tick middle faint" x=${x} y=${at.y0 + 31}>${arm.trials} trials${arm.infeasible && each > 110 ? `, ${arm.infeasible} ✕` : ""}</text></g>`;
     });
@@ -107,8 +107,14 @@ function Ranged({ data, says }) {
   }}<//>`;
 }
 
-/** @param {{data: any, says: string}} props */
-function BestStep({ data, says }) {
+/** Completed trials with a best step in an interval. @param {any} table @param {number} above @param {number} upto */
+function bestBetween(table, above, upto) {
+  const { number: numbers, status, step } = table.arrays;
+  return [...numbers].filter((_, row) => status[row] === 2 && step[row] > above && step[row] <= upto);
+}
+
+/** @param {{data: any, says: string, table: any, onSelect: (trials: number[]) => void}} props */
+function BestStep({ data, says, table, onSelect }) {
   const dark = useDark();
   const bins = 20;
   const size = data.max_train_steps / bins || 1;
@@ -120,7 +126,7 @@ function BestStep({ data, says }) {
   const [every, top] = [count(data.steps), count(data.top)];
   return html`<${Frame} says=${says} low=${0} high=${Math.max(1, ...every)}>${(/** @type {any} */ at) => {
     const each = (at.x1 - at.x0) / bins;
-    return html`<g>${every.map((n, i) => html`<g><title>${`${number(i * size)} – ${number((i + 1) * size)}: ${n}`}</title>
+    return html`<g>${every.map((n, i) => html`<g class="pick" onClick=${() => onSelect(bestBetween(table, i ? i * size : -1, i === bins - 1 ? Infinity : (i + 1) * size))}><title>${`${number(i * size)} – ${number((i + 1) * size)}: ${n}`}</title>
       <rect x=${at.x0 + i * each + 1} width=${Math.max(1, each - 2)} y=${at.y(n)} height=${at.y0 - at.y(n)} fill=${colour(dark, 0)} fill-opacity="0.4" />
       <rect x=${at.x0 + i * each + 1} width=${Math.max(1, each - 2)} y=${at.y(top[i])} height=${at.y0 - at.y(top[i])} fill=${colour(dark, 1)} /></g>`)}
       <line class="edge" x1=${at.x0} x2=${at.x1} y1=${at.y0} y2=${at.y0} />

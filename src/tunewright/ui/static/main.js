@@ -7,7 +7,7 @@ import { Compare } from "./compare.js";
 import { Home } from "./home.js";
 import { Round } from "./round.js";
 import { Trial } from "./trial.js";
-import { word } from "./words.js";
+import { word, wordOr } from "./words.js";
 
 const PAGES = { home: Home, round: Round, trial: Trial, compare: Compare, campaign: Campaign, probes: Probes };
 
@@ -18,6 +18,7 @@ function App() {
     const moved = () => {
       setPlace(parsed(location.hash));
       window.scrollTo(0, 0);
+      document.getElementById("main")?.focus({ preventScroll: true });
     };
     /** @param {KeyboardEvent} event */
     const pressed = (event) => {
@@ -40,6 +41,9 @@ function App() {
       removeEventListener("keydown", pressed);
     };
   }, []);
+  useEffect(() => {
+    document.title = [...place.parts, place.page === "home" ? "" : wordOr(place.page), "Tunewright"].filter(Boolean).join(" · ");
+  }, [place]);
   const Page = PAGES[/** @type {keyof typeof PAGES} */ (place.page)] || Missing;
   /** @param {Event} event */
   const skip = (event) => {

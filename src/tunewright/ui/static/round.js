@@ -11,7 +11,9 @@ import { Verdict } from "./verdict.js";
 import { html, useEffect, useMemo, useRef, useState } from "./vendor/htm-preact.js";
 import { number, word } from "./words.js";
 
-const CROWD_MS = 30000; // the image of all curves is loaded again so often at most
+const CROWD_MS = 5000; // the image of all curves is loaded again so often at most
+const LARGE_CROWD_MS = 30000; // where the round has more trials than the next number
+const LARGE = 1000;
 const MOST_COMPARED = 8;
 
 /**
@@ -105,14 +107,13 @@ export function Round({ parts, query }) {
     if (metric) kept.set("metric", metric);
     keepInAddress(kept);
   }, [selected, metric]);
-  useEffect(() => {
-    document.title = `${name} · Tunewright`;
-  }, [name]);
   const seen = useRef(0);
   useRepeatedly(() => {
-    if (seen.current !== changes) setCrowdTurn((n) => n + 1);
+    if (seen.current === changes) return;
     seen.current = changes;
-  }, CROWD_MS, true);
+    setCrowdTurn((n) => n + 1);
+    if (!round?.metrics.length) page.again(); // the first trials have logged something now
+  }, table?.arrays.number.length > LARGE ? LARGE_CROWD_MS : CROWD_MS, true);
   const scale = useMemo(() => table && round && scaleOf(completed(table), round.minimize), [table, round?.minimize]);
   const best = useMemo(() => (table && round ? bestOf(table, round.minimize, 5) : []), [table, round?.minimize]);
   const places = useMemo(() => table && new Map(Array.from(table.arrays.number, (n, row) => [n, row])), [table]);
@@ -157,9 +158,9 @@ export function Round({ parts, query }) {
         onSelect=${(/** @type {number[]} */ rows, /** @type {boolean} */ add) => choose(rows.map((row) => table.arrays.number[row]), add)}
         onOpen=${(/** @type {number} */ row) => open(table.arrays.number[row])} />`)}</div>` : html`<p class="state empty">${word("noTrials")}</p>`}
       <h2>${word("curves")}</h2>
-      <${Curves} round=${name} metrics=${round.metrics} objective=${round.metric} chosen=${metric || round.metric} trials=${lines} turn=${crowdTurn} onChoose=${setMetric} />
+      <${Curves} round=${name} metrics=${round.metrics} objective=${round.metric} chosen=${metric || round.metric} trials=${lines} ends=${endsOf(table, lines, places)} turn=${crowdTurn} onChoose=${setMetric} />
       <h2>${word("comparisons")}</h2>
-      ${verdict?.figures ? html`<${Figures} figures=${verdict.figures} onSelect=${choose} />` : html`<p class="state empty">${word("figuresWait")}</p>`}
+      ${verdict?.figures ? html`<${Figures} figures=${verdict.figures} table=${table} onSelect=${choose} />` : html`<p class="state empty">${word("figuresWait")}</p>`}
       <h2>${word("trials")}</h2>
       <${Table} round=${round} table=${table} selected=${selected} best=${new Set(best)} onToggle=${toggle} onOpen=${open} />
       <${Notes} name=${name} notes=${round.notes} allowed=${allowed} onWritten=${page.again} />`}
@@ -168,6 +169,12 @@ export function Round({ parts, query }) {
 
 /** Values of the completed trials. @param {any} table */
 const completed = (table) => table.arrays.value.filter((/** @type {number} */ _, /** @type {number} */ row) => table.arrays.status[row] === 2);
+
+/** Where each of some trials had its best value, or that it was infeasible. @param {any} table @param {number[]} trials @param {Map<number, number>} places */
+const endsOf = (table, trials, places) => trials.map((n) => {
+  const row = /** @type {number} */ (places.get(n));
+  return { step: table.arrays.step[row], infeasible: table.arrays.status[row] === 3 };
+});
 
 /** @param {Float32Array} values */
 const total = (values) => values.reduce((a, b) => a + (Number.isFinite(b) ? b : 0), 0);

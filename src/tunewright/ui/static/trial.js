@@ -19,9 +19,6 @@ export function Trial({ parts }) {
   const trial = /** @type {any} */ (page.data);
   const running = trial?.status === "running" || trial?.status === "pending";
   useRepeatedly(() => [page, curves, log].forEach((one) => one.again()), AGAIN_MS, running);
-  useEffect(() => {
-    document.title = `${name} trial ${text} · Tunewright`;
-  }, [path]);
   const title = html`<a href=${toRound(name || "")}>${name}</a> trial ${text}`;
   if (!trial) return html`<h1>${title}</h1><${Waiting} of=${page} />`;
   const own = /** @type {any} */ (round.data);
