@@ -51,18 +51,22 @@ export function Probes() {
 /** @param {any} value */
 const isTable = (value) => Array.isArray(value) && value.length > 0 && value.every((row) => row && typeof row === "object" && !Array.isArray(row));
 
+const IN_WORDS = ["probe", "message", "caveats", "missing", "settings"]; // shown as sentences, or elsewhere
+
 /** @param {{probe: any}} props */
 function Probe({ probe }) {
-  const answer = probe.answer || {};
-  const verdict = answer.verdict || answer.state;
-  const plain = Object.entries(answer).filter(([, v]) => v !== null && typeof v !== "object");
-  const tables = Object.entries(answer).filter(([, v]) => isTable(v));
-  return html`<section class="verdict"><div class="lead"><h2>${wordOr(probe.name)} ${verdict && html`<span class="tag">${shown(verdict).replaceAll("_", " ")}</span>`}</h2>
-      <p><small>${probe.workload} · ${age(probe.written)}</small></p>
-      ${probe.says && html`<p class="answer">${probe.says}</p>`}</div>
+  const answer = Object.entries(probe.answer || {}).filter(([name]) => !IN_WORDS.includes(name));
+  const plain = answer.filter(([name, v]) => v !== null && typeof v !== "object" && name !== "round");
+  const tables = answer.filter(([, v]) => isTable(v));
+  const round = probe.answer?.round;
+  return html`<section class="verdict" aria-label=${wordOr(probe.name)}><div class="lead"><h2>${wordOr(probe.name)}</h2>
+      ${probe.says && html`<p class="trust">${probe.says}</p>`}
+      ${(probe.missing || []).map((/** @type {string} */ line) => html`<p>${line}</p>`)}
+      <p><small>${probe.workload} · ${age(probe.written)}${round && html` · <a href=${toRound(round)}>${round}</a>`}</small></p></div>
     ${Object.keys(probe.settings || {}).length > 0 && html`<div class="lead"><h2>${word("settings")}</h2><${Facts} facts=${probe.settings} /></div>`}
-    <div class="lead"><h2>${word("answer")}</h2><${Facts} facts=${Object.fromEntries(plain)} /></div>
-    ${tables.map(([name, rows]) => html`<${Points} name=${name} rows=${/** @type {any[]} */ (rows)} /><details><summary>${wordOr(name)} (${/** @type {any[]} */ (rows).length})</summary><${Rows} name=${name} rows=${/** @type {any[]} */ (rows)} /></details>`)}</section>`;
+    ${probe.caveats?.length > 0 && html`<div class="lead"><h2>${word("caveats")}</h2><ul class="plain">${probe.caveats.map((/** @type {string} */ c) => html`<li>${c}</li>`)}</ul></div>`}
+    <div class="lead"><h2>${word("measured")}</h2><div><${Facts} facts=${Object.fromEntries(plain)} />
+    ${tables.map(([name, rows]) => html`<${Points} name=${name} rows=${/** @type {any[]} */ (rows)} /><details><summary>${wordOr(name)} (${/** @type {any[]} */ (rows).length})</summary><${Rows} name=${name} rows=${/** @type {any[]} */ (rows)} /></details>`)}</div></div></section>`;
 }
 
 const ACROSS = ["batch_size", "size", "learning_rate", "warmup_steps", "clip_norm"];

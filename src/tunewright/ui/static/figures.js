@@ -164,6 +164,7 @@ function BestOfK({ data, says }) {
 /** @param {{data: any}} props */
 function Sensitivity({ data }) {
   const dark = useDark();
+  if (!data.studies.length) return null;
   const percent = (/** @type {number} */ v) => `${Math.round(100 * v)}%`;
   return html`<div class="shares">${data.studies.slice(0, 4).map((/** @type {any} */ study, /** @type {number} */ i) => html`<div>
     <h3>${study.study || word("allTrials")} <small>${study.trials} ${word("trials").toLowerCase()}</small></h3>

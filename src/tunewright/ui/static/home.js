@@ -126,10 +126,10 @@ function Line({ round, best }) {
     <th scope="row" class="round"><a href=${toRound(round.name)}>${round.name}</a>
       ${running && html`<em class="tag">${word("running")}</em>`}
       <${Chips} counts=${round.chips} /></th>
-    <td class="goal">${round.goal || round.asks}</td>
+    <td class="goal"><span class="clamp" title=${round.goal}>${round.goal || round.asks}</span></td>
     <td class="trials"><${Progress} counts=${round.counts} /> ${round.trials}</td>
     <td class="best" title=${best?.value ?? ""}><b>${best ? number(best.value) : "…"}</b> <small>${round.metric}</small></td>
-    <td class="searchKind">${round.search}</td><td class="note">${best?.note}</td>
+    <td class="searchKind">${round.search}</td><td class="note"><span class="clamp" title=${best?.note}>${best?.note}</span></td>
     <td class="begun"><small title=${round.created}>${age(round.created)}</small></td></tr>`;
 }
 

@@ -64,13 +64,15 @@ export function Verdict({ round, changes, active, children }) {
   ${children(verdict)}`;
 }
 
-/** One entry of the checklist. @param {{finding: any, open?: boolean}} props */
+/** One entry of the checklist; those that share its verdict are folded. @param {{finding: any, open?: boolean}} props */
 function Finding({ finding, open = false }) {
   const [first, ...rest] = finding.found;
-  return html`<details class="finding" open=${open}><summary><${Chip} verdict=${finding.verdict} /> ${first.headline}
+  const about = (/** @type {any} */ one) => (one.about ? `${one.about}: ` : "");
+  const evidence = (/** @type {any} */ one) => html`<ul>${one.evidence.map((/** @type {string} */ line) => html`<li>${line}</li>`)}</ul>`;
+  return html`<details class="finding" open=${open}><summary><${Chip} verdict=${finding.verdict} /> ${rest.length ? about(first) : ""}${first.headline}
       ${finding.others > 0 && html` <small>+${finding.others} ${word("others")}</small>`}</summary>
-    ${[first, ...rest].map((one) => html`${one === first ? null : html`<p><b>${one.about ? `${one.about}: ` : ""}${one.headline}</b></p>`}
-      <ul>${one.evidence.map((/** @type {string} */ line) => html`<li>${line}</li>`)}</ul>`)}
+    ${evidence(first)}
+    ${rest.map((/** @type {any} */ one) => html`<details class="also"><summary>${about(one)}${one.headline}</summary>${evidence(one)}</details>`)}
     ${finding.actions.map((/** @type {any} */ a) => html`<p class="action">${a.text} ${a.command && html`<${Command} command=${a.command} />`}</p>`)}</details>`;
 }
 

@@ -116,7 +116,8 @@ export const WORDS = {
   left: "left",
   total: "total",
   settings: "Settings it suggests",
-  workload: "Workload",
+  measured: "Measured",
+  evidence: "Evidence",
   noProbes: "No probe has been run.",
   rail: "✕ infeasible",
   ringed: "○ best five",
@@ -155,6 +156,7 @@ export function shown(v) {
 
 /** Seconds as a reader says them. @param {number} s */
 export function duration(s) {
+  if (!s) return "–";
   if (s < 1) return `${Number((1000 * s).toPrecision(2))} ms`;
   if (s < 60) return `${Number(s.toPrecision(3))} s`;
   if (s < 3600) return `${Math.floor(s / 60)} min ${Math.floor(s % 60)} s`;
