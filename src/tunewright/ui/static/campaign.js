@@ -69,6 +69,12 @@ function Probe({ probe }) {
     ${tables.map(([name, rows]) => html`<${Points} name=${name} rows=${/** @type {any[]} */ (rows)} /><details><summary>${wordOr(name)} (${/** @type {any[]} */ (rows).length})</summary><${Rows} name=${name} rows=${/** @type {any[]} */ (rows)} /></details>`)}</div></div></section>`;
 }
 
+/** Which of these places are far enough from the one before. @param {number[]} places @param {number} least */
+function apart(places, least) {
+  let last = -Infinity;
+  return places.flatMap((p, i) => (p - last < least ? [] : ((last = p), [i])));
+}
+
 const ACROSS = ["batch_size", "size", "learning_rate", "warmup_steps", "clip_norm"];
 const UP = ["throughput", "examples_per_second", "steps_to_goal", "fit_steps", "crossing", "final_loss"];
 
@@ -89,7 +95,7 @@ function Points({ name, rows }) {
       const path = kept.map((row, i) => `${i ? "L" : "M"}${across(row[x])} ${at.y(row[y])}`).join("");
       return html`<g><path d=${path} fill="none" stroke=${colour(dark, 0)} stroke-width="1.5" />
         ${kept.map((row) => html`<circle cx=${across(row[x])} cy=${at.y(row[y])} r="4" fill=${colour(dark, row.stable === false ? 1 : 0)}><title>${`${row[x]}: ${row[y]}`}</title></circle>`)}
-        ${kept.filter((_, i) => i % Math.ceil(kept.length / 6) === 0).map((row) => html`<text class="tick middle" x=${across(row[x])} y=${at.y0 + 16}>${number(row[x])}</text>`)}</g>`;
+        ${apart(kept.map((row) => across(row[x])), 64).map((i) => kept[i]).map((row) => html`<text class="tick middle" x=${across(row[x])} y=${at.y0 + 16}>${number(row[x])}</text>`)}</g>`;
     }}<//></figure>`;
 }
 

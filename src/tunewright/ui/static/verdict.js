@@ -49,11 +49,10 @@ export function Verdict({ round, changes, active, children }) {
     ${!verdict ? html`<p class=${`state ${known.state === "failed" ? "failed" : "loading"}`} role="status">${word(known.state === "failed" ? "failed" : known.state === "working" ? "working" : "waiting")}
       ${known.error && html` ${known.error.message}`}
       ${known.state === "failed" && html` <${Command} command=${check} />`}</p>` : html`
-    ${!known.fresh && active > 0 && html`<p class="state stale">${word("outdated")}</p>`}
     <div class="lead"><h2>${word("answer")}</h2>
       ${verdict.compared.map((/** @type {any} */ f) => html`<p class="answer"><${Chip} verdict=${f.verdict}>${f.headline}<//> <small>${f.evidence.join("; ")}</small></p>`)}
       ${verdict.found.map((/** @type {string} */ line) => html`<p>${line}</p>`)}</div>
-    <div class="lead"><h2>${word("verdict")}</h2><p class="trust">${verdict.trust}</p>
+    <div class="lead"><h2>${word("verdict")}</h2><p class="trust">${verdict.trust} ${!known.fresh && active > 0 && html`<small>${word("outdated")}</small>`}</p>
       ${of(["warn", "note"]).map((/** @type {any} */ f) => html`<${Finding} finding=${f} open=${f.verdict === "warn"} />`)}
       ${of(["cannot_judge"]).length > 0 && html`<details><summary>${word("unknown")} (${of(["cannot_judge"]).length})</summary>${of(["cannot_judge"]).map((/** @type {any} */ f) => html`<${Finding} finding=${f} />`)}</details>`}
       ${of(["ok"]).length > 0 && html`<details><summary>${word("fine")} (${of(["ok"]).length})</summary>${of(["ok"]).map((/** @type {any} */ f) => html`<${Finding} finding=${f} />`)}</details>`}</div>
