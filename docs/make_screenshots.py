@@ -11,7 +11,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 TARGET = Path(__file__).with_name("ui")
-COLOURS = 96  # of a picture: it stays small, and text stays sharp
+COLOURS = 255  # of a picture: it stays small, and text stays sharp
 SERVE = """
 import sys
 from tunewright.ui.serve import serve

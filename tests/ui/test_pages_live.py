@@ -73,7 +73,7 @@ def test_a_server_killed_and_started_again_under_an_open_page(
         own.errors.clear()
 
 
-def test_notes_and_stops_where_they_are_allowed(look: Look, start: Start, tmp_path: Path) -> None:
+def test_notes_are_written_where_it_is_allowed(look: Look, start: Start, tmp_path: Path) -> None:
     store = str(tmp_path / "tuning.db")
     fill_small(store, 4)
     server = start(store, "actions")
@@ -85,3 +85,20 @@ def test_notes_and_stops_where_they_are_allowed(look: Look, start: Start, tmp_pa
     page = look(server).open("/round/width")
     page.locator(".notes li", has_text="<b>twice</b>").wait_for()
     assert page.get_by_label("Add a note").count() == 0
+
+
+def test_a_stop_is_requested_where_it_is_allowed(look: Look, start: Start, tmp_path: Path) -> None:
+    store = str(tmp_path / "tuning.db")
+    declared = small_round("running", 10, nuisance={"learning_rate": tw.log(1e-2, 1.0)})
+    with opened(store, declared) as (made, record, worker):
+        finish_some(made, record, worker, 4)
+        (held,) = made.claim(record.id, worker, 1)
+        page = look(start(store, "actions")).open(f"/trial/running/{held.number}")
+        page.get_by_role("button", name="Stop the trial").click()
+        page.get_by_text("Stop requested.").wait_for()
+        page = look(start(store)).open(f"/trial/running/{held.number}")
+        page.locator(".status.running").wait_for()
+        assert page.get_by_role("button", name="Stop the trial").count() == 0
+        page = look(start(store, "actions")).open("/round/running")
+        page.get_by_role("button", name="Stop the round").click()
+        page.get_by_text("Stop requested.").wait_for()

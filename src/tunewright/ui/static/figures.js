@@ -72,7 +72,7 @@ function Isolation({ data, says, onSelect }) {
   const dark = useDark();
   if (data.buckets) return html`<${Ranged} data=${data} says=${says} />`;
   const arms = data.arms;
-  const bars = arms.flatMap((/** @type {any} */ a) => [a.best, ...(a.luck || [])]).filter((/** @type {any} */ v) => v !== null);
+  const bars = arms.flatMap((/** @type {any} */ a) => [a.best, a.best - (a.trial_sd || 0), ...(a.luck || [])]).filter((/** @type {any} */ v) => v !== null);
   const limits = nearBest(arms.flatMap((/** @type {any} */ a) => thinned(a.values)), bars, data.minimize);
   return html`<${Frame} says=${says} ...${limits}>${(/** @type {any} */ at) => {
     const each = (at.x1 - at.x0) / arms.length;
@@ -84,9 +84,9 @@ function Isolation({ data, says, onSelect }) {
       return html`<g>
         ${thinned(arm.values).map((v, n) => v < limits.low || v > limits.high ? null : html`<circle cx=${x + 1.4 * half * aside(n + 1)} cy=${at.y(v)} r="2.4" fill=${ink} fill-opacity="0.35" />`)}
         ${arm.luck && html`<rect x=${x - 5} width="10" y=${at.y(arm.luck[1])} height=${Math.max(2, at.y(arm.luck[0]) - at.y(arm.luck[1]))} fill=${ink} fill-opacity="0.45" rx="2" />`}
-        ${arm.best !== null && sd !== null && html`<line class="bar" x1=${x} x2=${x} y1=${at.y(arm.best - sd)} y2=${at.y(arm.best + sd)} />`}
         ${arm.best !== null && html`<g class="pick" onClick=${() => typeof arm.trial === "number" && onSelect([arm.trial])}>
           <path d=${`M${x - half} ${at.y(arm.best)}H${x + half}`} stroke=${ink} stroke-width="3" /><title>trial ${arm.trial}: ${arm.best}</title></g>`}
+        ${arm.best !== null && sd !== null && html`<path class="bar" d=${`M${x - 4} ${at.y(arm.best - sd)}h8m-4 0V${at.y(arm.best + sd)}m-4 0h8`} />`}
         <text class="tick middle" x=${x} y=${at.y0 + 16}>${shown(arm.value)}</text>
         <text class="tick middle faint" x=${x} y=${at.y0 + 31}>${arm.trials} trials${arm.infeasible && each > 110 ? `, ${arm.infeasible} ✕` : ""}</text></g>`;
     });
