@@ -222,7 +222,7 @@ def fill_ours(url: str, trials: int, points: int) -> None:
             with store.transaction():
                 for claim in claims:
                     batch = pack({name: (steps, random.random(points)) for name in METRICS})
-                    store.finish(claim, "completed", "", last=[batch], first=0)
+                    store.finish(claim, "completed", last=[batch], first=0)
 
 
 def fill_optuna(url: str, trials: int, points: int) -> None:
