@@ -27,7 +27,7 @@ def baseline(verdict: str, facts: Facts) -> list[str]:
         numbers = f"{facts['metric']} reached {best:.4g}; chance is {chance:.4g}"
         if verdict == "ok":
             return ["The best trials beat chance", numbers]
-        return ["The best trials are no better than chance", numbers]
+        return ["The best trials are no better than chance", numbers, *_by_noise(facts, chance)]
     numbers = f"{facts['metric']} of the best trials went from {start:.4g} to {best:.4g}"
     unknown = "chance, the loss of a guess, is not declared"
     if facts.get("unused_chance") is not None:
@@ -36,7 +36,17 @@ def baseline(verdict: str, facts: Facts) -> list[str]:
         )
     if verdict == "ok":
         return ["The best trials learned", numbers, unknown]
-    return ["The best trials hardly learned", numbers, unknown]
+    return ["The best trials hardly learned", numbers, *_by_noise(facts, start), unknown]
+
+
+def _by_noise(facts: Facts, level: float) -> Iterator[str]:
+    """How far noise alone may take the best of all evaluations from a level."""
+    noise, sustained = facts.get("noise"), facts.get("sustained")
+    if noise is not None:
+        yield (
+            f"the best moving mean is {sustained:.4g}; the noise of the evaluations explains a "
+            f"difference of {noise:.2g} from {level:.4g}"
+        )
 
 
 def same_code(verdict: str, facts: Facts) -> list[str]:
