@@ -35,7 +35,7 @@ KEYS = (
 )
 NOT_TEXT = (
     *("at", "subject_to", "means", "off", "deterministic"),
-    *("booleans", "defaults", "eval_every"),
+    *("booleans", "defaults", "eval_every", "read"),
 )
 
 

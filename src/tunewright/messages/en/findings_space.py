@@ -245,6 +245,8 @@ def _unfair(facts: Facts) -> str:
         return "A setting may improve beyond the end of its range"
     if facts.get("needs") is not None:
         return "One length of training does not suit every setting"
+    if facts.get("kept") is not None:
+        return "Values tuned for another batch size are kept"
     return "Search spaces differ in size, with as many trials"
 
 
@@ -279,6 +281,8 @@ def _differences(facts: Facts) -> Iterator[str]:
             f"{max(own['late_steps'])} of {own['max_train_steps']}, {own['shorter']} at "
             f"{min(own['early_steps'])} to {max(own['early_steps'])}"
         )
+    if facts.get("kept") is not None:
+        yield text("continued.batch_size", facts["kept"])
     if facts["spaces"] is not None:
         most, least = facts["spaces"]["most"], facts["spaces"]["least"]
         yield (
@@ -526,6 +530,12 @@ ACTIONS: dict[str, Template] = {
     "more",
     "length_again": "choose max_train_steps again, long enough for every setting: it changes with "
     "the architecture, the data and their augmentation",
+    "tune_again": lambda facts: (
+        "tune again for this batch size: "
+        + ", then ".join(
+            ", ".join(names) for names in (facts["optimizer"], facts["regularisers"]) if names
+        )
+    ),
     "tune_equally": "compare settings only when each is tuned as well as the others",
     "suspect_bug": "suspect a bug in the training program first: does one trial learn with a small "
     "learning rate and no schedule?",
