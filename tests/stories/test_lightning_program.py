@@ -25,10 +25,8 @@ from pathlib import Path
 
 import tunewright as tw
 
-STEPS = 40
 
-
-def train(run, learning_rate=0.1):
+def train(run, learning_rate=0.1, max_steps=40):
     import lightning
     import torch
 
@@ -87,8 +85,8 @@ def train(run, learning_rate=0.1):
     data = torch.utils.data.TensorDataset(x, y)
     loader = torch.utils.data.DataLoader(data, batch_size=8)
     trainer = lightning.Trainer(
-        max_steps=STEPS,
-        val_check_interval=5,
+        max_steps=max_steps,
+        val_check_interval=run.eval_every,
         callbacks=[Report(), Trouble()],
         accelerator="cpu",
         logger=False,
@@ -102,8 +100,11 @@ def train(run, learning_rate=0.1):
 ROUND = """
 goal = "Which learning rate is best?"
 trials_per_study = 1
+eval_every = 5
 [nuisance]
 learning_rate = { log = [0.05, 0.2] }
+[fixed]
+max_steps = 40
 """
 
 
@@ -113,6 +114,8 @@ def test_killed_stopped_and_resumed(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "train.py").write_text(PROGRAM)
     assert main(["init", "train.py:train", "--minimize", "valid_error"]) == 0
+    text = (tmp_path / "tunewright.toml").read_text()
+    assert 'max_train_steps = "max_steps"' in text, "its usual name is known"
     (tmp_path / "rounds").mkdir(exist_ok=True)
     (tmp_path / "rounds" / "rate.toml").write_text(ROUND)
     capsys.readouterr()
