@@ -81,7 +81,9 @@ def test_values_of() -> None:
 
 
 def test_what_was_tuned_again_since_is_not_kept() -> None:
-    again = replace(FIRST, name="again", continues="first", fixed={**FIRST.fixed, "batch_size": 512})
+    again = replace(
+        FIRST, name="again", continues="first", fixed={**FIRST.fixed, "batch_size": 512}
+    )
     third = replace(FROZEN, name="third")
     change = batch_size_change(third, (FROZEN, FIRST), Meaning())
     assert change is not None and change.earlier == "first", "a round between does not hide it"

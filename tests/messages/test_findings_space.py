@@ -26,8 +26,8 @@ from tunewright.design.ranges import choice, integers, linear, log
 from tunewright.design.round import Round
 from tunewright.finding import Finding
 from tunewright.messages.en import findings_space
-from tunewright.store.provenance import Provenance
 from tunewright.store.joined import joined
+from tunewright.store.provenance import Provenance
 from tunewright.store.results import Results
 from tunewright.testing import Bowl, Unlucky, Walled, World, results
 

@@ -1,4 +1,4 @@
-"""A Lightning program with a callback of nine lines is killed, stopped, and resumes where it was."""
+"""A Lightning program with a callback of nine lines is killed, stopped, and resumes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = [
     ),
 ]
 
-PROGRAM = '''
+PROGRAM = """
 import logging, os, signal, time, warnings
 from pathlib import Path
 
@@ -59,7 +59,8 @@ def train(run, learning_rate=0.1, max_steps=40):
 
         def on_validation_end(self, trainer, module):
             if not trainer.sanity_checking:
-                run.log(trainer.global_step, {k: v.item() for k, v in trainer.logged_metrics.items()})
+                metrics = {name: value.item() for name, value in trainer.logged_metrics.items()}
+                run.log(trainer.global_step, metrics)
 
     class Trouble(lightning.Callback):  # what happens to this program, once each
         def on_train_batch_end(self, trainer, module, outputs, batch, number):
@@ -96,7 +97,7 @@ def train(run, learning_rate=0.1, max_steps=40):
         default_root_dir=run.folder,
     )
     trainer.fit(Line(), loader, loader, ckpt_path=saved if saved.exists() else None)
-'''
+"""
 ROUND = """
 goal = "Which learning rate is best?"
 trials_per_study = 1

@@ -87,9 +87,7 @@ line = [
 """
 
 
-def tuned(
-    folder: Path, program: str, read: str, capsys: pytest.CaptureFixture[str]
-) -> tw.Results:
+def tuned(folder: Path, program: str, read: str, capsys: pytest.CaptureFixture[str]) -> tw.Results:
     """The round of a program, trained by its command line."""
     (folder / "train.py").write_text(program)
     command = COMMAND.format(python=shlex.quote(sys.executable))
@@ -129,4 +127,6 @@ def test_a_callback_that_prints_json(tmp_path: Path, capsys: pytest.CaptureFixtu
         assert trial.curves["eval_loss"].steps.tolist() == [5, 10, 15, 20]
         assert trial.curves["loss"].steps.tolist() == [5, 10, 15, 20]
     assert len(set(constant.curves["learning_rate"].values.tolist())) == 1
-    assert cosine.curves["learning_rate"].values[-1] < 0.1 * cosine.curves["learning_rate"].values[0]
+    assert (
+        cosine.curves["learning_rate"].values[-1] < 0.1 * cosine.curves["learning_rate"].values[0]
+    )
