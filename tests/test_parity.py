@@ -309,28 +309,6 @@ def test_run_worker_and_repeat(doors: tuple[Path, Path], shell: Shell) -> None:
     assert all(words.number(value) in text for value in repeats.values)
 
 
-def test_progress(doors: tuple[Path, Path], shell: Shell) -> None:
-    """What a watcher receives of a round is what the command prints at its end."""
-    for folder in doors:
-        (folder / "rounds" / "more.toml").write_text(SPACE)
-    seen: list[Any] = []
-
-    class Watching(tw.progress.Silent):
-        def ended(self, trial: tw.progress.Concluded) -> None:
-            seen.append(trial)
-
-        def closed(self, summary: tw.progress.Summary) -> None:
-            seen.append(summary)
-
-    results = tw.run(tw.project.load().round("more"), workload(), progress=Watching())
-    *ended, summary = seen
-    found = shell("run", "more", *INLINE)
-    facts_of = (summary.why, summary.ended, dict(summary.counts))
-    assert facts_of == (found["why"], found["ended"], found["counts"])
-    assert {one.value for one in ended} == {trial.value for trial in results.trials}
-    assert min(one.value for one in ended) == found["best"]["value"]
-
-
 def test_import(doors: Any, shell: Shell, tmp_path: Path) -> None:
     table = tmp_path / "runs.csv"
     table.write_text("lr,val_loss\n0.1,2\n0.2,1\n0.3,1.5\n")
