@@ -97,7 +97,7 @@ def _says(results: Results, evidence: ComparisonEvidence, told: bool) -> str | N
     if len(lists) != 1 or not asks_for_gain(results.round.goal, results.objective.minimize):
         return None
     (name,) = lists
-    off = results.meaning.off.get(name, _without(lists[name].values))
+    off = results.meaning.off_by_name.get(name, _without(lists[name].values))
     if off is None:
         return None
     settings = {study.label: study.scientific[name] for study in results.studies}
