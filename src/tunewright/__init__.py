@@ -12,6 +12,7 @@ import tunewright as tw
     tw.probes, tw.tune             settle the basics; the whole loop on autopilot
     tw.progress                    what is shown while anything trains
     tw.rounds, tw.campaign         what a store holds
+    tw.serve, tw.show              the dashboard of a store, and in a notebook
     tw.project, tw.stores          the files of a project; notes, stops, backups of a store
     tw.importers                   rounds that other tools recorded
 
@@ -85,6 +86,9 @@ if TYPE_CHECKING:
     from tunewright.store.results import Results as Results
     from tunewright.store.trial import Trial as Trial
     from tunewright.stores import remove as remove, rename as rename, rounds as rounds
+    from tunewright.ui.embed import show as show
+    from tunewright.ui.serve import serve as serve
+    from tunewright.ui.site import export_site as export_site
 
 __version__ = "0.1.0.dev0"
 
@@ -130,6 +134,9 @@ _HOMES = {
     "search.bayesian.belief": ("believe",),
     "search.halton": ("Halton",),
     "search.listed": ("Listed",),
+    "ui.embed": ("show",),
+    "ui.serve": ("serve",),
+    "ui.site": ("export_site",),
 }
 _MODULES = {
     "importers": "importers",

@@ -32,7 +32,7 @@ def natural_bound(
     """
     low, high = searched.ends or (math.nan, math.nan)
     at = float(low if side == "low" else high)
-    off = meaning.off.get(name)
+    off = meaning.off_by_name.get(name)
     if is_number(off) and float(off) == at:  # type: ignore[arg-type]
         return NaturalBound(at, off=True)
     if side == "low" and at == 0:

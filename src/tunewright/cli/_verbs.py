@@ -97,7 +97,7 @@ FAMILIES: dict[str, tuple[Verb, ...]] = {
         Verb(
             "ls",
             "show.ls",
-            "List the rounds: the tracking table, with trials, the best value and notes.",
+            "List the rounds, one line each; `-v` shows how to find the best trial again.",
         ),
         Verb(
             "show",
@@ -109,6 +109,11 @@ FAMILIES: dict[str, tuple[Verb, ...]] = {
             "trial",
             "show.trial",
             "Show one trial: configuration, curves, attempts, log, where it comes from.",
+        ),
+        Verb(
+            "ui",
+            "ui.ui",
+            "Serve the dashboard of a store on this machine, or write it as a site of files.",
         ),
         Verb(
             "believe",
@@ -133,7 +138,7 @@ FAMILIES: dict[str, tuple[Verb, ...]] = {
         Verb(
             "plot",
             "report.plot",
-            "Draw a round: axis and isolation plots, curves, best steps, best of k, sensitivity.",
+            "Draw a round: every trial, the best so far, settings, curves, budgets, importance.",
         ),
         Verb(
             "report",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Connection, insert, select
 
 from tunewright.errors import NotFound, RoundChanged
-from tunewright.store import plain_json
+from tunewright.store import plain_json, summary
 from tunewright.store.curves import packed
 from tunewright.store.database import Database
 from tunewright.store.leases import add_retired
@@ -129,6 +129,9 @@ class _Writing:
             connection.execute(insert(attempt), attempts)
         if curves:
             connection.execute(insert(curve), curves)
+        for row in curves:
+            if summary.is_long([row["points"]], 0):
+                summary.write(connection, row["trial"])
         return keys
 
     def _row(self, own: Trial) -> dict[str, Any]:

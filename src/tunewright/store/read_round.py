@@ -27,17 +27,17 @@ from tunewright.store.trial import Status, Trial
 _TRIALS = select(trial).where(trial.c.round == bindparam("of_round")).order_by(trial.c.id)
 _TRIAL = select(trial).where(trial.c.id == bindparam("of_trial"))
 # attempts that began without logging anything are there too: they supersede earlier points
-_POINTS = (
+POINTS = (
     select(attempt.c.trial, attempt.c.n, attempt.c.start_step, curve.c.points)
     .outerjoin(curve, (curve.c.trial == attempt.c.trial) & (curve.c.attempt == attempt.c.n))
     .where(attempt.c.began.is_not(None) | curve.c.points.is_not(None))
     .order_by(attempt.c.trial, attempt.c.n, curve.c.sequence)
 )
-_BATCHES = _POINTS.join(trial, trial.c.id == attempt.c.trial).where(
+_BATCHES = POINTS.join(trial, trial.c.id == attempt.c.trial).where(
     trial.c.round == bindparam("of_round")
 )
-_BATCHES_OF_TRIAL = _POINTS.where(attempt.c.trial == bindparam("of_trial"))
-_NOTHING = pack({})
+_BATCHES_OF_TRIAL = POINTS.where(attempt.c.trial == bindparam("of_trial"))
+NOTHING = pack({})
 _KINDS = [  # what each column of a trial may hold: its name, the types, and whether nothing
     (c.name, (int, float) if c.type.python_type is float else c.type.python_type, c.nullable)
     for c in trial.columns
@@ -153,7 +153,7 @@ def _batches(rows: Iterable[Any]) -> dict[int, list[Batch]]:
     """The batches of each trial, by its key."""
     batches: dict[int, list[Batch]] = {}
     for key, n, start_step, points in rows:
-        told = _NOTHING if points is None else points
+        told = NOTHING if points is None else points
         batches.setdefault(key, []).append(Batch(n, start_step, told))
     return batches
 

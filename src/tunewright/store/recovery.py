@@ -16,7 +16,7 @@ from sqlalchemy import ColumnElement, Connection, insert, or_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from tunewright.errors import Damaged
-from tunewright.store import plain_json
+from tunewright.store import plain_json, summary
 from tunewright.store.database import Database
 from tunewright.store.reason import encode
 from tunewright.store.rounds import inside
@@ -154,6 +154,8 @@ def _take_over(database: Database, connection: Connection, result: SpooledResult
         )
     )
     keep_batches(database, connection, result)
+    if result.status in ENDED and summary.is_long(result.batches, result.first):
+        summary.write(connection, result.trial)
     return True
 
 

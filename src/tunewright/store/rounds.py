@@ -164,6 +164,18 @@ def objective_of(database: Database, trial_id: int) -> Objective:
     return objective_from(plain_json.loads(found, f"the round of trial {trial_id}"))
 
 
+def keys_of(database: Database, round_id: int, numbers: Sequence[int]) -> dict[int, int]:
+    """The keys of a round's trials by number; numbers that are not there are left out."""
+    wanted = set(numbers)
+    chosen = select(trial.c.number, trial.c.id).where(
+        trial.c.round == round_id, trial.c.number.is_not(None)
+    )
+    if len(wanted) <= 500:  # within what both databases take in one query
+        chosen = chosen.where(trial.c.number.in_(sorted(wanted)))
+    with database.reading() as connection:
+        return {row.number: row.id for row in connection.execute(chosen) if row.number in wanted}
+
+
 def set_purpose(connection: Connection, key: int, purpose: str) -> None:
     """What a round of no campaign is for: the answer of a probe."""
     own = (round_table.c.id == key) & round_table.c.campaign.is_(None)

@@ -6,7 +6,7 @@
                          |--< trial (its repeats)
                          |--< evaluation (a checkpoint measured offline)
                          |--< launch (a decision about it) --< baseline (that it became)
-                         `-- trial_summary (what the dashboard draws)
+                         `-- trial_summary, curve_summary (what the dashboard draws)
     probe: the answer of a probe, with the workload that it measured
     worker: one row per supervisor, joined worker or ask-and-tell process; leases belong to it
 
@@ -187,13 +187,22 @@ stop = Table(
     _round(),
     Column("number", Integer),  # of the trial; none: the whole round
 )
-trial_summary = Table(  # one row per ended trial; docs/files_on_disk.md has the two formats
+# A cache for pages that show thousands of trials; a trial without a row is read from its curves.
+trial_summary = Table(
     "trial_summary",
     metadata,
     Column("trial", _Key, ForeignKey("trial.id"), primary_key=True, autoincrement=False),
-    Column("positions", LargeBinary, nullable=False),  # uint16 per axis
-    Column("buckets", LargeBinary, nullable=False),  # min and max of each metric in 250 buckets
-    Column("written", Double, nullable=False),
+    Column("status", Text, nullable=False),  # judged by the objective of the round
+    Column("value", Double),
+    Column("step", BigInteger),  # at which the value was reached
+)
+curve_summary = Table(
+    "curve_summary",
+    metadata,
+    Column("trial", _Key, ForeignKey("trial.id"), primary_key=True, autoincrement=False),
+    Column("metric", Text, primary_key=True),
+    Column("last", BigInteger, nullable=False),  # step: the buckets divide 0 to this one
+    Column("buckets", LargeBinary, nullable=False),  # lowest and highest, float32, NaN: no point
 )
 note = Table(
     "note",

@@ -18,7 +18,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -146,6 +146,10 @@ class Store:
         """
         with self._database.writing(durable=False):  # the writes inside say whether they are
             yield
+
+    def reading(self) -> AbstractContextManager[Connection]:
+        """One consistent view of the tables for a block, for readers of this package."""
+        return self._database.reading()
 
     def trial_root(self, folder: Path | None = None) -> Path:
         """The folder of trials, made and marked as this store's: `<store>.trials/`, or `folder`."""
@@ -412,6 +416,15 @@ class Store:
             imported=elsewhere,
             supervised=supervised,
         )
+
+    def trials(self, name: str, numbers: Sequence[int]) -> list[Trial]:
+        """Some trials of a round by their numbers, judged; those not there are left out."""
+        keys = self.keys_of(name, numbers)
+        return [self.trial(keys[number]) for number in numbers if number in keys]
+
+    def keys_of(self, name: str, numbers: Sequence[int]) -> dict[int, int]:
+        """The identities of a round's trials by number; those that are not there are left out."""
+        return rounds.keys_of(self._database, self.round(name).id, numbers)
 
     def trial(self, key: int) -> Trial:
         """One trial or repeat by its identity, judged by the objective of its round."""

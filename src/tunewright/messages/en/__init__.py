@@ -45,6 +45,7 @@ from tunewright.messages.en import (
     reasons,
     report,
     rounds,
+    ui,
 )
 
 SENTENCES: Mapping[str, Template] = {
@@ -81,6 +82,7 @@ SENTENCES: Mapping[str, Template] = {
     **errors_store.SENTENCES,
     **errors_testing.SENTENCES,
     **errors_top.SENTENCES,
+    **ui.SENTENCES,
 }
 FINDINGS: Mapping[str, Callable[[str, Facts], list[str]]] = {
     **findings_space.FINDINGS,
