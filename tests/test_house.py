@@ -218,6 +218,7 @@ READ_FOREIGN_TEXT = {
     *("execution/line_patterns.py", "execution/line_proposals.py"),
     *("execution/shell_syntax.py", "execution/processes/output.py"),
     *("execution/executors/ray/place.py", "execution/processes/attempt.py"),
+    "present/figures/figure.py",
     *("importers/_wandb.py", "pipeline/memory.py", "probes/throughput/probe_worker.py"),
 }
 
@@ -327,13 +328,14 @@ def test_links_in_documents_lead_somewhere() -> None:
                 assert (page.parent / target).exists(), f"{page.name} points to {target}"
 
 
-def test_capabilities_name_tests_that_exist() -> None:
-    page = (ROOT / "docs" / "capabilities.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("document", ["capabilities.md", "playbook.md"])
+def test_documents_name_tests_that_exist(document: str) -> None:
+    page = (ROOT / "docs" / document).read_text(encoding="utf-8")
     named = re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", page)
     assert named
     for file, function in named:
         path = ROOT / file
-        assert path.exists(), f"docs/capabilities.md names {file}"
+        assert path.exists(), f"docs/{document} names {file}"
         if function:
             assert f"def {function}(" in path.read_text(encoding="utf-8"), f"{file}::{function}"
 

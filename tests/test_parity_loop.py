@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -119,3 +120,30 @@ def test_the_loop_by_json_alone(folder: Path, capsys: pytest.CaptureFixture[str]
     launched = call(*step(repeated, "launch"), "--times", "3")
     history = call("tunewright", "history")
     assert [one["verdict"] for one in history["launches"]] == [launched["decision"]["verdict"]]
+
+
+def test_progress(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What a watcher receives of a round is what the command prints at its end."""
+    assert main(["init", "train.py:train", "--minimize", "valid_error"]) == 0
+    (folder / "rounds").mkdir(exist_ok=True)
+    (folder / "rounds" / "layers.toml").write_text(ROUND)
+    seen: list[Any] = []
+
+    class Watching(tw.progress.Silent):
+        def ended(self, concluded: tw.progress.Concluded) -> None:
+            seen.append(concluded)
+
+        def closed(self, summary: tw.progress.Summary) -> None:
+            seen.append(summary)
+
+    project = tw.project.load()
+    apart = replace(project.workload(), store=folder / "python.db", executor=tw.Inline())
+    results = tw.run(project.round("layers"), apart, progress=Watching())
+    *ended, summary = seen
+    capsys.readouterr()
+    assert main(["run", "layers", *INLINE, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["data"]
+    told = (summary.why, summary.ended, dict(summary.counts))
+    assert told == (found["why"], found["ended"], found["counts"])
+    assert {one.value for one in ended} == {trial.value for trial in results.trials}
+    assert min(one.value for one in ended) == found["best"]["value"]

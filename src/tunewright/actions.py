@@ -491,7 +491,7 @@ def for_imported(actions: Sequence[Action]) -> tuple[Action, ...]:
     """The actions of a round that another tool trained: what needs its program is advice alone.
 
     >>> for_imported([Repeat("mine"), NextRound("mine", write=True)])
-    (NextRound(round='mine', write=False), Advise(code='train_elsewhere', facts={}))
+    (NextRound(round='mine', write=False, take=None), Advise(code='train_elsewhere', facts={}))
     """
     kept = [
         replace(action, write=False) if isinstance(action, NextRound) else action

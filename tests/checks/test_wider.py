@@ -33,7 +33,7 @@ def test_a_list_has_no_next_value() -> None:
 
 
 def test_natural_bounds() -> None:
-    meaning = Meaning(off={"clip": 10.0})
+    meaning = Meaning({"clip_norm": "clip"}, off={"clip_norm": 10.0})  # by its meaning
     assert natural_bound("dropout", linear(0.0, 0.5), "low", meaning) == NaturalBound(0.0, off=True)
     assert natural_bound("dropout", choice(0.0, 0.1, 0.2), "low", meaning) == NaturalBound(
         0.0, True

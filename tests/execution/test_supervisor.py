@@ -122,7 +122,9 @@ def test_unmentioned_defaults_are_recorded_as_fixed(workload):
     results = run(rounds(), workload())
     assert results.round.fixed == {"width": 32, "journal": ""}
     assert results.trials[0].configuration["width"] == 32
-    assert results.round.caveats == ("holds for width = 32, journal = ",)
+    assert [caveat.facts["fixed"] for caveat in results.round.caveats] == [
+        {"width": 32, "journal": ""}
+    ]
 
 
 def test_advice_is_kept_as_notes_once(workload):

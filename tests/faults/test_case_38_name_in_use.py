@@ -32,7 +32,7 @@ def test_case_10_and_38(store_url, tmp_path):
     )
     first = supervise(ROUND, workload, trials=3)
     watch, records = Kept(), []
-    watch.began = lambda record, total, done: records.append((record.continued, total, done))
+    watch.began = lambda round: records.append((round.continued, round.total, round.done))
     same = supervise(replace(ROUND, goal="Do they really?"), workload, watch=watch)
     assert records == [(True, 4, 3)], "it continues, and says so"
     assert same.round.goal == "Do they really?"

@@ -143,8 +143,10 @@ def test_pruned_trials_are_shown_as_pruned_everywhere(tmp_path: Path) -> None:
     assert "1 pruned" in counts_line(found)
     (shown,) = [text for status, text in remarks(found) if status == "pruned"]
     assert shown.startswith("1 of 12: pruned (trial 3)")
-    (row,) = [row for row in trial_rows(found).rows if row.number == 3]
-    assert (row.status, row.value) == ("pruned", "-")
+    table = trial_rows(found)
+    (row,) = [row for row in table.rows if row.number == 3]
+    value = row.cells[[column.kind for column in table.columns].index("value")]
+    assert (row.status, value.text) == ("pruned", "")
     rows = json.loads(found.export(tmp_path / "out.json").read_text())
     assert (rows[3]["status"], rows[3]["reason_code"]) == ("pruned", "trial.pruned")
     assert rows[3]["value"] is None

@@ -111,4 +111,5 @@ def test_the_depth_round(world):
     loaded = tw.load(workload.store, "depth")
     assert loaded.trials == more.trials
     assert [t.value for t in loaded.repeats(more.best())] == list(repeats.values)
-    assert "holds for max_train_steps = 20" in loaded.round.caveats
+    (caveat,) = loaded.round.caveats
+    assert caveat.facts["fixed"]["max_train_steps"] == 20

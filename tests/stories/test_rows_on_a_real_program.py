@@ -77,9 +77,9 @@ def test_row_14_roles_are_refused_and_what_is_fixed_limits_the_conclusion(tmp_pa
         steps = {"max_train_steps": tw.integers(50, 200)}
         tw.run(asked("steps", nuisance=steps, fixed={}), own)
     made = tw.run(asked(scientific={"optimizer": ["sgd", "adam"]}, trials_per_study=4), own)
-    held = [*made.round.caveats]
-    assert any("max_train_steps = 120" in one for one in held)
-    assert any("hidden = 24" in one for one in held)  # a default of the function
+    (caveat,) = made.round.caveats
+    assert caveat.facts["fixed"]["max_train_steps"] == 120
+    assert caveat.facts["fixed"]["hidden"] == 24  # a default of the function
     best = {study: made.of(study)[0] for study in (0, 1)}
     arms = [tw.repeat(trial, own, times=3) for trial in best.values()]
     launch = tw.decide(*arms)

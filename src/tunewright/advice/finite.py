@@ -15,10 +15,12 @@ def configurations(study: Study) -> int | None:
     """How many different configurations a study can have; None where no number limits them.
 
     >>> from tunewright.design.ranges import integers, log
-    >>> lists = Round("r", goal="?", nuisance={"act": ["relu", "gelu"], "layers": integers(1, 3)})
+    >>> lists = Round("r", goal="?", nuisance={"act": ["relu", "gelu"], "layers": integers(1, 3)},
+    ...               trials_per_study=4)
     >>> configurations(lists.studies[0])
     6
-    >>> rate = Round("r", goal="?", nuisance={"learning_rate": log(1e-4, 1e-1)})
+    >>> rate = Round("r", goal="?", nuisance={"learning_rate": log(1e-4, 1e-1)},
+    ...              trials_per_study=4)
     >>> configurations(rate.studies[0]) is None
     True
     """

@@ -7,7 +7,6 @@ best lie and gives up the far side, is proposed beside it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -18,6 +17,7 @@ from tunewright.advice.range_overlap import hull, reaching, share
 from tunewright.advice.rewrite import longer_list, names_of, searched_ranges, with_ranges
 from tunewright.checks.boundary import BoundaryEvidence, Edge
 from tunewright.checks.overfitting import OverfittingEvidence
+from tunewright.design.areas import area_of
 from tunewright.design.ranges import Choice, Range
 from tunewright.design.round import Round
 from tunewright.errors import DesignError
@@ -26,14 +26,6 @@ from tunewright.messages import Message
 from tunewright.store.results import Results
 
 FEWEST = 8  # trials: with fewer feasible ones the ends cannot be judged again
-# words in the names of what makes a model larger or smaller
-ARCHITECTURE = frozenset(
-    {
-        *("layer", "layers", "depth", "width", "hidden", "head", "heads", "unit", "units"),
-        *("channel", "channels", "filter", "filters", "block", "blocks", "dim", "dims"),
-        *("embd", "embed", "embedding", "mlp", "ffn", "expansion", "experts"),
-    }
-)
 
 
 def widen(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
@@ -69,12 +61,12 @@ def overfits(findings: Sequence[Finding]) -> bool:
 
 
 def _architecture(results: Results, columns: Sequence[str]) -> tuple[str, ...]:
-    """Those of the columns that are parts of the model, by the words of their names."""
+    """Those of the columns that are parts of the model."""
     names = names_of(results.round)
     return tuple(
         column
         for column in columns
-        if ARCHITECTURE & set(re.split(r"[^a-z]+", names.get(column, column).lower()))
+        if area_of(names.get(column, column), results.meaning) == "model"
     )
 
 

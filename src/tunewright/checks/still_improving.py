@@ -189,6 +189,6 @@ def _schedule(results: Results, reading: Reading[Gained]) -> Schedule:
         return "decaying"
     if declared is None:
         return "unknown"
-    off = results.meaning.off.get(name, CONSTANT)
+    off = results.meaning.off_by_name.get(name, CONSTANT)
     constant = isinstance(declared, str) and CONSTANT in declared.lower()  # after a warm-up
     return "steady" if declared == off or constant else "declared"

@@ -87,7 +87,7 @@ def natural_bound(
     NaturalBound(value=0.0, off=True)
     """
     at = (min if side == "low" else max)(_ends(searched), default=math.nan)
-    off = meaning.off.get(name)
+    off = meaning.off_by_name.get(name)
     if is_number(off) and float(off) == at:  # type: ignore[arg-type]
         return NaturalBound(at, off=True)
     if side == "low" and at == 0:

@@ -97,7 +97,7 @@ FAMILIES: dict[str, tuple[Verb, ...]] = {
         Verb(
             "ls",
             "show.ls",
-            "List the rounds: the tracking table, with trials, the best value and notes.",
+            "List the rounds, one line each; `-v` shows how to find the best trial again.",
         ),
         Verb(
             "show",
@@ -138,7 +138,7 @@ FAMILIES: dict[str, tuple[Verb, ...]] = {
         Verb(
             "plot",
             "report.plot",
-            "Draw a round: axis and isolation plots, curves, best steps, best of k, sensitivity.",
+            "Draw a round: every trial, the best so far, settings, curves, budgets, importance.",
         ),
         Verb(
             "report",

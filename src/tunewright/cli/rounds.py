@@ -17,6 +17,7 @@ from tunewright.messages import words
 from tunewright.present.terminal.plain_table import cell, table
 from tunewright.present.terminal.screen import say, screen
 from tunewright.project._rename import RenamedRound, rename as rename_round
+from tunewright.remedies import use
 from tunewright.store.removal import Removed
 
 
@@ -46,7 +47,7 @@ def rm(
         answer(json, {"removed": known}, lambda: print_removed(known))
         return
     if round is None:
-        raise Misuse("rm.no_round", remedy="tunewright rm ROUND, or tunewright rm --list")
+        raise Misuse("rm.no_round", remedy=use("tunewright", "rm", "--list"))
     if undo:
         back = stores.bring_back(address, round)
         answer(json, back, lambda: say(f"{words.printable(round)} is back: {_trials(back)}"))

@@ -121,5 +121,4 @@ def _off(name: str, value: Value, meaning: Meaning) -> bool:
     """Whether a value switches its hyperparameter off, so that it acts on nothing."""
     if value is None or value is False:
         return True
-    declared = meaning.off.get(meaning.of(name) or name, 0)
-    return same_value(value, meaning.off.get(name, declared))
+    return same_value(value, meaning.off_by_name.get(name, 0))

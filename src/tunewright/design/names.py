@@ -81,6 +81,15 @@ class Meaning:
         spelled = self.means.get(meaning, meaning)
         return f"({meaning})" if spelled is None else str(spelled)
 
+    @property
+    def off_by_name(self) -> dict[str, Value]:
+        """The values that switch features off, by the workload's own names.
+
+        >>> Meaning({"schedule": "lr_scheduler_type"}, {"schedule": "constant"}).off_by_name
+        {'lr_scheduler_type': 'constant'}
+        """
+        return {self.name(key): value for key, value in self.off.items()}
+
     def absent(self, meaning: str) -> bool:
         """Whether it is declared that nothing has this meaning."""
         return meaning in self.means and self.means[meaning] is None

@@ -57,10 +57,11 @@ def _roles(round: Round, meaning: Meaning) -> Iterator[Message]:
     }
     fixed = {f.name for study in round.studies for f in study.fixed}
     compared = len(round.studies) > 1 or len(round.scientific) > 0
+    off = meaning.off_by_name
     for name, declared in round.scientific.items():
         if meaning.of(name) in OPTIMIZER:
             yield Message("advice.optimizer_scientific", {"name": name})
-        if name in meaning.regularisers and _strengths(declared, meaning.off.get(name, 0)) > 1:
+        if name in meaning.regularisers and _strengths(declared, off.get(name, 0)) > 1:
             yield Message("advice.strength_scientific", {"name": name})
     rate = meaning.name("learning_rate")
     if compared and rate in fixed and rate not in nuisance and rate not in round.scientific:

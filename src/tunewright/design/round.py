@@ -24,7 +24,6 @@ from tunewright.design.conditions import (
     Fixed,
     Hyperparameter,
     holds,
-    in_words,
     unfold_fixed,
     unfold_searched,
 )
@@ -135,7 +134,7 @@ class Round:
     def __repr__(self) -> str:
         """The name, the goal and the size, on one line; `round_file` writes all of it."""
         facts = {"name": self.name, "studies": len(self.studies), "trials": self.trials_per_study}
-        return words.one_line(f"<Round {Message('card.round', facts)}: {self.goal[:200]}>")
+        return words.one_line(f"<Round {Message('card.round', facts)}: {self.goal}>")
 
     def _repr_html_(self) -> str:
         """A card for a notebook: the goal, and every hyperparameter in its role."""
@@ -146,12 +145,15 @@ class Round:
         return markup.card(Message("card.round", facts).text, [self.goal], table=table)
 
     @property
-    def caveats(self) -> tuple[str, ...]:
+    def caveats(self) -> tuple[Message, ...]:
         """What limits every conclusion: what is fixed, in one sentence for each condition."""
-        groups: dict[str, list[str]] = {}
+        groups: dict[tuple[tuple[str, Value], ...], dict[str, Value]] = {}
         for f in dict.fromkeys(f for study in self.studies for f in study.fixed):
-            groups.setdefault(in_words(f.when), []).append(f"{f.name} = {f.value}")
-        return tuple(f"holds for {', '.join(some)}{under}" for under, some in groups.items())
+            groups.setdefault(f.when, {})[f.name] = f.value
+        return tuple(
+            Message("round.holds_for", {"fixed": some, "when": dict(when)})
+            for when, some in groups.items()
+        )
 
 
 def asked(goal: str, change: Message | None) -> Text:

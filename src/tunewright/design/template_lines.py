@@ -35,7 +35,7 @@ def scientific_lines(
     """What the round asks about, then comments for what has no default."""
     if asked is not None:
         if area_of(asked, meaning) == "regulariser":
-            off, own = meaning.off.get(asked, 0.0), defaults.get(asked)
+            off, own = meaning.off_by_name.get(asked, 0.0), defaults.get(asked)
             usual = STRENGTH.get(meaning.of(asked) or "", 0.1)
             on = usual if own is None or same_value(own, off) else own
             values = f"[{toml_value(off)}, {toml_value(on)}]"

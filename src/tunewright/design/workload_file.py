@@ -34,7 +34,7 @@ KEYS = (
     "eval_every",
 )
 NOT_TEXT = (
-    *("at", "subject_to", "means", "off", "deterministic"),
+    *("at", "subject_to", "means", "off", "deterministic", "read"),
     *("booleans", "defaults", "eval_every"),
 )
 

@@ -263,7 +263,10 @@ class Run:
             self._look(step)
             self._stop.tell(step)
             return True
-        return due.due(step, self._max_train_steps(), due.SNAPSHOTS)
+        saves = due.due(step, self._max_train_steps(), due.SNAPSHOTS)
+        if saves:
+            self.flush()  # what led to a file of the program's own is told before it is written
+        return saves
 
     # ---- saving
 

@@ -42,7 +42,10 @@ from tunewright.store.storable import storable
 from tunewright.store.trial import Status, Trial
 
 HEAD = ("number", "study", "status", "value", "best_step")  # of an exported table, in this order
-TAIL = ("reason", "reason_code", "index", "seed", "attempts", "seconds", "command")
+TAIL = (
+    *("reason", "reason_code", "index", "seed", "attempts", "seconds", "command"),
+    "imported",
+)
 POINT = ("trial", "step", "metric", "value")
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from tunewright.checks.fairness import FairnessEvidence
 from tunewright.design.ranges import same_value
 from tunewright.finding import Finding
 from tunewright.launches.arm import Arm
@@ -82,6 +83,7 @@ def objections(
     limiting: list[Message] = []
     studies = {candidate.study, baseline.study, "all"}
     for finding in findings:
+        limiting += _of_batch_size(finding)
         if finding.verdict != "warn":
             continue
         facts = _facts(finding)
@@ -93,6 +95,13 @@ def objections(
         elif finding.check in UNFAIR | LIMITS:
             limiting.append(objection)
     return forbidding, limiting
+
+
+def _of_batch_size(finding: Finding) -> list[Message]:
+    """That the candidate's round keeps values which were tuned for another batch size."""
+    seen = finding.evidence
+    kept = seen.kept if isinstance(seen, FairnessEvidence) else None
+    return [] if kept is None else [kept.message]
 
 
 def _facts(finding: Finding) -> dict[str, Any]:

@@ -29,7 +29,7 @@ class Answer:
     doubts: tuple[Finding, ...]  # warnings, then notes
     unknown: tuple[Finding, ...]  # what could not be judged, and what it needs
     fine: tuple[Finding, ...]
-    caveats: tuple[str, ...]
+    caveats: tuple[Message, ...]
     next: tuple[Step, ...]  # the most useful action first
 
     @property

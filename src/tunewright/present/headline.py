@@ -97,7 +97,7 @@ def _says(results: Results, evidence: ComparisonEvidence, told: bool) -> str | N
     if len(lists) != 1 or not asks_for_gain(results.round.goal, results.objective.minimize):
         return None
     (name,) = lists
-    off = results.meaning.off.get(name, _without(lists[name].values))
+    off = results.meaning.off_by_name.get(name, _without(lists[name].values))
     if off is None:
         return None
     settings = {study.label: study.scientific[name] for study in results.studies}
@@ -125,8 +125,7 @@ def asks_for_gain(goal: str, minimize: bool) -> bool:
     >>> asks_for_gain("Does dropout hurt?", True), asks_for_gain("Which depth?", True)
     (False, False)
     """
-    question = goal.partition(" [")[0]
-    if not _ASKS.search(question) or _TURNED.search(question):
+    if not _ASKS.search(goal) or _TURNED.search(goal):
         return False
     way = _DOWN if minimize else _UP
-    return bool(_GAINS.search(question) or way.search(question))
+    return bool(_GAINS.search(goal) or way.search(goal))

@@ -25,9 +25,11 @@ from tunewright.errors import DesignError, SnapshotError
 from tunewright.execution.branch import branch
 from tunewright.execution.command import Command
 from tunewright.execution.handle import FOLDER as SNAPSHOTS
+from tunewright.execution.run import watcher_of
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
 from tunewright.probes.probe import Answer, asked, for_probe, keep, run_probe
+from tunewright.progress.choose import Wanted
 from tunewright.progress.watcher import Watcher
 from tunewright.snapshot import Snapshot
 from tunewright.store.results import Results
@@ -80,13 +82,14 @@ def longer(
     trial: int | None = None,
     share: float = SHARE,
     times: int = TIMES,
-    watch: Watcher | None = None,
+    progress: Wanted = "auto",
 ) -> Longer:
     """Resume the best trial (or `trial`) from its snapshot, and train it longer by a `share`.
 
     `times` branches end at the trial's own length and as many at the greater one, with the schedule
     moved as `extend` would. The program must save and restore (`run.save`, `run.restored`) and take
-    what means max_train_steps; otherwise this refuses before anything is trained.
+    what means max_train_steps; otherwise this refuses before anything is trained. `progress` is
+    as for `tw.run`.
     """
     _refuse(share, times)
     own = results.best() if trial is None else results.trial(trial)
@@ -98,7 +101,7 @@ def longer(
     moved = lengthened(own.configuration, results.meaning, old=steps * each, new=more * each)
     name = results.meaning.name("max_train_steps")
     changed = {n: v for n, v in own.configuration.items() if n not in moved.dropped}
-    plan = _Plan(results, workload, source, own, times, watch)
+    plan = _Plan(results, workload, source, own, times, watcher_of(progress, workload))
     ends = source.step >= steps * each  # nothing is left to train at the trial's own length
     same = [] if ends else plan.train(own.configuration)
     grown = plan.train({**changed, **moved.values, name: more})

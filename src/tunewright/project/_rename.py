@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tunewright import stores
+from tunewright.actions import Advise
 from tunewright.design.toml_file import read_toml, toml_value
 from tunewright.errors import Misuse
 from tunewright.project._project import Project, plain_name, recorded_names
@@ -37,7 +38,7 @@ def rename(old: str, new: str, *, store: str, project: Project | None = None) ->
     has_file = source is not None and source.is_file()
     recorded = old in recorded_names(store)
     if has_file and target is not None and target.exists():
-        raise Misuse("file.exists", path=target, remedy="choose another name, or delete that file")
+        raise Misuse("file.exists", path=target, remedy=Advise("name_or_delete"))
     only_file = has_file and not recorded
     done = Renamed(old, new) if only_file else stores.rename(store, old, new)
     files = () if project is None else tuple(_renamed_files(project, old, new))

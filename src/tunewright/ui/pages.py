@@ -17,8 +17,10 @@ from tunewright.launches import lineage
 from tunewright.present.command_facts import of_campaign
 from tunewright.present.figures.ticks import ticks
 from tunewright.present.plain import plain
+from tunewright.probes.probe import message_of
 from tunewright.store import overview
 from tunewright.store.overview import STATUSES, Overview
+from tunewright.store.probes import ProbeRecord
 from tunewright.store.rounds import RoundRecord
 from tunewright.store.store import Store
 from tunewright.store.trial import Trial
@@ -251,6 +253,16 @@ def campaign_page(store: Store, name: str) -> dict[str, Any]:
 
 
 def probes_page(store: Store) -> dict[str, Any]:
-    """The answers of probes, newest first."""
-    made: dict[str, Any] = plain({"probes": list(reversed(store.probes()))})
+    """The answers of probes, newest first, each in words too."""
+    made: dict[str, Any] = plain({"probes": [_probe(one) for one in reversed(store.probes())]})
     return made
+
+
+def _probe(record: ProbeRecord) -> dict[str, Any]:
+    known = record.answer.get("message")
+    return {
+        **plain(record),
+        "says": "" if known is None else str(message_of(known)),
+        "caveats": [str(message_of(one)) for one in record.answer.get("caveats") or ()],
+        "missing": [str(message_of(one)) for one in record.answer.get("missing") or ()],
+    }

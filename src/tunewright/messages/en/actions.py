@@ -108,6 +108,7 @@ ACTIONS: dict[str, Template] = {
     },
     "plain_name": "use letters, digits, - and _, such as weight_decay",
     "edit_or_delete": "edit it, or delete it first",
+    "name_or_delete": "choose another name, or delete that file",
     "back_up_server": "use pg_dump, or ask the administrator of the server",
     "use_the_seed": "let the program use its seed (run.seeds, {{run.seed}}), or declare "
     "deterministic = true",

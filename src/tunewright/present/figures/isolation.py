@@ -101,7 +101,7 @@ def _arms(results: Results, name: str, searched: Choice) -> tuple[tuple[Arm, ...
     }
     budget = min((len(trials) for trials in ended.values() if trials), default=0)
     left_out = sum(max(0, len(trials) - budget) for trials in ended.values())
-    off = results.meaning.off.get(name, _NO_VALUE)
+    off = results.meaning.off_by_name.get(name, _NO_VALUE)
     beside = _beside(results)
     arms = []
     for value in searched.values:

@@ -124,7 +124,7 @@ def lines(own: Plan, objective: str) -> Iterator[tuple[str, str]]:
     yield "trials", f"{studies} of {own.round.trials_per_study}: {trials}{before} ({own.search})"
     yield "cost", cost_line(own)
     for caveat in own.round.caveats:
-        yield "caveat", words.printable(caveat)
+        yield "caveat", words.printable(caveat.text)
     for note in own.advice:
         yield "advice", words.printable(note.text_for("shell"))
 

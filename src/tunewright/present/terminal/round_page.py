@@ -118,7 +118,7 @@ def remarks(results: Results) -> Iterator[tuple[str, str]]:
             facts = {"reason": reason, "numbers": numbers, "trials": len(results.trials)}
             yield status, Message("round.why_not_completed", facts).text
     if results.round.caveats:
-        yield "caveats", "; ".join(words.printable(caveat) for caveat in results.round.caveats)
+        yield "caveats", "; ".join(words.printable(caveat.text) for caveat in results.round.caveats)
     for note in results.notes:
         yield "note", words.one_line(str(note))
 

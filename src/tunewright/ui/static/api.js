@@ -25,8 +25,7 @@ async function answered(path, options) {
   const site = await manifest();
   const response = site ? await answer(site, path) : await fetch(path, options);
   if (response.ok) return response;
-  const told = await response.json().catch(() => ({}));
-  const error = told.error || {};
+  const error = (await response.json().catch(() => ({}))).error || {};
   throw new Refused(response.status, error.code || "http", error.message || response.statusText);
 }
 
@@ -73,6 +72,8 @@ export function unframed(buffer) {
   return { head, arrays };
 }
 
+const RETRY_MS = 3000; // after an answer that is not a stream; a lost connection the browser retries
+
 /**
  * Follow the events of a round; `heard` gets each event, `state` "live" or "stale".
  * The browser reconnects by itself with the number of the last event it saw.
@@ -84,13 +85,27 @@ export function unframed(buffer) {
  */
 export function follow(name, cursor, heard, state) {
   if (!cursor) return () => {}; // an exported site, in which nothing happens
-  const source = new EventSource(ofRound(name, `/events?cursor=${encodeURIComponent(cursor)}`));
-  source.onopen = () => state("live");
-  source.onerror = () => state("stale");
-  source.onmessage = (message) => {
-    const event = JSON.parse(message.data);
-    state(event.kind === "stale" ? "stale" : "live");
-    if (event.kind !== "stale" && event.kind !== "live") heard(event);
+  let last = cursor;
+  let timer = 0;
+  /** @type {EventSource} */
+  let source;
+  const open = () => {
+    source = new EventSource(ofRound(name, `/events?cursor=${encodeURIComponent(last)}`));
+    source.onopen = () => state("live");
+    source.onerror = () => {
+      state("stale");
+      if (source.readyState === EventSource.CLOSED) timer = setTimeout(open, RETRY_MS);
+    };
+    source.onmessage = (message) => {
+      last = message.lastEventId || last;
+      const event = JSON.parse(message.data);
+      state(event.kind === "stale" ? "stale" : "live");
+      if (event.kind !== "stale" && event.kind !== "live") heard(event);
+    };
   };
-  return () => source.close();
+  open();
+  return () => {
+    clearTimeout(timer);
+    source.close();
+  };
 }

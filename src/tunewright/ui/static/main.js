@@ -1,29 +1,13 @@
 // The frame around the pages: which page the address names, keys that work everywhere, help.
 
 import { html, render, useEffect, useState } from "./vendor/htm-preact.js";
+import { parsed } from "./address.js";
 import { Campaign, Probes } from "./campaign.js";
 import { Compare } from "./compare.js";
 import { Home } from "./home.js";
 import { Round } from "./round.js";
 import { Trial } from "./trial.js";
-import { word } from "./words.js";
-
-/**
- * The page and its settings, out of the part of the address after #.
- * @param {string} hash
- */
-export function parsed(hash) {
-  const [path, query = ""] = hash.replace(/^#\/?/, "").split("?");
-  const parts = path.split("/").filter(Boolean).map(decodeURIComponent);
-  return { page: parts[0] || "home", parts: parts.slice(1), query: new URLSearchParams(query) };
-}
-
-/** Put settings into the address without a new entry of the history. @param {URLSearchParams} query */
-export function keepInAddress(query) {
-  const path = location.hash.split("?")[0] || "#/";
-  const text = query.toString();
-  history.replaceState(null, "", text ? `${path}?${text}` : path);
-}
+import { word, wordOr } from "./words.js";
 
 const PAGES = { home: Home, round: Round, trial: Trial, compare: Compare, campaign: Campaign, probes: Probes };
 
@@ -34,6 +18,7 @@ function App() {
     const moved = () => {
       setPlace(parsed(location.hash));
       window.scrollTo(0, 0);
+      document.getElementById("main")?.focus({ preventScroll: true });
     };
     /** @param {KeyboardEvent} event */
     const pressed = (event) => {
@@ -56,21 +41,33 @@ function App() {
       removeEventListener("keydown", pressed);
     };
   }, []);
-  const Page = PAGES[/** @type {keyof typeof PAGES} */ (place.page)] || Home;
+  useEffect(() => {
+    document.title = [...place.parts, place.page === "home" ? "" : wordOr(place.page), "Tunewright"].filter(Boolean).join(" · ");
+  }, [place]);
+  const Page = PAGES[/** @type {keyof typeof PAGES} */ (place.page)] || Missing;
+  /** @param {Event} event */
+  const skip = (event) => {
+    event.preventDefault();
+    document.getElementById("main")?.focus();
+  };
   return html`
+    <a class="skip" href="#main" onClick=${skip}>${word("skip")}</a>
     <header class="top">
       <a class="brand" href="#/">Tunewright</a>
-      <nav aria-label="Pages">
+      <nav aria-label=${word("pages")}>
         <a href="#/" aria-current=${place.page === "home" ? "page" : null}>${word("rounds")}</a>
         <a href="#/probes" aria-current=${place.page === "probes" ? "page" : null}>${word("probes")}</a>
       </nav>
-      <button class="quiet" onClick=${() => setHelp(!help)} aria-expanded=${help}>?</button>
+      <button class="quiet" onClick=${() => setHelp(!help)} aria-expanded=${help} aria-label=${word("helpTitle")}>?</button>
     </header>
     ${help && html`<p class="help" role="note">${word("help")}</p>`}
     <main id="main" tabindex="-1">
-      <${Page} key=${place.page + place.parts.join("/")} parts=${place.parts} query=${place.query} />
+      <${Page} key=${place.hash} parts=${place.parts} query=${place.query} />
     </main>`;
 }
+
+/** An address that names no page. */
+const Missing = () => html`<p class="state empty">${word("notFound")} <a href="#/">${word("rounds")}</a></p>`;
 
 const root = document.getElementById("app");
 if (root) render(html`<${App} />`, root);

@@ -1,11 +1,17 @@
 // A panel of an axis plot on a canvas: thousands of points, brushing, and points under the mouse.
 
 import { html, useEffect, useRef, useState } from "./vendor/htm-preact.js";
+import { useWidth } from "./parts.js";
 import { number } from "./words.js";
 
-export const PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F"];
+const LIGHT = ["#0072B2", "#D55E00", "#009E73", "#B0508A", "#A87400", "#2F8FC4", "#5F5F5F", "#8B3A00"];
+const DARK = ["#56B4E9", "#FF9A4D", "#2FC79A", "#E79BC4", "#F0C94A", "#8AA4FF", "#B5B5B5", "#D7A07A"];
+
+/** Colours that colour-blind readers tell apart. @param {boolean} dark @param {number} at */
+export const colour = (dark, at) => (dark ? DARK : LIGHT)[at % LIGHT.length];
+
 const ACTIVE = 65534; // the largest position; the next number stands for "not a hyperparameter of this trial"
-const PAD = { left: 52, right: 12, top: 10, bottom: 34 };
+const PAD = { left: 52, right: 12, top: 10, bottom: 24 };
 const RAIL = 14; // pixels above the plot for trials without a value
 const NEAR = 9; // pixels
 
@@ -57,16 +63,12 @@ export function marks(s) {
  */
 export function Scatter({ axis, at, table, scale, selected, best, dark, onSelect, onOpen }) {
   const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
-  const [width, setWidth] = useState(360);
+  const [place, measured] = useWidth();
+  const width = Math.max(220, measured);
   const [hover, setHover] = useState(-1);
   const [drag, setDrag] = useState(/** @type {null | {x0: number, y0: number, x: number, y: number}} */ (null));
   const height = 240;
   const places = useRef(/** @type {Float32Array} */ (new Float32Array(0)));
-  useEffect(() => {
-    const seen = new ResizeObserver((entries) => setWidth(Math.max(220, Math.floor(entries[0].contentRect.width))));
-    if (canvas.current?.parentElement) seen.observe(canvas.current.parentElement);
-    return () => seen.disconnect();
-  }, []);
   useEffect(() => {
     if (canvas.current) places.current = draw(canvas.current, { axis, at, table, scale, selected, best, dark, width, height, hover });
   }, [axis, table, scale, selected, best, dark, width, hover]);
@@ -90,8 +92,9 @@ export function Scatter({ axis, at, table, scale, selected, best, dark, onSelect
   };
   /** @param {any} event */
   const end = (event) => {
+    if (!drag) return;
     const { x, y } = spot(event);
-    if (drag && (Math.abs(x - drag.x0) > 4 || Math.abs(y - drag.y0) > 4)) {
+    if (Math.abs(x - drag.x0) > 4 || Math.abs(y - drag.y0) > 4) {
       const [x0, x1] = [Math.min(x, drag.x0), Math.max(x, drag.x0)];
       const [y0, y1] = [Math.min(y, drag.y0), Math.max(y, drag.y0)];
       const rows = [];
@@ -99,26 +102,37 @@ export function Scatter({ axis, at, table, scale, selected, best, dark, onSelect
       for (let row = 0; row < p.length / 2; row++)
         if (p[2 * row] >= x0 && p[2 * row] <= x1 && p[2 * row + 1] >= y0 && p[2 * row + 1] <= y1) rows.push(row);
       onSelect(rows, event.shiftKey);
-    } else if (drag) {
+    } else {
       const row = nearest(x, y);
       if (row >= 0 && event.detail > 1) onOpen(row);
       else onSelect(row >= 0 ? [row] : [], event.shiftKey);
     }
     setDrag(null);
   };
-  const label = `${axis.column}${axis.condition}`;
+  const label = `${axis.name}${axis.condition ? ` ${axis.condition.trim()}` : ""}`;
+  const brush = drag && {
+    left: `${Math.min(drag.x, drag.x0)}px`, top: `${Math.min(drag.y, drag.y0)}px`,
+    width: `${Math.abs(drag.x - drag.x0)}px`, height: `${Math.abs(drag.y - drag.y0)}px`,
+  };
   return html`<figure class="panel">
-    <figcaption>${label} <small>${axis.range}</small></figcaption>
-    <div class="canvas">
-      <canvas ref=${canvas} role="img" aria-label=${`Objective by ${label}; the table below has the values`}
-        onPointerDown=${(/** @type {any} */ e) => setDrag({ x0: spot(e).x, y0: spot(e).y, ...spot(e) })}
+    <figcaption title=${axis.column}>${label}<small class="range">${axis.range}</small></figcaption>
+    <div class="canvas" ref=${place}>
+      <canvas ref=${canvas} role="img" aria-label=${`Objective by ${label}; the table of trials has the values`}
+        onPointerDown=${(/** @type {any} */ e) => {
+          if (e.button) return;
+          e.currentTarget.setPointerCapture(e.pointerId);
+          setHover(-1);
+          setDrag({ x0: spot(e).x, y0: spot(e).y, ...spot(e) });
+        }}
         onPointerMove=${(/** @type {any} */ e) => {
           const { x, y } = spot(e);
           if (drag) setDrag({ ...drag, x, y });
           else setHover(nearest(x, y));
         }}
-        onPointerLeave=${() => { setHover(-1); setDrag(null); }}
+        onPointerLeave=${() => setHover(-1)}
+        onPointerCancel=${() => setDrag(null)}
         onPointerUp=${end}></canvas>
+      ${brush && html`<i class="brush" style=${brush}></i>`}
       ${hover >= 0 && html`<output class="tip">trial ${table.arrays.number[hover]}: ${number(table.arrays.value[hover])}</output>`}
     </div></figure>`;
 }
@@ -162,6 +176,7 @@ function draw(canvas, { axis, at, table, scale, selected, best, dark, width, hei
   const axes = table.head.columns.length;
   const places = new Float32Array(2 * numbers.length).fill(NaN);
   const many = numbers.length > 2500;
+  const aside = axis.choice ? 0.6 / Math.max(1, axis.ticks.length) : 0; // equal values beside each other
   const radius = many ? 1.6 : 3.2;
   for (let pass = 0; pass < 2; pass++) {
     for (let row = 0; row < numbers.length; row++) {
@@ -169,7 +184,7 @@ function draw(canvas, { axis, at, table, scale, selected, best, dark, width, hei
       if (p > ACTIVE) continue;
       const marked = selected.has(row) || best.has(row) || row === hover;
       if (marked !== (pass === 1)) continue;
-      const x = x0 + ((x1 - x0) * p) / ACTIVE;
+      const x = x0 + (x1 - x0) * (p / ACTIVE + aside * (((numbers[row] * 0.618034) % 1) - 0.5));
       const shown = status[row] === 2 && Number.isFinite(value[row]);
       if (!shown && status[row] !== 3) continue;
       const y = shown ? y0 + (y1 - y0) * share(value[row], scale) : PAD.top + 4;
@@ -183,7 +198,7 @@ function draw(canvas, { axis, at, table, scale, selected, best, dark, width, hei
         line(c, x - 3, y + 3, x + 3, y - 3);
         continue;
       }
-      c.fillStyle = PALETTE[study[row] % PALETTE.length];
+      c.fillStyle = colour(dark, study[row]);
       if (many && !marked) c.fillRect(x - radius, y - radius, 2 * radius, 2 * radius);
       else {
         c.beginPath();
