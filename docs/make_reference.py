@@ -26,6 +26,7 @@ GROUPS = {
     ),
     "What happened": ("Results", "Trial", "joined", "rounds", "campaign", "believe"),
     "What can be trusted": ("check", "Finding", "report", "plots"),
+    "The dashboard": ("serve", "show", "export_site"),
     "What to do about it": (
         *("launch", "LaunchTerms", "decide", "Launch", "history", "variance", "final_test"),
         *("next_round", "extend", "tune", "Campaign"),

@@ -348,8 +348,8 @@ def _number(request: Request) -> int:
     """The number of a trial in a path; one that no database can hold is not there."""
     number: int = request.path_params["number"]
     if number > LARGEST:
-        shown = {"round": _name(request), "trial": number, "first": None, "last": None}
-        raise NotFound("trial.not_found", **shown)
+        name = _name(request)
+        raise NotFound("trial.not_found", round=name, trial=number, first=None, last=None)
     return number
 
 
