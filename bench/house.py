@@ -24,7 +24,7 @@ STRING_METHODS = {
     *("replace", "removeprefix", "removesuffix", "strip", "lower", "find", "index", "format"),
 }
 REGEX = {"match", "search", "sub", "findall", "fullmatch", "split"}
-RANGE_KINDS = {"Log", "Linear", "LogFromOne", "Integers", "Choice"}
+RANGE_KINDS = {"Log", "Linear", "LogFromOne", "Integers", "Choice", "PowersOfTwo"}
 
 
 def docstrings(tree: ast.Module) -> set[int]:
@@ -138,14 +138,22 @@ def untyped_evidence(tree: ast.Module) -> int:
 
 
 def range_tests(tree: ast.Module) -> int:
-    """`isinstance` tests on kinds of ranges."""
-    return sum(
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Name)
-        and node.func.id == "isinstance"
-        and bool({n.id for n in ast.walk(node) if isinstance(n, ast.Name)} & RANGE_KINDS)
-        for node in ast.walk(tree)
-    )
+    """Places that ask which kind a range is: `isinstance`, `type(...) is`, `case Kind()`."""
+    return sum(_asks_for_the_kind(node) for node in ast.walk(tree))
+
+
+def _asks_for_the_kind(node: ast.AST) -> bool:
+    asked = False
+    if isinstance(node, ast.Call):
+        asked = isinstance(node.func, ast.Name) and node.func.id in ("isinstance", "issubclass")
+    elif isinstance(node, ast.Compare):
+        asked = any(isinstance(op, ast.Is | ast.IsNot | ast.Eq) for op in node.ops)
+    elif isinstance(node, ast.MatchClass):
+        asked = True
+        node = node.cls
+    names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+    names |= {n.attr for n in ast.walk(node) if isinstance(n, ast.Attribute)}
+    return asked and bool(names & RANGE_KINDS)
 
 
 def long_calls(tree: ast.Module) -> int:

@@ -17,7 +17,7 @@ PAGE = Path(__file__).parent / "reference.md"
 GROUPS = {
     "What will be tried": (
         *("Round", "Workload", "command", "linear", "log", "log_from_one", "integers", "choice"),
-        *("given", "minimize", "maximize", "Objective", "presets.space"),
+        *("powers_of_two", "ranges", "given", "minimize", "maximize", "Objective", "presets.space"),
     ),
     "Inside a training function": ("Run", "Infeasible"),
     "Doing it": (
@@ -44,6 +44,7 @@ MODULES = {
         *("rounds", "history", "note", "stop", "keep", "backup", "backups", "restore", "rebuild"),
         *("remove", "removed", "bring_back", "rename"),
     ),
+    "ranges": ("Range", "register", "Bins", "Wider"),
     "importers": (*("optuna", "mlflow", "wandb", "tensorboard", "ray_tune", "tables", "frames"),),
     "plots": (
         *("axis", "isolation", "curves", "best_step", "best_of_k", "gradient_norm"),

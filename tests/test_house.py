@@ -59,7 +59,18 @@ APART = {
     "importers": {"execution", "search", "checks", "advice", "launches", "probes", "campaigns"},
     "stores": {"stats"},
 }
-HEAVY = {"scipy", "sqlalchemy", "torch", "matplotlib", "polars", "pandas", "ray", "safetensors", "starlette", "uvicorn"}
+HEAVY = {
+    "scipy",
+    "sqlalchemy",
+    "torch",
+    "matplotlib",
+    "polars",
+    "pandas",
+    "ray",
+    "safetensors",
+    "starlette",
+    "uvicorn",
+}
 # Third-party packages a folder may import at the top of a file.
 AT_THE_TOP = {
     "store": {"numpy", "sqlalchemy"},
@@ -126,10 +137,12 @@ PUBLIC = [
     "open_round",
     "pipeline",
     "plots",
+    "powers_of_two",
     "presets",
     "probes",
     "progress",
     "project",
+    "ranges",
     "remove",
     "rename",
     "repeat",

@@ -182,6 +182,25 @@ def test_again(doors: Any, shell: Shell) -> None:
     assert len(tw.load(STORE, "finer").trials) == len(results.trials)
 
 
+def test_remove_and_rename(doors: Any, shell: Shell) -> None:
+    anew = {"removed"}  # when
+    for python, command in (
+        (lambda: tw.remove(STORE, "finer"), ("rm", "finer")),
+        (lambda: tw.stores.bring_back(STORE, "finer"), ("rm", "finer", "--undo")),
+    ):
+        done, found = plain(python()), shell(*command)
+        same(*({k: v for k, v in one.items() if k not in anew} for one in (done, found)))
+        assert done["name"] == "finer"
+    project = tw.project.load()
+    renamed = tw.project.rename("layers", "deeper", store=STORE, project=project)
+    found = shell("rename", "layers", "deeper")
+    assert {path.name for path in renamed.files} == {Path(path).name for path in found["files"]}
+    done = {k: v for k, v in plain(renamed).items() if k != "files"}
+    same(done, {k: v for k, v in found.items() if k != "files"})
+    assert tw.load(STORE, "finer").round.continues == "deeper"
+    assert "deeper" in shell("ls", text=True)
+
+
 def test_check_joins_the_rounds_that_are_continued(doors: Any, shell: Shell) -> None:
     findings = tw.check(tw.load(STORE, "finer"))
     same({"round": "finer", "findings": findings}, shell("check", "finer"))

@@ -4,6 +4,7 @@ import tunewright as tw
 
     tw.Round, tw.Workload          what is asked, and of what
     tw.log, tw.linear, tw.given    ranges and conditions
+    tw.ranges                      the Range protocol, for a kind of range of your own
     tw.run, tw.repeat, tw.load     train it, and read it back
     tw.worker                      join a round that another process runs
     tw.check, tw.plots, tw.report  what can be trusted, and how it looks
@@ -38,8 +39,9 @@ if TYPE_CHECKING:
     from tunewright.campaigns.reopen import campaign as campaign
     from tunewright.campaigns.tune import tune as tune
     from tunewright.checks.checklist import check as check
-    from tunewright.design import presets as presets, schedule as schedule
+    from tunewright.design import presets as presets, ranges as ranges, schedule as schedule
     from tunewright.design.conditions import given as given
+    from tunewright.design.kinds.powers_of_two import powers_of_two as powers_of_two
     from tunewright.design.objective import (
         Objective as Objective,
         maximize as maximize,
@@ -106,6 +108,7 @@ _HOMES = {
     "advice.next_round": ("next_round",),
     "launches.variance": ("variance",),
     "design.conditions": ("given",),
+    "design.kinds.powers_of_two": ("powers_of_two",),
     "design.objective": ("Objective", "maximize", "minimize"),
     "design.round": ("Round",),
     "design.ranges": ("choice", "integers", "linear", "log", "log_from_one"),
@@ -143,6 +146,7 @@ _MODULES = {
     "probes": "probes",
     "progress": "progress",
     "project": "project",
+    "ranges": "design.ranges",
     "schedule": "design.schedule",
     "stores": "stores",
 }

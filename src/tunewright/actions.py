@@ -449,12 +449,12 @@ class SearchRange(Action):
 
     kind: ClassVar[str] = "search_range"
     column: str
-    range: Any  # a range of `design`, which this leaf does not know; it has `to_data`
+    range: Any  # a range of `design`, which this leaf does not know; it has `to_data` and `call`
 
     @property
     def call(self) -> str:
         """The range, as Python writes it."""
-        return f"tw.{self.range}"
+        return str(self.range.call)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 
-from tunewright.design.ranges import Choice, Integers, Range
 from tunewright.design.round import Round
 from tunewright.design.study import Study
 from tunewright.store.results import Results
@@ -26,7 +25,7 @@ def configurations(study: Study) -> int | None:
     """
     found = 0
     for branch in study.branches:
-        counts = [_values(h.range) for h in branch.dimensions]
+        counts = [h.range.count for h in branch.dimensions]
         if any(count is None for count in counts):
             return None
         found += math.prod(count for count in counts if count is not None)
@@ -53,9 +52,3 @@ def untried(results: Results) -> int | None:
         }
         found = max(found, count - len(tried))
     return found
-
-
-def _values(range: Range) -> int | None:
-    if isinstance(range, Choice):
-        return len(range.values)
-    return range.high - range.low + 1 if isinstance(range, Integers) else None

@@ -14,7 +14,7 @@ from tunewright.campaigns.definition import Definition
 from tunewright.campaigns.probe import abilities
 from tunewright.campaigns.train_longer import at_length, check_lengths
 from tunewright.design.conditions import Given
-from tunewright.design.ranges import Choice, Range, Value, is_number
+from tunewright.design.ranges import Range, Value, is_number
 from tunewright.design.round import Round
 from tunewright.design.round_data import as_data
 from tunewright.errors import DesignError
@@ -151,7 +151,7 @@ def as_space(
         return made if detect is None else replace(made, detect=detect)
     if not isinstance(space, Mapping):
         raise DesignError("tune.bad_space", space=space)
-    ranges = (Range, Choice, Given, list)
+    ranges = (Range, Given, list)
     searched = {n: d for n, d in space.items() if isinstance(d, ranges)}
     if not searched:
         raise DesignError("tune.nothing_searched", space=dict(space))

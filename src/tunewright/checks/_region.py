@@ -20,7 +20,7 @@ import numpy.typing as npt
 from tunewright.checks.positions import Settled, as_number
 from tunewright.design.conditions import Hyperparameter
 from tunewright.design.names import Meaning
-from tunewright.design.ranges import Integers, Log, LogFromOne, Value
+from tunewright.design.ranges import Value
 from tunewright.stats.noise import Floats
 from tunewright.store.trial import Trial
 
@@ -158,9 +158,9 @@ def _single(h: Hyperparameter, trials: Sequence[Trial]) -> Feature | None:
     if len(found) < len(read) or len(set(found)) < 2:
         return None
     values = np.array(found)
-    if isinstance(h.range, LogFromOne):
+    if h.range.scale == "log_from_one":
         return Feature(h.name, np.log10(1 - values), True, True)
-    is_log = isinstance(h.range, Log) or (isinstance(h.range, Integers) and h.range.log)
+    is_log = h.range.scale == "log"
     return Feature(h.name, np.log10(values) if is_log else values, is_log)
 
 

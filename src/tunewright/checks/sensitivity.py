@@ -24,7 +24,6 @@ import numpy.typing as npt
 
 from tunewright.actions import Action, Advise, RunTrials
 from tunewright.checks.positions import Axis, Settled, axes, settled
-from tunewright.design.ranges import Choice
 from tunewright.finding import Evidence, Finding, NotJudged, said_once
 from tunewright.messages import Message
 from tunewright.stats.noise import Floats
@@ -291,8 +290,7 @@ def _usable(axis: Axis) -> bool:
 
 
 def _unordered(axis: Axis) -> bool:
-    searched = axis.hyperparameter.range
-    return isinstance(searched, Choice) and not searched.ordered
+    return not axis.hyperparameter.range.ordered
 
 
 def _where(axis: Axis, units: Floats) -> tuple[float, float] | None:

@@ -22,7 +22,7 @@ from tunewright.design.conditions import (
     unfold_fixed,
     unfold_searched,
 )
-from tunewright.design.ranges import Choice, Value, is_number, is_storable
+from tunewright.design.ranges import Value, choices_of, is_number, is_storable
 from tunewright.design.study import Study
 from tunewright.errors import DesignError
 from tunewright.facts import as_fact, plain
@@ -128,7 +128,8 @@ def given_problems(
 ) -> Iterator[Message]:
     """Problems of parents and their children, and of too many studies; kinds are right by now."""
     scientific = roles["scientific"]
-    settled = {name: d.values for name, d in scientific.items() if isinstance(d, Choice)}
+    listed = {name: choices_of(d) for name, d in scientific.items()}
+    settled = {name: values for name, values in listed.items() if values is not None}
     for role in ("nuisance", "fixed"):
         for name, declared in roles[role].items():
             if not isinstance(declared, Given):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from tunewright.design.areas import area_of
 from tunewright.design.names import Meaning
-from tunewright.design.ranges import Choice, Value, same_value
+from tunewright.design.ranges import Value, choices_of, same_value
 from tunewright.design.round import Round
 from tunewright.messages import Message
 
@@ -101,11 +101,11 @@ def _length(
 def values_of(round: Round, name: str) -> list[Value]:
     """The values that a name takes in a round, where they can be listed; none for a range."""
     declared = round.scientific.get(name)
-    found: list[Value] = list(declared.values) if isinstance(declared, Choice) else []
+    found: list[Value] = list(choices_of(declared) or ())
     for study in round.studies:
         for h in study.space:
-            if h.name == name and isinstance(h.range, Choice):
-                found += h.range.values
+            if h.name == name:
+                found += h.range.choices or ()
         found += [f.value for f in study.fixed if f.name == name]
     distinct: list[Value] = []
     for value in found:

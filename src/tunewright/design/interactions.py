@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from tunewright.design.areas import Area, area_of
 from tunewright.design.names import Meaning
-from tunewright.design.ranges import Choice, Value, same_value
+from tunewright.design.ranges import Value, choices_of, same_value
 from tunewright.design.round import Round
 from tunewright.messages import Message
 
@@ -53,8 +53,8 @@ def _architecture_nuisance(round: Round, meaning: Meaning) -> Iterator[Message]:
 def _shared_by_optimizers(round: Round, meaning: Meaning) -> Iterator[Message]:
     """One unconditional range for what every compared optimizer understands differently."""
     name = meaning.name("optimizer")
-    declared = round.scientific.get(name)
-    if not isinstance(declared, Choice) or len(declared.values) < 2:
+    values = list(choices_of(round.scientific.get(name)) or ())
+    if len(values) < 2:
         return
     shared = dict.fromkeys(
         h.name
@@ -63,7 +63,6 @@ def _shared_by_optimizers(round: Round, meaning: Meaning) -> Iterator[Message]:
         if meaning.of(h.name) in OF_ONE_OPTIMIZER and all(c != name for c, _ in h.when)
     )
     if shared:
-        values = list(declared.values)
         yield Message(
             "advice.shared_by_optimizers",
             {"optimizer": name, "values": values, "names": list(shared)},
@@ -74,7 +73,7 @@ def _fixed_while_compared(round: Round, meaning: Meaning) -> Iterator[Message]:
     compared = {
         name: area_of(name, meaning)
         for name, declared in round.scientific.items()
-        if not (isinstance(declared, Choice) and len(declared.values) < 2)
+        if (values := choices_of(declared)) is None or len(values) > 1
     }
     fixed = {name: value for name, value in _fixed(round).items() if not _off(name, value, meaning)}
     for interaction in FIXED_WHILE_COMPARED:

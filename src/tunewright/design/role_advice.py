@@ -12,7 +12,7 @@ from tunewright.design.budget import budget
 from tunewright.design.interactions import notes_on_interactions
 from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
-from tunewright.design.ranges import Choice, Value, same_value
+from tunewright.design.ranges import Value, choices_of, same_value
 from tunewright.design.round import Round
 from tunewright.design.spellings import lengths
 from tunewright.messages import Message
@@ -45,9 +45,10 @@ def _questions(round: Round) -> Iterator[Message]:
             {"names": names, "studies": len(round.studies)},
         )
     for name, declared in round.scientific.items():
-        if not isinstance(declared, Choice):
+        values = choices_of(declared)
+        if values is None:
             yield Message("advice.scientific_range", {"name": name})
-        elif len(declared.values) == 1:
+        elif len(values) == 1:
             yield Message("advice.one_value", {"name": name})
 
 
@@ -74,11 +75,10 @@ def _roles(round: Round, meaning: Meaning) -> Iterator[Message]:
 
 def _strengths(declared: object, off: Value) -> float:
     """How many values switch the regulariser on."""
-    if not isinstance(declared, Choice):
+    values = choices_of(declared)
+    if values is None:
         return float("inf")
-    return sum(
-        not (value is None or value is False or same_value(value, off)) for value in declared.values
-    )
+    return sum(not (value is None or value is False or same_value(value, off)) for value in values)
 
 
 def _training_objective(round: Round, objective: Objective, meaning: Meaning) -> Iterator[Message]:

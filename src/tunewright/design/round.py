@@ -27,7 +27,7 @@ from tunewright.design.conditions import (
     unfold_fixed,
     unfold_searched,
 )
-from tunewright.design.ranges import Choice, Value
+from tunewright.design.ranges import Value, choices_of
 from tunewright.design.role_table import table_of
 from tunewright.design.study import Study
 from tunewright.errors import DesignError
@@ -85,12 +85,13 @@ class Round:
     @cached_property
     def studies(self) -> tuple[Study, ...]:
         """One study per setting of the scientific lists; scientific ranges are searched in each."""
-        settled = {n: d.values for n, d in self.scientific.items() if isinstance(d, Choice)}
+        listed = {n: choices_of(d) for n, d in self.scientific.items()}
+        settled = {n: values for n, values in listed.items() if values is not None}
         ranges = {name: d for name, d in self.scientific.items() if name not in settled}
         unfolded = (*unfold_searched(ranges, {}), *unfold_searched(self.nuisance, settled))
         # what every study has comes first, so that they share those columns of the sequence
         searched = sorted(unfolded, key=lambda h: len(h.when))
-        choices = {h.column: h.range.values for h in searched if isinstance(h.range, Choice)}
+        choices = {h.column: h.range.choices for h in searched if h.range.choices is not None}
         constants = tuple(unfold_fixed(self.fixed, {**choices, **settled}))
         products = itertools.product(*settled.values())
         settings = [dict(zip(settled, values, strict=True)) for values in products]

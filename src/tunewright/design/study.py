@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from tunewright.design.conditions import Fixed, Hyperparameter, holds
-from tunewright.design.ranges import Choice, Value, same_value
+from tunewright.design.ranges import Value, same_value
 from tunewright.design.role_table import table_of
 from tunewright.errors import DesignError
 from tunewright.messages import Message, markup, words
@@ -67,12 +67,12 @@ class Study:
         for h in self.space:  # parents stand before their children
             if h.column not in parents:
                 continue
-            assert isinstance(h.range, Choice)  # only a given() makes a parent
+            assert h.range.choices is not None  # only a given() makes a parent
             settings = [
                 grown
                 for one in settings
                 for grown in (
-                    [{**one, h.column: value} for value in h.range.values]
+                    [{**one, h.column: value} for value in h.range.choices]
                     if h.active({**self.scientific, **one})
                     else [one]
                 )

@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args
 from tunewright.design.conditions import Given
 from tunewright.design.guards import is_seed
 from tunewright.design.names import Meaning
-from tunewright.design.ranges import Choice, Range, Value, as_range
+from tunewright.design.ranges import Range, Value, as_range, choices_of
 from tunewright.errors import DesignError
 from tunewright.importers.foreign import ForeignTrial
 from tunewright.importers.nearest import did_you_mean
@@ -194,7 +194,7 @@ class _Guessing:
             return self.chosen[name]
         values = _values(name, trials)
         found = self.declared.get(name)
-        if found is not None and not isinstance(found, Choice) and len(distinct(values)) > MANY:
+        if found is not None and found.choices is None and len(distinct(values)) > MANY:
             return found
         return listed(values)
 
@@ -214,7 +214,8 @@ class _Guessing:
             else:
                 fixed[name] = values[0]
         choices = {n: distinct(_values(n, trials)) for n in everywhere if n in settled}
-        choices |= {n: list(d.values) for n, d in searched.items() if isinstance(d, Choice)}
+        lists = {n: choices_of(d) for n, d in searched.items()}
+        choices |= {n: list(values) for n, values in lists.items() if values is not None}
         choices = dict(itertools.islice(choices.items(), MOST_PARENTS))
         families: dict[str, list[str]] = {}
         for name in names:
@@ -259,8 +260,8 @@ class _Guessing:
                 )
             return False
         found = self.chosen.get(name) or self.declared.get(name)
-        if isinstance(found, Choice):
-            return len(found.values) > 1 or several
+        if found is not None and found.choices is not None:
+            return len(found.choices) > 1 or several
         return found is not None or several
 
     def _range_of(self, name: str, values: Sequence[Value]) -> Range:
@@ -270,7 +271,7 @@ class _Guessing:
             found = self.declared[name]
         if found is None:
             found = guessed_range(values)
-            if not isinstance(found, Choice):
+            if found.choices is None:
                 self.seen.append(name)
         return found
 

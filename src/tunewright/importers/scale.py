@@ -15,6 +15,7 @@ from tunewright.design.ranges import (
     Value,
     is_number,
 )
+from tunewright.design.registry import kinds
 from tunewright.errors import DesignError
 
 MOST_LISTED = 12  # different numbers, each tried about twice or more: a list was tried, not a range
@@ -50,6 +51,9 @@ def guessed_range(values: Sequence[Value]) -> Range:
         return listed(values)
     if len(once) <= MOST_LISTED and 2 * len(once) <= len(values):
         return listed(values)
+    for kind in kinds().values():
+        if (known := kind.guess(once)) is not None:
+            return known
     numbers = sorted(float(value) for value in once)  # type: ignore[arg-type]
     whole = all(isinstance(value, int) for value in once)
     try:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from tunewright.checks.comparison import ComparisonEvidence, PairEvidence, TrendEvidence
-from tunewright.design.ranges import Choice, Value, same_value
+from tunewright.design.ranges import Value, choices_of, same_value
 from tunewright.finding import Finding, NotJudged
 from tunewright.messages import Message, words
 from tunewright.present.terminal.round_page import without_fixed
@@ -93,11 +93,12 @@ def _value(setting: Mapping[str, Value]) -> str:
 
 def _says(results: Results, evidence: ComparisonEvidence, told: bool) -> str | None:
     """yes, no or unclear, where the goal asks whether something helps; else None."""
-    lists = {n: d for n, d in results.round.scientific.items() if isinstance(d, Choice)}
+    declared = {n: choices_of(d) for n, d in results.round.scientific.items()}
+    lists = {n: values for n, values in declared.items() if values is not None}
     if len(lists) != 1 or not asks_for_gain(results.round.goal, results.objective.minimize):
         return None
     (name,) = lists
-    off = results.meaning.off_by_name.get(name, _without(lists[name].values))
+    off = results.meaning.off_by_name.get(name, _without(lists[name]))
     if off is None:
         return None
     settings = {study.label: study.scientific[name] for study in results.studies}

@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tunewright.design.ranges import Choice
 from tunewright.design.study import Branch, Study
 from tunewright.errors import DesignError
 from tunewright.search.search import Suggestion, next_index
@@ -110,8 +109,8 @@ def _choices_in_order(
     """Columns of choices in an order fixed by the seed, at the middle of each value's own bin."""
     random = _random(seed, _ORDER, turn)
     for column, h in enumerate(branch.dimensions):
-        if isinstance(h.range, Choice):
-            order = random.permutation(len(h.range.values))
+        if h.range.choices is not None:
+            order = random.permutation(len(h.range.choices))
             drawn = np.minimum((points[:, column] * len(order)).astype(int), len(order) - 1)
             points[:, column] = (order[drawn] + 0.5) / len(order)
     return points

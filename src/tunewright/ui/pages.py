@@ -11,7 +11,6 @@ from tunewright.campaigns.campaign import read_campaign
 from tunewright.campaigns.definition import read_definition
 from tunewright.campaigns.plan import next_step
 from tunewright.design.conditions import in_words
-from tunewright.design.ranges import Choice
 from tunewright.errors import NotFound
 from tunewright.launches import lineage
 from tunewright.present.command_facts import of_campaign
@@ -142,7 +141,7 @@ def _axes(columns: Overview) -> Iterable[dict[str, Any]]:
             "condition": in_words(own.when),
             "range": str(own.range),
             "data": own.range.to_data(),
-            "choice": isinstance(own.range, Choice),
+            "choice": own.range.choices is not None,
             "ticks": [{"at": tick.position, "label": tick.label} for tick in ticks(own.range)],
         }
 

@@ -106,8 +106,9 @@ def _no_range(facts: Facts) -> str:
     name, key = facts["name"], facts["key"]
     hint = f' If {name}.{key} is one name, quote it: "{name}.{key}" = ...' if key else ""
     return (
-        f"{facts['declared']!r} is no range. Write {{ log = [1e-4, 1e-1] }}, linear, log_from_one, "
-        f"integers, or a list of values.{hint}"
+        f"{facts['declared']!r} is no range. Write {{ log = [1e-4, 1e-1] }}, a list of values, or "
+        f"another kind ({', '.join(facts['kinds'])}). A kind of your own is known once the module "
+        f"that registers it is imported.{hint}"
     )
 
 
@@ -354,12 +355,22 @@ SENTENCES: dict[str, Template] = {
     "range.bound_not_finite": "{kind}(): {bound} is {value}; bounds must be finite numbers.",
     "range.bound_not_number": "{kind}(): {bound} is {value!r}, not a number.",
     "range.bound_not_whole": (
-        "integers(): {bound} is {value!r}, not a whole number. For fractions use linear()."
+        "{kind}(): {bound} is {value!r}, not a whole number. For fractions use linear()."
+    ),
+    "range.bad_kind_name": (
+        "{given}.kind is {name!r}. The name of a kind of range is a word that a round file can "
+        "have as a key, such as 'octaves'; 'given' and 'none' mean something else there."
+    ),
+    "range.bound_of_other_kind": (
+        "{kind}(): {bound} is {value!r}, which no range of this kind can have."
     ),
     "range.bound_too_large": "{kind}(): {bound} is {value}, beyond 2**53; write it as a float.",
     "range.choice_twice": "choice(): {value!r} is listed twice; each value stands once.",
     "range.high_not_below_one": (
         "{range}: it searches 1 - x on a log scale, so high must be below 1 (say 0.999)."
+    ),
+    "range.kind_taken": (
+        "{given} has the kind {name!r}, which {known} has already. Give it another name."
     ),
     "range.log_from_zero": (
         "{range}: a log range needs 0 < low < high. For a range that touches zero use "
@@ -377,6 +388,9 @@ SENTENCES: dict[str, Template] = {
         "{low} into fixed= instead."
     ),
     "range.no_choices": "choice(): no values. Name at least one, or leave the name out.",
+    "range.not_a_kind": (
+        "{given!r} is not a kind of range. Register a class that subclasses tw.ranges.Range."
+    ),
     "range.not_a_choice": "{value!r} is not one of {values}",
     "range.same_logarithm": (
         "{range}: the ends have the same logarithm; search so little by linear()."
@@ -384,9 +398,10 @@ SENTENCES: dict[str, Template] = {
     "range.too_wide": "{range}: the range is too wide for a float.",
     "range.value_not_number": "{value!r} is not a number of {range}",
     "range.value_not_whole": "{value!r} is not a whole number of {range}",
+    "range.value_of_other_kind": "{value!r} is not a value of {range}",
     "range.value_outside": "{value!r} lies outside {range}",
     "range.whole_bound_too_large": (
-        "integers(): {bound} is {value}, beyond 2**53, where neighbours can no longer be told "
+        "{kind}(): {bound} is {value}, beyond 2**53, where neighbours can no longer be told "
         "apart. Search its logarithm instead: integers(low, high) of the exponent."
     ),
     "round.bad_detect": (

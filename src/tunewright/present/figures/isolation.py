@@ -15,7 +15,7 @@ import numpy as np
 from tunewright.checks.comparison import Pair, pairs, side_of
 from tunewright.checks.positions import LAID_OUT
 from tunewright.checks.trial_sd import trial_sd
-from tunewright.design.ranges import Choice, Range, Value, as_range, same_value
+from tunewright.design.ranges import Range, Value, as_range, same_value
 from tunewright.errors import NotFound
 from tunewright.messages import Message
 from tunewright.present.figures.buckets import Buckets, buckets, draw_buckets, ordered, trend
@@ -88,12 +88,12 @@ def isolation_data(results: Results, name: str | None = None) -> IsolationData:
     objective, searched = results.objective, as_range(results.round.scientific[chosen])
     assert searched is not None  # a scientific hyperparameter is a list or a range
     asked = (chosen, objective.metric, objective.minimize, searched)
-    if isinstance(searched, Choice):
-        return IsolationData(*asked, *_arms(results, chosen, searched))
+    if searched.choices is not None:
+        return IsolationData(*asked, *_arms(results, chosen, searched.choices))
     return IsolationData(*asked, buckets=buckets(results, chosen, searched))
 
 
-def _arms(results: Results, name: str, searched: Choice) -> tuple[tuple[Arm, ...], int]:
+def _arms(results: Results, name: str, values: tuple[Value, ...]) -> tuple[tuple[Arm, ...], int]:
     """Equal budgets: of every study its first trials, as many as the shortest study has."""
     ended = {
         study.number: [t for t in results.of(study) if t.status in ("completed", "infeasible")]
@@ -104,7 +104,7 @@ def _arms(results: Results, name: str, searched: Choice) -> tuple[tuple[Arm, ...
     off = results.meaning.off_by_name.get(name, _NO_VALUE)
     beside = _beside(results)
     arms = []
-    for value in searched.values:
+    for value in values:
         studies = [s for s in results.studies if same_value(s.scientific[name], value)]
         trials = [t for s in studies for t in ended[s.number][:budget]]
         completed = [t for t in trials if t.value is not None]

@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from tunewright.design.ranges import Choice, Range, as_range
+from tunewright.design.ranges import Range, as_range
 from tunewright.design.round import Round
 from tunewright.messages import Message, words
 from tunewright.present.next_step import next_steps
@@ -141,8 +141,8 @@ def without_fixed(own: Round) -> tuple[str, ...]:
 
 
 def _shown(searched: Range | None) -> str:
-    if isinstance(searched, Choice):
-        return f"[{', '.join(words.value(v) for v in searched.values)}]"
+    if searched is not None and searched.choices is not None:
+        return f"[{', '.join(words.value(v) for v in searched.choices)}]"
     return str(searched)
 
 

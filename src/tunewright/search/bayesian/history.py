@@ -13,7 +13,7 @@ import numpy.typing as npt
 from tunewright.design.conditions import holds
 from tunewright.design.ranges import Value, same_value
 from tunewright.design.study import Study
-from tunewright.search.bayesian.encoding import Encoding, place
+from tunewright.search.bayesian.encoding import Encoding
 from tunewright.search.search import next_index
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
@@ -114,7 +114,7 @@ def _position(study: Study, configuration: Mapping[str, Value]) -> dict[str, flo
     for h in study.space:
         if not h.active(settings):
             continue
-        found = place(h, configuration[h.name]) if h.name in configuration else None
+        found = h.range.place(configuration[h.name]) if h.name in configuration else None
         if found is None:
             return None
         unit[h.column] = found

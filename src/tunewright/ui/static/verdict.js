@@ -50,6 +50,7 @@ export function Verdict({ round, changes, active, children }) {
       ${known.error && html` ${known.error.message}`}
       ${known.state === "failed" && html` <${Command} command=${check} />`}</p>` : html`
     <div class="lead"><h2>${word("answer")}</h2>
+      ${verdict.headline && html`<p class="headline">${verdict.headline}</p>`}
       ${verdict.compared.map((/** @type {any} */ f) => html`<p class="answer"><${Chip} verdict=${f.verdict}>${f.headline}<//> <small>${f.evidence.join("; ")}</small></p>`)}
       ${verdict.found.map((/** @type {string} */ line) => html`<p>${line}</p>`)}</div>
     <div class="lead"><h2>${word("verdict")}</h2><p class="trust">${verdict.trust} ${!known.fresh && active > 0 && html`<small>${word("outdated")}</small>`}</p>
