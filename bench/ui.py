@@ -230,6 +230,8 @@ def main() -> None:
 def shown(value: float | None) -> str:
     if value is None:
         return ""
+    if value == float("inf"):
+        return "none in 120 s"
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 

@@ -12,7 +12,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, suppress
 from typing import Any
 
 import httpx
@@ -57,7 +57,7 @@ def work(url: str, start: Any, answers: Any) -> None:
 def watch(base: str, over: threading.Event, events: list[int]) -> None:
     """A page: it loads the round once, follows it, and loads what has ended."""
     at = f"/api/round/{NAME}"
-    with httpx.Client(base_url=base, timeout=60) as client:
+    with suppress(httpx.RemoteProtocolError), httpx.Client(base_url=base, timeout=60) as client:
         cursor = client.get(at).json()["cursor"]
         client.get(f"{at}/table")
         with client.stream("GET", f"{at}/events", params={"cursor": cursor}) as stream:

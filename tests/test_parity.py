@@ -401,11 +401,3 @@ def lasting_seconds(data: Any) -> Any:
     if isinstance(data, dict):
         return {k: lasting_seconds(v) for k, v in data.items() if "seconds" not in k}
     return [lasting_seconds(one) for one in data] if isinstance(data, list) else data
-
-
-def test_ui(doors: Any, shell: Shell, tmp_path: Path) -> None:
-    """The dashboard as files; served, it is compared with the public calls in tests/ui."""
-    done = tw.export_site(STORE, tmp_path / "python_site")
-    found = shell("ui", "--export", str(tmp_path / "shell_site"))
-    assert (found["rounds"], found["files"]) == (done.rounds, done.files)
-    assert str(done.files) in shell("ui", "--export", str(tmp_path / "text_site"), text=True)

@@ -35,7 +35,7 @@ def commands() -> dict[str, Any]:
 
 def test_every_command_has_json_and_a_parity_case() -> None:
     here = Path(__file__).parent
-    pages = ("test_parity.py", "test_parity_probes.py")
+    pages = ("test_parity.py", "test_parity_probes.py", "test_parity_ui.py")
     written = "".join((here / page).read_text(encoding="utf-8") for page in pages)
     known = commands()
     assert len(known) > 30

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import math
 import struct
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -106,3 +109,9 @@ def read_frame(data: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         assert start % 8 == 0, "typed arrays of a browser want aligned offsets"
         arrays[name] = np.frombuffer(data, kind, count, start).reshape(own["shape"])
     return head, arrays
+
+
+def run_alone(story: Coroutine[Any, Any, None]) -> None:
+    """Run a coroutine in a thread: the main one may have a loop already, that of a browser."""
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(asyncio.run, story).result()

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.ui.small_world import NAME, Worker, a_round
+from tests.ui.small_world import NAME, Worker, a_round, run_alone
 
 import tunewright as tw
 from tunewright.errors import NotFound
@@ -88,7 +88,7 @@ def test_two_pages_receive_what_ends(store_url: str, worker: Worker) -> None:
                 await page.close()
             assert seen == [set(keys)] * 2
 
-    asyncio.run(story())
+    run_alone(story())
 
 
 def test_a_cursor_resumes(store_url: str, worker: Worker) -> None:
@@ -115,7 +115,7 @@ def test_a_cursor_resumes(store_url: str, worker: Worker) -> None:
             for page in (kept, back):
                 await page.close()
 
-    asyncio.run(story())
+    run_alone(story())
 
 
 @pytest.mark.parametrize("cursor", ["", "nonsense", "0badc0de-3", "{epoch}-99", "{epoch}--1", "-"])
@@ -128,7 +128,7 @@ def test_a_cursor_that_means_nothing_here_reloads(
             assert await page.next() == {"kind": "reload"}
             await page.close()
 
-    asyncio.run(story())
+    run_alone(story())
 
 
 def test_who_missed_too_much_reloads(
@@ -148,7 +148,7 @@ def test_who_missed_too_much_reloads(
             for page in (kept, late):
                 await page.close()
 
-    asyncio.run(story())
+    run_alone(story())
 
 
 def test_many_at_once_are_one_reload(store_url: str, worker: Worker) -> None:
@@ -163,7 +163,7 @@ def test_many_at_once_are_one_reload(store_url: str, worker: Worker) -> None:
             assert await waiting == {"kind": "reload"}
             await page.close()
 
-    asyncio.run(story())
+    run_alone(story())
 
 
 def test_a_removed_round_reloads(tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ def test_a_removed_round_reloads(tmp_path: Path) -> None:
                 await asyncio.to_thread(own._read, NAME)
             await page.close()
 
-    asyncio.run(story())
+    run_alone(story())
 
 
 @pytest.mark.parametrize("back", ["moved back", "restored"])
@@ -210,7 +210,7 @@ def test_a_store_that_is_gone_is_stale_and_comes_back(tmp_path: Path, back: str)
                 assert await page.next() == {"kind": "live"}
             await page.close()
 
-    asyncio.run(story())
+    run_alone(story())
 
 
 def test_nobody_looks_while_nobody_watches(store_url: str, worker: Worker) -> None:
@@ -223,4 +223,4 @@ def test_nobody_looks_while_nobody_watches(store_url: str, worker: Worker) -> No
                 await asyncio.sleep(0.02)
             assert not own._watched
 
-    asyncio.run(story())
+    run_alone(story())

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 import pytest
+from tests.ui.small_world import run_alone
 
 from tunewright.errors import DesignError
 from tunewright.ui.guard import LOCAL, Access, Guard, is_local
@@ -37,7 +37,7 @@ def asked(
     async def receive() -> Any:
         return {"type": "http.request", "body": b""}
 
-    asyncio.run(Guard(fine, access)(scope, receive, send))
+    run_alone(Guard(fine, access)(scope, receive, send))
     found = {k.decode(): v.decode() for k, v in sent[0]["headers"]}
     return sent[0]["status"], found
 
@@ -183,5 +183,5 @@ def test_no_web_sockets() -> None:
     async def send(message: Any) -> None:
         sent.append(message)
 
-    asyncio.run(Guard(fine, HERE)({"type": "websocket"}, None, send))  # type: ignore[arg-type]
+    run_alone(Guard(fine, HERE)({"type": "websocket"}, None, send))  # type: ignore[arg-type]
     assert sent == [{"type": "websocket.close"}]

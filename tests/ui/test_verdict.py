@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.ui.small_world import NAME, fill
+from tests.ui.small_world import NAME, fill, run_alone
 
 import tunewright as tw
 from tunewright.ui import verdict
@@ -56,7 +56,7 @@ def test_a_verdict_is_kept_until_trials_end(store: str, monkeypatch: pytest.Monk
         assert own.verdict(NAME, 2).task is not ended
         await own.close()
 
-    asyncio.run(story())
+    run_alone(story())
 
 
 def test_a_judgement_is_not_begun_again_at_once(store: str) -> None:
@@ -68,7 +68,7 @@ def test_a_judgement_is_not_begun_again_at_once(store: str) -> None:
         assert known.task is not None and known.task.done(), "a round in which trials end all along"
         await own.close()
 
-    asyncio.run(story())
+    run_alone(story())
 
 
 def test_a_round_that_is_not_there(store: str) -> None:
@@ -82,7 +82,7 @@ def test_a_round_that_is_not_there(store: str) -> None:
         assert own.chips("nope") is None
         await own.close()
 
-    asyncio.run(story())
+    run_alone(story())
 
 
 def program(tmp_path: Path, text: str) -> str:
@@ -104,7 +104,7 @@ def test_a_child_that_dies(store: str, tmp_path: Path, monkeypatch: pytest.Monke
         assert known.error["code"] == "ui.judge_died"
         await own.close()
 
-    asyncio.run(story())
+    run_alone(story())
 
 
 def test_the_child_ends_with_the_server(
@@ -130,7 +130,7 @@ def test_the_child_ends_with_the_server(
         with pytest.raises(ProcessLookupError):
             os.kill(pid, 0)
 
-    asyncio.run(story())
+    run_alone(story())
 
 
 def test_the_address_is_on_no_command_line(
@@ -150,5 +150,5 @@ def test_the_address_is_on_no_command_line(
         await own.finished(NAME)
         await own.close()
 
-    asyncio.run(story())
+    run_alone(story())
     assert "secret" not in note.read_text()
