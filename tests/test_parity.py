@@ -183,16 +183,10 @@ def test_again(doors: Any, shell: Shell) -> None:
 
 
 def test_remove_and_rename(doors: Any, shell: Shell) -> None:
-    anew = {"removed"}  # when
-    for python, command in (
-        (lambda: tw.remove(STORE, "finer"), ("rm", "finer")),
-        (lambda: tw.stores.bring_back(STORE, "finer"), ("rm", "finer", "--undo")),
-    ):
-        done, found = plain(python()), shell(*command)
-        same(*({k: v for k, v in one.items() if k not in anew} for one in (done, found)))
-        assert done["name"] == "finer"
-    project = tw.project.load()
-    renamed = tw.project.rename("layers", "deeper", store=STORE, project=project)
+    for python, more in ((tw.remove, ()), (tw.stores.bring_back, ("--undo",))):
+        both = plain(python(STORE, "finer")), shell("rm", "finer", *more)
+        same(*({k: v for k, v in one.items() if k != "removed"} for one in both))  # when
+    renamed = tw.project.rename("layers", "deeper", store=STORE, project=tw.project.load())
     found = shell("rename", "layers", "deeper")
     assert {path.name for path in renamed.files} == {Path(path).name for path in found["files"]}
     done = {k: v for k, v in plain(renamed).items() if k != "files"}

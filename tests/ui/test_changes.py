@@ -224,3 +224,19 @@ def test_nobody_looks_while_nobody_watches(store_url: str, worker: Worker) -> No
             assert not own._watched
 
     run_alone(story())
+
+
+def test_what_ends_while_nobody_watches_is_loaded_anew(store_url: str, worker: Worker) -> None:
+    """A page that took its cursor, and opens its stream after the watch was dropped."""
+
+    async def story() -> None:
+        async with watching(store_url) as own:
+            _, cursor = await own.states(NAME)
+            while own._watched:  # nobody has opened a stream: the round is no longer watched
+                await asyncio.sleep(0.02)
+            await end(worker)
+            page = Page(own.stream(NAME, cursor))
+            assert await page.next() == {"kind": "reload"}
+            await page.close()
+
+    run_alone(story())

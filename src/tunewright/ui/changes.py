@@ -38,7 +38,7 @@ class Watched:
     name: str
     states: States = field(default_factory=dict)
     events: deque[tuple[int, dict[str, Any]]] = field(default_factory=lambda: deque(maxlen=KEPT))
-    numbers: Any = field(default_factory=lambda: itertools.count(1))
+    start: int = 0  # a page that saw an earlier event may have missed some
     last: int = 0
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     pages: int = 0
@@ -59,6 +59,7 @@ class Changes:
         self.healthy = True
         self._source = source
         self._generation = source.generation
+        self._numbers = itertools.count(1)  # of events, over all rounds
         self._watched: dict[str, Watched] = {}
         self._task: asyncio.Task[None] | None = None
         self._closing = asyncio.Event()
@@ -85,8 +86,8 @@ class Changes:
         try:
             epoch, _, number = cursor.rpartition("-")
             at = int(number) if epoch == self.epoch and number.isdigit() else -1
-            oldest = own.events[0][0] if own.events else own.last + 1
-            if at < 0 or at > own.last or at < oldest - 1:
+            known = own.start if len(own.events) < KEPT else own.events[0][0]
+            if not known <= at <= own.last:
                 at = own.last
                 yield self._text(at, {"kind": "reload"})
             healthy = True  # as far as this page knows
@@ -113,7 +114,9 @@ class Changes:
         own = self._watched.get(name)
         if own is None:
             states = await to_thread.run_sync(self._read, name)
-            own = self._watched.setdefault(name, Watched(name, states))
+            # a number of its own: what happened while nobody watched has none
+            number = next(self._numbers)
+            own = self._watched.setdefault(name, Watched(name, states, start=number, last=number))
         return own
 
     def _read(self, name: str) -> States:
@@ -169,6 +172,6 @@ class Changes:
             self._append(own, {"kind": "trials", "keys": changed})
 
     def _append(self, own: Watched, event: dict[str, Any]) -> None:
-        own.last = next(own.numbers)
+        own.last = next(self._numbers)
         own.events.append((own.last, event))
         own.wake()
