@@ -35,6 +35,7 @@ def test_the_demo_ends_in_a_choice_a_report_and_what_next(
         "the current default: learning_rate=0.01",
         f"report: tunewright-demo/{REPORT}",
         "cd tunewright-demo",
+        "tunewright ui",
         f"tunewright run {ROUND}",
     ):
         assert expected in answer.out
