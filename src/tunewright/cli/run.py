@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated
 
@@ -24,29 +23,17 @@ from tunewright.execution.executors.local import Local
 from tunewright.execution.join import as_begun
 from tunewright.execution.repeat import repeated
 from tunewright.execution.run import load, supervise
-from tunewright.messages import words
+from tunewright.messages import Message, words
 from tunewright.present import command_facts as facts
 from tunewright.present.next_step import REPEATS, next_steps
 from tunewright.present.terminal.plan_page import plan, print_plan, recorded
 from tunewright.present.terminal.round_page import counts_line, studies_table
 from tunewright.present.terminal.screen import say, screen
 from tunewright.progress.choose import on_screen
-from tunewright.progress.watcher import Concluded, Summary, Why
+from tunewright.progress.watcher import Concluded, Summary
 from tunewright.search.search import Search
 from tunewright.store.repeats import Repeats
 from tunewright.store.results import Results
-
-SAYS: Mapping[Why, str] = {
-    "finished": "finished",
-    "interrupted": "interrupted; tunewright run {name} goes on",
-    "terminated": "ended by SIGTERM; tunewright run {name} goes on",
-    "asked to stop": "stopped on request; tunewright run {name} goes on",
-    "out of time": "the time is over; tunewright run {name} goes on",
-    "limit": "as many trials as asked for; tunewright run {name} goes on",
-    "all failed": "its first trials have all failed. Mend the workload, then: "
-    "tunewright run {name} --retry-failed",
-    "no suggestion": "the search has nothing more to suggest",
-}
 
 
 def run(
@@ -191,8 +178,8 @@ def print_outcome(results: Results, summary: Summary | None) -> None:
     """What came of it, verdict first: counts, and the best of each study."""
     if summary is not None:
         name = words.printable(results.round.name)
-        command = words.shell_word(results.round.name)
-        says = SAYS.get(summary.why, summary.says).format(name=command)
+        facts = {"why": summary.why, "stopped": summary.stopped, "round": results.round.name}
+        says = Message("run.outcome", facts).text
         say(f"{name}: {says} ({words.duration(summary.seconds)})", style="bold")
     say(counts_line(results))
     screen().print(studies_table(results))

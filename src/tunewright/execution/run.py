@@ -37,18 +37,6 @@ from tunewright.store.store import RoundRecord, Store
 from tunewright.store.trial import ENDED
 
 SECONDS_PER_HOUR = 3600.0
-SAYS: dict[Why, str] = {
-    "finished": "every trial has come to an end",
-    "interrupted": "interrupted; the same call again goes on",
-    "terminated": "ended by SIGTERM; the same call again goes on",
-    "asked to stop": "stopped on request; the same call again goes on",
-    "out of time": "the time is over; the same call again goes on",
-    "limit": "as many trials as asked for have been run; the same call again goes on",
-    "all failed": "its first trials have all failed: mend the workload, then run it again with "
-    "retry_failed=True",
-    "no suggestion": "the search has nothing more to suggest",
-    "error": "an error ended it; the same call again goes on",
-}
 log = logging.getLogger(__name__)
 
 
@@ -301,12 +289,11 @@ def _summary(own: Undertaking, why: Why, seconds: float, ended: int) -> Summary:
         read = functools.partial(own.store.round, own.record.name)
         now = read() if why == "error" else from_server(own.store, read, own.watch.message)
         counts = now.counts
-    summary = Summary(why, SAYS[why], counts, seconds, ended)
+    summary = Summary(why, counts, seconds, ended)
     if why == "limit" and summary.whole:
-        return replace(summary, why="finished", says=SAYS["finished"])
+        return replace(summary, why="finished")
     if why == "finished" and own.waits and not summary.whole:
-        says = "every trial but those asked to stop has come to an end; the same call again goes on"
-        return replace(summary, says=says)
+        return replace(summary, stopped=True)
     return summary
 
 

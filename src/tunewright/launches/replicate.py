@@ -51,7 +51,7 @@ def replicate(
     if isinstance(studies, bool) or studies < 2:
         raise DesignError("variance.bad_studies", studies=studies)
     found: list[Results] = []
-    summary = Summary("finished", "there was nothing to run")
+    summary = Summary("finished")
     for number in range(2, studies + 1):
         again = replicate_round(results.round, number)
         own, summary, _ = supervised(again, workload, watch=watch)
@@ -87,7 +87,7 @@ def resplit(
     if isinstance(splits, bool) or splits < 1:
         raise DesignError("variance.bad_splits", splits=splits)
     runs = []
-    summary = Summary("finished", "there was nothing to run")
+    summary = Summary("finished")
     for number in range(1, splits + 1):
         own, summary, _ = supervised(
             split_round(results, trial, number, seed), workload, watch=watch

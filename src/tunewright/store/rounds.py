@@ -22,6 +22,7 @@ from tunewright.design.round_changes import differences
 from tunewright.design.round_data import as_data, from_data
 from tunewright.design.study import Study
 from tunewright.errors import Damaged, NotFound, RoundChanged
+from tunewright.messages import Message
 from tunewright.remedies import FirstRun, ListRounds
 from tunewright.store import plain_json
 from tunewright.store.database import Database
@@ -222,15 +223,14 @@ def _record(connection: Connection, row: Any) -> RoundRecord:
 def _refuse_changes(before: RoundRecord, round: Round, objective: Objective, search: str) -> None:
     changes = differences(before.round, round)
     if objective != before.objective:
-        changes.append(
-            f"objective: was {before.objective}, is {objective}. Without running anything, "
-            "load(store, name).with_objective(...) judges the finished trials anew"
-        )
+        judged = {"before": str(before.objective), "after": str(objective)}
+        changes.append(Message("changed.objective", judged))
     if search != before.search:
-        changes.append(f"search: was {before.search}, is {search}")
+        searched = {"what": "search", "before": before.search, "after": search}
+        changes.append(Message("changed.value", searched))
     if changes:
-        lines = "\n".join(f"  {change}" for change in changes)
-        raise RoundChanged("round.changed", round=round.name, lines=lines)
+        facts = [change.to_data() for change in changes]
+        raise RoundChanged("round.changed", round=round.name, changes=facts)
 
 
 def create_round(

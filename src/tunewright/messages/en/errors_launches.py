@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from tunewright.messages import Template
+from tunewright.messages import Facts, Template
+
+
+def _unknown_baseline(facts: Facts) -> str:
+    near = facts["near"]
+    hint = f"did you mean {near!r}?" if near else f"there is: {', '.join(facts['known'])}."
+    return (
+        f"baseline {facts['named']}: no round of this name, and no trial's number; {hint} Name a "
+        "round (its best trial), ROUND:7, or a trial of this round by its number."
+    )
+
 
 SENTENCES: dict[str, Template] = {
     "final_test.fold_needs_last_launch": (
@@ -100,10 +110,7 @@ SENTENCES: dict[str, Template] = {
         "{file} of these trials hold different numbers of examples."
     ),
     "launch.two_questions": "complexity= and not_worse_by= are two questions: ask one of them.",
-    "launch.unknown_baseline": (
-        "baseline {named}: no round of this name, and no trial's number; {hint} Name a round "
-        "(its best trial), ROUND:7, or a trial of this round by its number."
-    ),
+    "launch.unknown_baseline": _unknown_baseline,
     "launch.value_not_finite": "{label}: {values:list} among its values. A run that diverged is no "
     "value: leave it out, and count it by infeasible=.",
     "launch.unknown_claim": "claim={claim!r}: one of {claims:list}.",

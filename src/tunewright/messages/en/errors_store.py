@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from tunewright.messages import Template
+from tunewright.messages import Facts, Template, sentence
+
+
+def _round_changed(facts: Facts) -> str:
+    lines = "\n".join(f"  {sentence(change)}" for change in facts["changes"])
+    return (
+        f"the store has a round {facts['round']!r} already, and it differs from this one:\n"
+        f"{lines}\n"
+        "Give the changed round another name. Under the old name, trials_per_study may be raised "
+        "and the goal edited."
+    )
+
 
 SENTENCES: dict[str, Template] = {
     "store.file_name_too_long": "{path}...: its name is too long for a file: use tuning.db",
@@ -89,12 +100,7 @@ SENTENCES: dict[str, Template] = {
         "another {kind} runs this round: host {host}, pid {pid}, for {age}, last heard of "
         "{silent} ago. Wait for it, end it, or join it with `tunewright worker`."
     ),
-    "round.changed": (
-        "the round {round!r} is in the record already, and differs from this one:\n"
-        "{lines}\n"
-        "Give the changed round a name of its own. Under the old one trials_per_study may be "
-        "raised and the goal edited."
-    ),
+    "round.changed": _round_changed,
     "round.no_such_trial": "the round has no trial {trial}.",
     "round.search_changed": (
         "the round {name!r} is in the record already, and its search suggested {before} for "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tunewright.messages import Facts, Template, text
+from tunewright.messages import Facts, Template, text, words
 
 _SLOW = {
     "group": "a group that repeats can take very long on one line; only ? may follow a group",
@@ -29,7 +29,50 @@ def _not_restored(facts: Facts) -> str:
     )
 
 
+_ENDED = {
+    "finished": "every trial has ended",
+    "interrupted": "interrupted",
+    "terminated": "ended by SIGTERM",
+    "asked to stop": "stopped on request",
+    "out of time": "time limit reached",
+    "limit": "the requested number of trials has run",
+    "all failed": "the first trials have all failed",
+    "no suggestion": "the search has no further suggestion",
+    "error": "an error ended it",
+}
+_WHOLE = ("finished", "no suggestion")  # nothing is left to resume
+
+
+def _ended(facts: Facts) -> str:
+    if facts["stopped"]:
+        return "every trial has ended, except those asked to stop"
+    return _ENDED[facts["why"]]
+
+
+def _ended_in_python(facts: Facts) -> str:
+    """Why a call returned, and how to resume from Python."""
+    if facts["why"] == "all failed":
+        return f"{_ended(facts)}. Fix the workload, then call it again with retry_failed=True"
+    if facts["why"] in _WHOLE and not facts["stopped"]:
+        return _ended(facts)
+    return f"{_ended(facts)}. Make the same call again to resume"
+
+
+def _ended_at_a_shell(facts: Facts) -> str:
+    """The same for a reader at a shell: the command that resumes."""
+    command = f"tunewright run {words.shell_word(facts['round'])}"
+    if facts["why"] == "all failed":
+        return f"{_ended(facts)}. Fix the workload, then: {command} --retry-failed"
+    if facts["why"] == "finished" and not facts["stopped"]:
+        return "finished"
+    if facts["why"] in _WHOLE and not facts["stopped"]:
+        return _ended(facts)
+    return f"{_ended(facts)}; {command} resumes"
+
+
 SENTENCES: dict[str, Template] = {
+    "run.ended": _ended_in_python,
+    "run.outcome": _ended_at_a_shell,
     "progress.bad": 'progress={progress!r}: give "auto", "off" or a tw.progress.Watcher.',
     "progress.bad_variable": "{variable}={value}: set it to off, plain or auto.",
     "round.hopeless": _hopeless,

@@ -73,6 +73,16 @@ SENTENCES: dict[str, Template] = {
     "remove.running": "{round} is running: stop it first.",
     "removed.not_found": _not_removed,
     "round.holds_for": _holds_for,
+    "changed.value": "{what}: was {before}, is {after}",
+    "changed.gone": "{what}: was {before}, is gone",
+    "changed.new": "{what}: is new, {after}",
+    "changed.order": (
+        "{what}: the order was {before}, is {after}; the order decides which points are drawn"
+    ),
+    "changed.objective": (
+        "objective: was {before}, is {after}. Without running anything, "
+        "load(store, name).with_objective(...) judges the finished trials anew"
+    ),
     "rm.no_round": "name the round to remove.",
     "rename.name_taken": "the store has a round {name!r} already: choose another name.",
     "rename.in_campaign": "{round} is a step of the campaign {campaign}, which finds it by name.",

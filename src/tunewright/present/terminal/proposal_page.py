@@ -53,7 +53,7 @@ def _changes(old: Round, one: Proposal) -> list[str]:
     said = one.reason.facts
     named = {*UNSAID, *said.get("ranges", ()), *said.get("values", ())}
     found = [
-        change.text
+        change.message.text
         for change in changes(old, new)
         if change.what not in named and change.now != str(said.get("steps", ""))
     ]
