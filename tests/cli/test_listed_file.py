@@ -83,7 +83,7 @@ def test_a_changed_list_is_another_round(tunewright: Tunewright, mine: Path) -> 
     (mine / "mine.json").write_text(json.dumps(RATES[::-1]))
     answer = tunewright("run", "layers", "--listed", "mine.json", "--on", "inline")
     assert answer.code != 0
-    assert "Give the changed round another name" in answer.err
+    assert "Give the changed round a name of its own" in answer.err
 
 
 def test_a_dry_run_shows_the_list_and_trains_nothing(tunewright: Tunewright, mine: Path) -> None:
