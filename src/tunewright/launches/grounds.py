@@ -13,7 +13,7 @@ from typing import Any
 from tunewright.checks.fairness import FairnessEvidence
 from tunewright.design.ranges import same_value
 from tunewright.finding import Finding
-from tunewright.launches.arm import Arm
+from tunewright.launches.arm import Arm, other_code
 from tunewright.launches.plan import Claim
 from tunewright.launches.terms import LaunchTerms
 from tunewright.messages import Message
@@ -41,7 +41,7 @@ def claim_of(candidate: Arm, baseline: Arm, declared: Claim | None = None) -> tu
     """What launching this candidate claims, and why it is taken to be that."""
     if declared is not None:
         return declared, Message("launch.claim_declared", {"claim": declared})
-    if candidate.code and baseline.code and candidate.code != baseline.code:
+    if other_code(candidate, baseline):
         return "feature", Message("launch.claim_other_code", {"claim": "feature"})
     names = changed(candidate, baseline)
     if not names:
