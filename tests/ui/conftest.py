@@ -64,7 +64,7 @@ def start() -> Iterator[Callable[..., Server]]:
         one.kill()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # its event loop runs in this thread: other files need their own
 def browser() -> Iterator[Any]:
     """Chromium; skips where it, or what drives it, is missing."""
     api = pytest.importorskip("playwright.sync_api", reason="needs playwright, of the extra `dev`")

@@ -52,7 +52,7 @@ def workload(store: str) -> tw.Workload:
         tw.minimize("valid_error"),
         store=store,
         executor=tw.Inline(),
-        means={"chance": 0.9, "optimizer": "optimizer"},
+        means={"chance": 2.303, "optimizer": "optimizer"},
         off={"dropout": 0.0},
     )
 

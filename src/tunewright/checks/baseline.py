@@ -69,7 +69,7 @@ def _against_chance(
     best, reached = min(float(v.min()) for v in curves), _reached(curves, _completed(results))
     beaten = reached.upper < sign * chance - MARGIN * abs(chance)
     evidence = BaselineEvidence(metric, sign * best, chance=chance, **reached.facts(sign))
-    return _finding(results, evidence, beaten)
+    return _finding(results, evidence, "ok" if beaten else "warn")
 
 
 def _against_start(results: Results, top: tuple[Trial, ...], chance: float | None) -> Finding:
@@ -85,8 +85,11 @@ def _against_start(results: Results, top: tuple[Trial, ...], chance: float | Non
     evidence = BaselineEvidence(
         metric, sign * best, start=sign * start, unused_chance=chance, **reached.facts(sign)
     )
-    learned = bool(any(have_learned(first, lowest))) and start - reached.upper > MARGIN * abs(start)
-    return _finding(results, evidence, learned)
+    fell = [start - lower > MARGIN * abs(start) for lower in (best, reached.upper)]
+    if not (any(have_learned(first, lowest)) and fell[0]):
+        return _finding(results, evidence, "warn")
+    # without a chance to compare with, what noise may explain is worth a note, and stops nothing
+    return _finding(results, evidence, "ok" if fell[1] else "note")
 
 
 @dataclass(frozen=True)
@@ -149,14 +152,13 @@ def _completed(results: Results) -> int:
     return sum(trial.value is not None for trial in results.trials)
 
 
-def _finding(results: Results, evidence: BaselineEvidence, learned: bool) -> Finding:
+def _finding(results: Results, evidence: BaselineEvidence, verdict: Verdict) -> Finding:
     actions: list[Action] = []
-    if not learned:
+    if verdict != "ok":
         shown = ShowTrial(results.round.name, results.top(1)[0].number or 0)
         actions += [Advise("start_simpler"), Advise("overfit_one_batch"), shown]
     if evidence.chance is None:
         actions.append(Declare("chance" if evidence.unused_chance is None else "valid_loss"))
-    verdict: Verdict = "ok" if learned else "warn"
     return Finding("baseline", "round", results.round.name, verdict, evidence, tuple(actions))
 
 

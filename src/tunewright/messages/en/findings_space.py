@@ -36,6 +36,9 @@ def baseline(verdict: str, facts: Facts) -> list[str]:
         )
     if verdict == "ok":
         return ["The best trials learned", numbers, unknown]
+    if verdict == "note":
+        headline = "The best trials may have learned: noise explains it too"
+        return [headline, numbers, *_by_noise(facts, start), unknown]
     return ["The best trials hardly learned", numbers, *_by_noise(facts, start), unknown]
 
 
