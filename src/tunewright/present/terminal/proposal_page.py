@@ -52,7 +52,7 @@ def _changes(old: Round, one: Proposal) -> list[str]:
         return []
     said = one.reason.facts
     named = {*UNSAID, *said.get("ranges", ()), *said.get("values", ())}
-    found = [
+    found: list[str] = [
         change.message.text
         for change in changes(old, new)
         if change.what not in named and change.now != str(said.get("steps", ""))
