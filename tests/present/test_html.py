@@ -28,6 +28,8 @@ from tunewright.store.results import Results
 from tunewright.testing.surfaces import Bowl, Walled
 from tunewright.testing.worlds import World, results
 
+pytestmark = pytest.mark.beyond_core  # draws many figures: seconds each
+
 HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(2)> & \x1b[31m'
 VOID = {"meta", "br", "img", "hr", "input", "link"}
 
