@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -85,6 +86,17 @@ class Study:
         known = {**self.scientific, **settings}
         free = (h for h in self.space if h.column not in parents and h.active(known))
         return Branch(settings, tuple(free))
+
+    @cached_property
+    def configurations(self) -> int | None:
+        """How many different configurations it can have; None where a range has no such limit."""
+        found = 0
+        for branch in self.branches:
+            counts = [h.range.count for h in branch.dimensions]
+            if any(count is None for count in counts):
+                return None
+            found += math.prod(count for count in counts if count is not None)
+        return found
 
     def configuration(self, unit: Mapping[str, float]) -> dict[str, Value]:
         """The values at a position of the unit cube (column -> position), under function names.

@@ -61,13 +61,8 @@ class Encoding:
     @property
     def configurations(self) -> float:
         """How many different configurations the study has; infinite with a continuous range."""
-        index = {h.column: i for i, h in enumerate(self.space)}
-        return float(
-            sum(
-                math.prod((self.counts[index[h.column]] or math.inf) for h in branch.dimensions)
-                for branch in self.study.branches
-            )
-        )
+        found = self.study.configurations
+        return math.inf if found is None else float(found)
 
     def positions(self, units: Sequence[Mapping[str, float]]) -> Array:
         """One row per point (column -> position)."""
