@@ -26,7 +26,7 @@ def replicate_round(round: Round, number: int) -> Round:
     return replace(
         round,
         name=f"{round.name}.study{number}",
-        goal=f"How much of {round.name} is tuning luck? Its search again, with other points.",
+        goal=f"How much of the result of {round.name} is noise? The same search with other points.",
         seed=derived(round.seed, "study", number),
     )
 

@@ -382,7 +382,7 @@ SENTENCES: dict[str, Template] = {
         "gain is that of everything that changed"
     ),
     "launch.reused_runs": (
-        "{runs} of the baseline's runs won its own launch: a winner picked for its luck is harder "
+        "{runs} of the baseline's runs won its own launch: noise helped to choose it, so it is harder "
         "to beat, so the error is on the safe side"
     ),
     "launch.all_held": _all_held,
