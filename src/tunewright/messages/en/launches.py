@@ -382,8 +382,8 @@ SENTENCES: dict[str, Template] = {
         "gain is that of everything that changed"
     ),
     "launch.reused_runs": (
-        "{runs} of the baseline's runs won its own launch. Noise helped to choose it, which makes it "
-        "harder to beat: the error is on the safe side"
+        "{runs} of the baseline's runs won its own launch. Noise helped to choose it, which makes "
+        "it harder to beat: the error is on the safe side"
     ),
     "launch.all_held": _all_held,
     "launch.holds_for": _holds_for,
