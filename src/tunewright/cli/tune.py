@@ -187,7 +187,7 @@ def write_report(ending: Ending, page: Path) -> Path | None:
     """Write the report of a campaign; where it is, or None if the campaign has run nothing."""
     if not ending.campaign.searched:
         return None
-    report(ending.campaign, page)
+    report(ending.campaign, page, reader="shell")
     return page
 
 
