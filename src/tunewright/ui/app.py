@@ -6,6 +6,7 @@ cannot write; what a permitted action writes goes through the same public functi
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -25,7 +26,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 import tunewright
 from tunewright import stores
-from tunewright.errors import Misuse, NotFound, TunewrightError
+from tunewright.errors import Misuse, NotFound, StoreError, TunewrightError
 from tunewright.messages import Message
 from tunewright.present.envelope import code_of, message_of
 from tunewright.present.plain import plain
@@ -44,6 +45,7 @@ MOST_ROWS = 200
 ACTIONS, RUN = "actions", "run"  # what a dashboard may permit
 LARGEST = 2**31 - 1  # number of a trial
 MOST_BODY = 20_000  # bytes of a note and all around it
+PAUSES_S = (0.1, 0.4, 1.0)  # before a store that could not be read is read again
 Handler = Callable[[Request], Awaitable[Response]]
 BINARY = "application/octet-stream"
 
@@ -296,7 +298,9 @@ class Dashboard:
             "/api/round/{name}/note": self.note,
             "/api/round/{name}/stop": self.stop,
         }
-        found: list[Route | Mount] = [Route(p, own, methods=["GET"]) for p, own in reading.items()]
+        found: list[Route | Mount] = [
+            Route(path, _patient(own), methods=["GET"]) for path, own in reading.items()
+        ]
         if ACTIONS in self.allow:
             found += [Route(path, own, methods=["POST"]) for path, own in writing.items()]
         if RUN in self.allow:
@@ -336,6 +340,22 @@ class AsSent:
         if scope["type"] == "http" and raw and raw.startswith(b"/api/"):
             scope = {**scope, "path": raw.decode("latin-1")}
         await self.app(scope, receive, send)
+
+
+def _patient(handler: Handler) -> Handler:
+    """Read again when the store cannot be read: a lock or a full disk often lasts an instant."""
+
+    async def answer(request: Request) -> Response:
+        for pause in PAUSES_S:
+            try:
+                return await handler(request)
+            except StoreError as error:
+                if isinstance(error, NotFound) or not code_of(error).startswith("store."):
+                    raise
+                await asyncio.sleep(pause)
+        return await handler(request)
+
+    return answer
 
 
 def _name(request: Request) -> str:
