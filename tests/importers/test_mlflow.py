@@ -90,7 +90,7 @@ def database_store(root: Path) -> Path:
 
 def check_alike(found: Results) -> None:
     assert found.round.name == "sweep"
-    assert found.round.goal == "imported from the MLflow experiment 'sweep'"
+    assert found.round.goal == Message("goal.imported", {"origin": "the MLflow experiment 'sweep'"})
     assert found.round.fixed == {"layers": 2} and set(found.round.nuisance) == {"lr", "optimizer"}
     assert [t.status for t in found.trials] == ["completed", "completed", "infeasible", "failed"]
     assert found.trial(2).reason == not_finite("val/loss", math.nan, 20)

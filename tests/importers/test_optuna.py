@@ -73,7 +73,7 @@ def made(storage: Any, name: str = "width", trials: int = 12) -> Any:
 def check_alike(found: Results, study: Any) -> None:
     """Everything Optuna knows of the study."""
     assert found.round.name == "width"
-    assert found.round.goal == "imported from the Optuna study 'width'"
+    assert found.round.goal == Message("goal.imported", {"origin": "the Optuna study 'width'"})
     assert len(found.trials) == 12
     assert found.best().number == study.best_trial.number
     assert found.best().value == study.best_value

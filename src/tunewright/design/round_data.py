@@ -33,7 +33,7 @@ def as_data(round: Round) -> dict[str, Any]:
     """
     data: dict[str, Any] = {
         "name": round.name,
-        "goal": round.goal,
+        "goal": round.goal.to_data() if isinstance(round.goal, Message) else round.goal,
         "trials_per_study": round.trials_per_study,
         "seed": round.seed,
     }
@@ -70,8 +70,9 @@ def from_data(data: Mapping[str, Any]) -> Round:
         raise DesignError("round.not_mapping", keys=list(KEYS), data=data)
     problems = [unknown_key(key, KEYS, "round") for key in data if key not in KEYS]
     plain = {key: data[key] for key in KEYS if key in data and key not in ROLES}
-    if "change" in plain:
-        plain["change"] = _read_change(plain["change"])
+    for key in ("goal", "change"):
+        if key in plain:
+            plain[key] = _read_message(plain[key])
     for key, example in (
         ("name", 'name = "depth"'),
         ("goal", 'goal = "Do more layers help?"'),
@@ -134,7 +135,7 @@ def _is_sound(data: Mapping[str, Any]) -> bool:
     return True
 
 
-def _read_change(data: Any) -> Any:
+def _read_message(data: Any) -> Any:
     """The message that a table with a code and facts means; anything else stays what it is."""
     if not isinstance(data, Mapping) or not isinstance(data.get("code"), str):
         return data

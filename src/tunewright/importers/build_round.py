@@ -133,7 +133,7 @@ def _guessed(
     )
     round = Round(
         plain_name(options.get("name") or source.name),
-        goal=f"imported from {source.origin}",
+        goal=Message("goal.imported", {"origin": source.origin}),
         scientific=roles.scientific,
         nuisance=roles.nuisance,
         fixed=roles.fixed,

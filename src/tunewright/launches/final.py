@@ -168,8 +168,7 @@ def fold(
             )
     return Round(
         f"{results.round.name}_final",
-        goal=f"Train trial {trial.number} of {results.round.name} on training and validation data "
-        "together, for good: its validation metrics measure training data now.",
+        goal=Message("goal.final", {"round": results.round.name, "trial": trial.number}),
         fixed={**known, **switch},
         trials_per_study=1,
         seed=results.round.seed,

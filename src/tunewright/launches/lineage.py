@@ -41,7 +41,7 @@ def keep_launch(
 
     `runs` of the candidate made it win, by default those that were compared.
     """
-    goal = store.round(candidate.round).round.goal
+    goal = str(store.round(candidate.round).round.goal)
     receipt = Receipt(who(), why, goal, capture().commit)
     with store.transaction():
         key = store.add_launch(decision, candidate, baseline, receipt)

@@ -118,15 +118,17 @@ def _without(values: Sequence[Value]) -> Value | None:
     return found[0] if len(found) == 1 else None
 
 
-def asks_for_gain(goal: str, minimize: bool) -> bool:
+def asks_for_gain(goal: str | Message, minimize: bool) -> bool:
     """Whether a goal plainly asks if something makes the objective better.
+
+    No goal of a generated round does; those are messages.
 
     >>> asks_for_gain("Does dropout lower the validation loss?", minimize=True)
     True
     >>> asks_for_gain("Does dropout hurt?", True), asks_for_gain("Which depth?", True)
     (False, False)
     """
-    if not _ASKS.search(goal) or _TURNED.search(goal):
+    if isinstance(goal, Message) or not _ASKS.search(goal) or _TURNED.search(goal):
         return False
     way = _DOWN if minimize else _UP
     return bool(_GAINS.search(goal) or way.search(goal))

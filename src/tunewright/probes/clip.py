@@ -216,7 +216,7 @@ def _try(
 ) -> tuple[ClipTry, tuple[Message, ...]]:
     results = run_equal(
         "clip",
-        f"Is learning rate {rate:.3g} stable with gradients clipped at {norm:.3g}?",
+        Message("goal.clip", {"rate": rate, "norm": norm}),
         replace(start.workload, eval_every=1),
         {},
         start.short(steps, learning_rate=rate, clip_norm=norm),

@@ -150,7 +150,7 @@ def _rounds(
     rounds = {
         size: Round(
             f"{PROBE}_{size}",
-            goal=f"How many steps to the goal at batch size {size}, everything tuned anew?",
+            goal=Message("goal.critical_batch", {"batch_size": size}),
             nuisance=nuisance,
             fixed={**rest, batch: size, steps: length},
             trials_per_study=trials,

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from tunewright.design.ranges import Value
 from tunewright.design.round import Round
 from tunewright.execution.workload import Workload
+from tunewright.messages import Message
 from tunewright.probes.probe import run_probe
 from tunewright.progress.watcher import Watcher
 from tunewright.store.results import Results
@@ -19,7 +20,7 @@ from tunewright.store.results import Results
 
 def run_equal(
     probe: str,
-    goal: str,
+    goal: Message,
     workload: Workload,
     varied: Mapping[str, Sequence[Value]],
     fixed: Mapping[str, Value],

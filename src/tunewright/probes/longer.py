@@ -37,7 +37,7 @@ from tunewright.store.store import Store
 from tunewright.store.trial import Trial
 
 PROBE = "longer"
-GOAL = "Does training that is a little longer end better?"
+GOAL = Message("goal.longer")
 SHARE = 0.25  # of the length that the longer branches add
 TIMES = 3  # seeds of each length
 LATEST = 0.9  # of training: after it the learning rate is as good as gone

@@ -76,7 +76,7 @@ def prepended(
     if rung.clip_norm is not None:
         changed["clip_norm"] = rung.clip_norm
     workload, name = start.workload, start.name("learning_rate")
-    goal = "Is the whole training better with the warm-up prepended?"
+    goal = Message("goal.prepended")
     plain = run_equal("baseline", goal, workload, {}, start.configuration, seeds, watch, seed=FRESH)
     varied = {name: list(peaks)}
     warm = run_equal(

@@ -139,7 +139,7 @@ def _ran_otherwise(name: str, workload: Workload, now: Mapping[str, str]) -> boo
 
 def run_listed(
     probe: str,
-    goal: str,
+    goal: Message,
     workload: Workload,
     configurations: Sequence[Mapping[str, Value]],
     fixed: Mapping[str, Value],

@@ -116,7 +116,7 @@ def stability(
         return Stability(rate, steps, caveats=start.caveats, missing=missing)
     results = run_equal(
         "stability",
-        f"From which learning rate above {rate:.3g} on is training unstable?",
+        Message("goal.stability", {"rate": rate}),
         replace(workload, eval_every=1),
         {start.name("learning_rate"): [_rounded(rate * f) for f in sorted(set(factors))]},
         start.short(steps),

@@ -31,7 +31,7 @@ from tunewright.store.trial import Trial
 PROBE = "train_steps"
 CONSTANT = 1.02  # a logged learning rate that varies by less is constant
 MORE_NOISE = (1.5, 2.0)  # times as many steps when augmentation and regularisation come back
-GOAL = "How soon does the fastest constant learning rate fit the training data perfectly?"
+GOAL = Message("goal.train_steps")
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ def home(store: Store) -> dict[str, Any]:
 def _line(record: RoundRecord) -> dict[str, Any]:
     return {
         "name": record.name,
-        "goal": record.round.goal,
+        "goal": str(record.round.goal),
         "asks": str(record.round.asks),
         "created": record.created,
         "counts": record.counts,
@@ -178,7 +178,7 @@ def trial_page(store: Store, name: str, number: int) -> dict[str, Any]:
             **{key: value for key, value in plain(trial).items() if key != "unit"},
             "reason": None if trial.reason is None else str(trial.reason),
             "round": name,
-            "goal": record.round.goal,
+            "goal": str(record.round.goal),
             "metric": record.objective.metric,
             "metrics": list(trial.curves),
             "attempted": store.attempts(trial.identity),
@@ -231,7 +231,7 @@ def campaign_page(store: Store, name: str) -> dict[str, Any]:
     made: dict[str, Any] = plain(
         {
             **of_campaign(campaign),
-            "goal": known.space.goal,
+            "goal": str(known.space.goal),
             "headline": str(campaign.headline),
             "left": campaign.left,
             "rounds": [_line(one) for one in rounds],

@@ -34,6 +34,7 @@ from tunewright.messages.en import (
     figures,
     findings_curves,
     findings_space,
+    goals,
     importers,
     judging,
     launches,
@@ -50,6 +51,7 @@ from tunewright.messages.en import (
 
 SENTENCES: Mapping[str, Template] = {
     **errors.SENTENCES,
+    **goals.SENTENCES,
     **judging.SENTENCES,
     **progress.SENTENCES,
     **project.SENTENCES,

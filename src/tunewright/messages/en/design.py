@@ -442,6 +442,9 @@ SENTENCES: dict[str, Template] = {
         "{name}: declared twice for {study}; a name may stand under several values of a "
         "given(), but not beside itself."
     ),
+    "round.bad_goal": (
+        "goal: {goal!r} has a code or facts that no message has. Write the question as text."
+    ),
     "round.goal_empty": (
         'goal: empty. A round asks one question; write it down, such as "Does weight decay '
         'lower the validation error?"'

@@ -52,7 +52,7 @@ class BestStepData:
 def best_step(results: Results) -> Figure[BestStepData]:
     """A histogram of the best step, with the best trials in a colour of their own."""
     data = best_step_data(results)
-    goal = results.round.goal
+    goal = str(results.round.goal)
     return Figure("best_step", data, _caption(data), goal=goal, drawing=draw_best_step)
 
 

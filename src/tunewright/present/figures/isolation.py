@@ -71,7 +71,7 @@ def isolation(results: Results, name: str | None = None) -> Figure[IsolationData
     """The best objective by value of a scientific hyperparameter; the first one without a name."""
     data = isolation_data(results, name)
     size = (DOUBLE if len(data.arms) > MANY else SINGLE, HEIGHT)
-    goal = results.round.goal
+    goal = str(results.round.goal)
     return Figure("isolation", data, _caption(data), size, goal, drawing=draw_isolation)
 
 

@@ -64,7 +64,7 @@ def sensitivity(
     data = sensitivity_data(results, findings)
     rows = max((min(MOST, len(s.importances)) for s in data.studies), default=2)
     size = (SINGLE if len(data.studies) <= 2 else DOUBLE, max(HEIGHT, 1.2 + 0.34 * rows))
-    goal = results.round.goal
+    goal = str(results.round.goal)
     return Figure("sensitivity", data, _caption(data), size, goal, drawing=draw_sensitivity)
 
 
