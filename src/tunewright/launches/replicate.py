@@ -1,8 +1,8 @@
 """A round, or one configuration, done again under other seeds: for study and data variance.
 
-A replicate of a round has points, seeds and a data split of its own, and so shows all that chance
-does to a search. One configuration on several splits, each a small round of its own, shows what the
-data do; candidate and baseline on the same splits are compared one by one.
+A replicate of a round has separate points, seeds and a separate data split, and so shows all that
+chance does to a search. One configuration on several splits, each a separate small round, shows
+what the data do; candidate and baseline on the same splits are compared one by one.
 """
 
 from __future__ import annotations
