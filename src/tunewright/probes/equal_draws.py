@@ -1,8 +1,8 @@
 """Short runs on equal draws: whatever differs between them is due to the one thing that was varied.
 
-Every value is a study of its own, and studies share their seeds: initialisation, the order of the
-data and their split are alike for all values. One after another they would differ by luck as well,
-and the lowest unstable learning rate would be that of the most unlucky initialisation.
+Every value is a separate study, and studies share their seeds: initialisation, the order of the
+data and their split are alike for all values. Under different seeds they would differ by noise too,
+and the lowest unstable learning rate would be that of the worst initialisation.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from tunewright.probes.warmup_ladder import Rung
 from tunewright.progress.watcher import Watcher
 from tunewright.store.results import Results
 
-FRESH = 20_001  # a seed that no round has by default: a baseline picked for its luck keeps it not
+FRESH = 20_001  # no round has this seed by default: not the seed that selected a baseline
 
 
 @dataclass(frozen=True)

@@ -98,8 +98,8 @@ def stability(
 ) -> Stability:
     """Train `steps` steps at several times the best learning rate, every step evaluated.
 
-    The configuration is the trial's, else that of the best trial the store has, with what `fixed`
-    says. The learning rate is held constant where the workload says how
+    The configuration is the trial's, else that of the best trial the store has, with the values of
+    `fixed`. The learning rate is held constant where the workload declares how
     (`off={"schedule": "constant"}`). The same call again finds what was run and costs nothing.
     `progress` is as for `tw.run`.
     """

@@ -2,7 +2,7 @@
 
 Started by the rig as `probe_worker` is, and given the same orders. The program cannot be stopped
 between its steps: it trains on, and a window lasts from one of its step lines to another. What only
-its own process could tell (waiting for input, work of the device) stays unknown.
+its own process could measure (waiting for input, work of the device) stays unknown.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from tunewright.probes.throughput.machine_memory import available_mb
 from tunewright.probes.throughput.stamps import Silent, Stamps
 from tunewright.probes.throughput.step_handle import ProbeHandle
 
-EVAL_EVERY = 100  # steps, where the workload does not say: seldom enough not to be most of the time
+EVAL_EVERY = 100  # steps, where the workload has none: seldom enough not to be most of the time
 FIRST_LINE_S = 580.0  # compilation may take minutes; the rig waits a little longer
 NEXT_LINE_S = 120.0
 LARGEST_FILE = 10 * 2**20  # bytes; a larger one is data, not the program
@@ -72,7 +72,7 @@ class Program:
     def _listen(self, command: Command, handle: StampedHandle) -> None:
         try:
             run_program(command, cast(Run, handle))
-        except BaseException as error:  # told when the rig asks
+        except BaseException as error:  # reported when the rig asks
             self.error = error
 
     @property

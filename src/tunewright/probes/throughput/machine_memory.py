@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tunewright.execution.processes.memory import MEGABYTE
 
-UNKNOWN_MB = 8192.0  # where the system does not tell
+UNKNOWN_MB = 8192.0  # where the system does not report it
 
 
 def available_mb(held_mb: float) -> float:
