@@ -1,4 +1,4 @@
-"""What a campaign is asked for: the space, the budget, what people have today."""
+"""What a campaign is asked for: the space, the budget, the current default."""
 
 from __future__ import annotations
 
