@@ -3,7 +3,7 @@
 The points depend on the round's seed and its search space alone. Every study of a round gets the
 same ones, every prefix covers the space, more trials continue the sequence, and a hyperparameter
 appended later leaves the earlier columns as they were. Each combination of conditional parents has
-a sequence of its own and trials take them in turn, so each is covered evenly.
+a separate sequence and trials take them in turn, so each is covered evenly.
 
 Why scipy's generator: 20 points in 2, 7, 12 and 20 dimensions have a centred discrepancy of 0.050,
 0.251, 0.633 and 1.909, random ones of 0.140, 0.387, 0.776 and 2.014 (200 seeds each). Scrambled
@@ -48,7 +48,7 @@ class Halton:
 
     @property
     def name(self) -> str:
-        """How the record calls it."""
+        """Its name in the database."""
         return "halton"
 
     @property
