@@ -3,7 +3,7 @@
 Sources: the playbook's FAQ on Adam; the search spaces that the AlgoPerf benchmark publishes for its
 baselines, and the 27 Adam-family and 5 SGD-family settings it tuned to set its targets; Choi et al.
 2019 (arXiv 1910.05446); Shallue et al. 2018 (arXiv 1811.03600). All are places to start: the
-boundary check says when the best trial sits at an edge.
+boundary check warns when the best trial sits at an edge.
 """
 
 from __future__ import annotations

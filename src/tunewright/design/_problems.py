@@ -30,7 +30,7 @@ from tunewright.messages import Message
 
 ROLES = ("scientific", "nuisance", "fixed")
 LARGEST_SEED = 2**63 - 1
-MOST_TRIALS = 10_000_000  # every one is a row of the record from the start
+MOST_TRIALS = 10_000_000  # every one is a row of the database from the start
 MOST_STUDIES = 10_000
 
 
@@ -106,7 +106,7 @@ def settle_role(role: str, declared: Any, problems: list[Message]) -> dict[str, 
 
 
 def kind_problems(roles: Mapping[str, Mapping[str, Any]]) -> Iterator[Message]:
-    """Problems of single declarations (settled): a value to search, a range to fix, two roles."""
+    """Problems of single declarations (parsed): a value to search, a range to fix, two roles."""
     for name, declared in roles["scientific"].items():
         if isinstance(declared, Given):
             yield Message("round.scientific_given", {"name": name, "values": list(declared.values)})

@@ -21,7 +21,7 @@ from tunewright.errors import DesignError
 from tunewright.messages import Message
 
 KEYS = ("name", "goal", "trials_per_study", "seed", "detect", "continues", "change", *ROLES)
-_BAD = object()  # a declaration that could not be read; its problem has been said
+_BAD = object()  # a declaration that could not be read; its problem has been reported
 
 
 def as_data(round: Round) -> dict[str, Any]:
@@ -88,7 +88,7 @@ def from_data(data: Mapping[str, Any]) -> Round:
             problems.append(Message("round.role_not_table", {"role": role, "declared": declared}))
             declared = {}
         roles[role] = _read_all(declared, role, problems)
-    if problems:  # say what else is wrong, as far as it can be known
+    if problems:  # report what else is wrong, as far as it can be known
         problems += plain_problems(**{**stand_in, **plain})
         settled = {role: settle(roles[role], role, problems) for role in ROLES}
         raise DesignError.several([*problems, *kind_problems(settled)])

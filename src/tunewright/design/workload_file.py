@@ -40,7 +40,7 @@ NOT_TEXT = (
 
 
 class WorkloadFile(TypedDict):
-    """What a workload file says; `command` or `function` is None."""
+    """The contents of a workload file; `command` or `function` is None."""
 
     command: str | None  # a template, as in command("python train.py --lr={learning_rate}")
     function: str | None  # file.py:function or module:function
@@ -60,7 +60,7 @@ class WorkloadFile(TypedDict):
 
 
 def read_workload(path: str | Path) -> WorkloadFile:
-    """What a workload file says; every problem at once, each with the file."""
+    """Read a workload file; every problem at once, each with the file."""
     path = Path(path)
     data = read_toml(path, Message("file.init"))
     problems = [unknown_key(key, ("workload",), "file") for key in data if key != "workload"]
@@ -153,7 +153,7 @@ def _objective(table: Mapping[str, Any], problems: list[Message]) -> Objective |
     try:
         return Objective(metric, minimized, table.get("at", "best"), table.get("subject_to", {}))
     except DesignError as error:
-        if isinstance(metric, str) and metric.strip():  # an odd metric has been said
+        if isinstance(metric, str) and metric.strip():  # an odd metric has been reported
             problems += error.problems
         return None
 
