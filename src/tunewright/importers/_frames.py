@@ -58,7 +58,7 @@ def frames(
 ) -> Results:
     """Results of trials in two frames (polars, pandas, or columns as lists).
 
-    Every problem of the frames is said at once.
+    Every problem of the frames is reported at once.
 
     >>> from tunewright.design.objective import minimize
     >>> from tunewright.design.ranges import log
@@ -198,7 +198,7 @@ def _points(frame: Columns, problems: Problems) -> dict[Any, PointsInOrder]:
         return found
     for trial, step, metric, value in zip(*(frame[name] for name in POINT), strict=True):
         at = whole_or_none(step)
-        # null stands for nan in files that cannot hold one
+        # null means NaN in files that cannot hold one
         number = math.nan if plain_cell(value) is None else number_or_none(value)
         identity = plain_cell(trial)
         if at is None:

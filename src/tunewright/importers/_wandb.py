@@ -1,6 +1,6 @@
 """Weights & Biases: the table of runs that its web page exports, and folders of offline runs.
 
-The exported table has final values alone and does not tell settings from metrics, so these are told
+The exported table has final values alone and mixes settings with metrics, so these are separated
 by name. An offline run's `.wandb` file has its whole history. Where only the files beside it are
 left, `config.yaml` and `wandb-summary.json` give the settings and the final values.
 """

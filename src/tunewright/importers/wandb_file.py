@@ -1,6 +1,6 @@
 """The `.wandb` file of an offline run: its settings, history and end, read without W&B.
 
-The file is a log of blocks of 32 KiB in LevelDB's form, with a head of its own; a record is a
+The file is a log of blocks of 32 KiB in LevelDB's form, with a separate head; a record is a
 protocol-buffer message whose values are JSON texts.
 """
 
