@@ -1,6 +1,6 @@
 """The answer to a round's question, in one line: which setting is ahead, by how much, how surely.
 
-Yes or no is said only where the goal plainly asks whether something helps, and one of the two
+The answer is yes or no only where the goal plainly asks whether something helps, and one of the two
 settings is known to be that thing switched off.
 """
 

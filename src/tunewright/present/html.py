@@ -166,7 +166,7 @@ def _step(step: Any, reader: Reader) -> dict[str, str]:
 def _found(own: Contents) -> list[str]:
     """What the round found beyond the answer in the first line and the tiles."""
     tiled = ("answer.counts",)
-    found = () if own.head.campaign else own.answer.found  # its head has said these
+    found = () if own.head.campaign else own.answer.found  # its head has these already
     said = [m.text_for(own.reader) for m in found if m.code not in tiled]
     compared = [f for f in own.answer.compared if f not in own.answer.doubts]
     return [*said, *(str(finding.words) for finding in compared)]

@@ -25,7 +25,7 @@ from tunewright.present.tiles import campaign_tiles, tiles
 from tunewright.present.trial_rows import trial_rows
 from tunewright.store.results import Results
 
-WIDTH = 120  # of the text, where no terminal says
+WIDTH = 120  # of the text, where no terminal gives one
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Report:
         return written.getvalue()
 
     def save(self, path: str | Path) -> Path:
-        """Write an .html or .txt file, as the path's ending says."""
+        """Write an .html or .txt file; the path's ending selects the format."""
         target = Path(path)
         kinds = {".html": "html", ".htm": "html", ".txt": "text"}
         kind = kinds.get(target.suffix.lower())

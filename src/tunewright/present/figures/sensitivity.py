@@ -1,8 +1,8 @@
 """Which hyperparameters decide about a good result? Their shares of importance, with intervals.
 
 The method is that of the check of the same name. The check leaves out trials of an adaptive search,
-because they crowd where results are good; where nothing else is left, the figure uses them and says
-so.
+because they crowd where results are good; where nothing else is left, the figure uses them, with a
+note.
 """
 
 from __future__ import annotations
