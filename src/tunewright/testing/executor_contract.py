@@ -31,14 +31,14 @@ ENDS: dict[str, tuple[Outcome, str, tuple[str, str]]] = {
     "diverges": ("infeasible", "metric.not_finite", ("value", "nan")),
     "raises": ("failed", "trial.raised", ("text", "a bug of the training program")),
 }
-TICKS, TICK_S = 200, 0.02  # a program that goes on for 4 s unless it is stopped
+TICKS, TICK_S = 200, 0.02  # a program that runs for 4 s unless it is stopped
 
 
 def check_executor(executor: Executor, patience_s: float = 120.0) -> None:
     """Raise AssertionError with a sentence where an executor breaks a promise of the protocol.
 
     It trains small programs of `tunewright.testing.programs` in folders of this machine, and closes
-    the executor. `patience_s` is how long an attempt may take to be told of.
+    the executor. `patience_s` is how long it may take until an attempt is reported.
     """
     assert isinstance(executor, Executor), (
         f"{executor!r} lacks slots, start(), events(), stop() or close()"
@@ -58,7 +58,7 @@ def check_executor(executor: Executor, patience_s: float = 120.0) -> None:
 
 @dataclass
 class _Told:
-    """Everything told of one attempt, in order."""
+    """Every event of one attempt, in order."""
 
     assignment: Assignment
     events: list[Event] = field(default_factory=list)
@@ -128,9 +128,9 @@ def _check_points(one: _Told, manner: str) -> None:
 
 
 def _check_stop_and_resume(executor: Executor, folder: Path, patience_s: float) -> bool:
-    """A stopped trial is told as stopped, and its next attempt goes on from what it saved.
+    """A stopped trial is reported as stopped, and its next attempt resumes from what it saved.
 
-    Gives False for an executor that tells only of trials that have ended: none can be stopped on
+    Gives False for an executor that reports only trials that have ended: none can be stopped on
     its way, or be left running by close().
     """
     workload = Workload(tick, minimize("valid_error"))

@@ -110,7 +110,7 @@ def _check_suggestions(
 
 
 def _alike(a: Value, b: Value) -> bool:
-    """Equal, or as near as a position of the unit cube can say it: 0.1 has none on a log scale."""
+    """Equal, or as near as a position of the unit cube can be: 0.1 has none on a log scale."""
     if isinstance(a, float) and isinstance(b, int | float):
         return math.isclose(a, b, rel_tol=1e-9)
     return same_value(a, b)
