@@ -9,7 +9,7 @@ import tunewright as tw
     tw.worker                      join a round that another process runs
     tw.check, tw.plots, tw.report  what can be trusted, and how it looks
     tw.launch, tw.next_round       what becomes the baseline, and what to ask next
-    tw.probes, tw.tune             settle the basics; the whole loop on autopilot
+    tw.probes, tw.tune             choose the basics; the whole loop on autopilot
     tw.progress                    what is shown while anything trains
     tw.rounds, tw.campaign         what a store holds
     tw.serve, tw.show              the dashboard of a store, and in a notebook

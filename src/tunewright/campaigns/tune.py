@@ -284,4 +284,4 @@ def _ended(campaign: Campaign) -> int:
 
 def _confirmed(step: Step, campaign: Campaign) -> bool:
     print(f"{campaign.name}: {step} ({step.trials} trials; {campaign.left} are left)")
-    return input("Go on? [Y/n] ").strip().lower() in ("", "y", "yes")
+    return input("Continue? [Y/n] ").strip().lower() in ("", "y", "yes")

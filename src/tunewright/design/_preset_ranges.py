@@ -146,7 +146,7 @@ _PLAIN_RATE = replace(
     _MOMENTUM_RATE,
     searched=log(1e-2, 10.0),
     source="ours: the momentum range judged by learning_rate / (1 - momentum), which at 0.9 is 0.1 "
-    "to 50, moved towards the rates people use",
+    "to 50, moved towards the rates in common use",
 )
 
 _ADAM = (_ADAM_RATE, _ADAM_BETA1, _EPSILON, _BETA2, *_REGULARISERS, *_ADAM_SCHEDULE)

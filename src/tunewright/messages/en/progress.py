@@ -84,7 +84,7 @@ SENTENCES: dict[str, Template] = {
         "read: {pattern!r} is not a regular expression as text, such as "
         r"'step (?P<step>\d+): val loss (?P<val_loss>\S+)'."
     ),
-    "read.not_regex": "read: {pattern!r} is no regular expression: {error}.",
+    "read.not_regex": "read: {pattern!r} is not a regular expression: {error}.",
     "read.no_group": (
         "read: {pattern!r} has no named group; name each metric, such as (?P<val_loss>\\S+)."
     ),

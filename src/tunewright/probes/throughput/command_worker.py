@@ -226,7 +226,7 @@ class CommandWorker:
             return self._failed(kind, f"it ended without printing a step: {HINT}", False)
         self._failed(
             kind,
-            f"it ended after step {last.step}, before it could be timed: it must be able to go on "
+            f"it ended after step {last.step}, before it could be timed: it must be able to run "
             "until the probe has seen enough (give it {max_train_steps}, or print more steps)",
             memory_short=False,
         )

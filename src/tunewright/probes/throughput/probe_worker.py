@@ -141,7 +141,7 @@ class ProbeWorker:
         if handle.drove:
             raise RuntimeError(
                 "the training function left its loop after "
-                f"{handle.step} steps: a probe must be able to go on until it has seen enough"
+                f"{handle.step} steps: a probe must be able to run until it has seen enough"
             )
         raise RuntimeError(
             "the training function never asked for its steps: write "

@@ -201,5 +201,5 @@ def _says(saturated: bool, outcomes: int, enough: int) -> str:
     if saturated:
         return SATURATED
     if outcomes < enough:
-        return f"{outcomes} trials: from {enough} on it can be said whether tuning has saturated"
+        return f"{outcomes} trials: from {enough} on, saturation of tuning can be judged"
     return "more trials are expected to pay"
