@@ -123,7 +123,7 @@ def _layout(round: Round, frame: Columns, metrics: set[str], problems: Problems)
     used = {identity}
     for column in (*round.scientific, *(c for c, _ in dimensions)):
         name = dict(dimensions).get(column, column)
-        # an exported table marks a hyperparameter whose name one of its own columns has
+        # an exported table marks a hyperparameter whose name is that of another column
         candidates = ([f"{column}_"] if column in HEAD else []) + [column, name]
         found = next((c for c in candidates if c in frame and c != identity), None)
         if found is not None:

@@ -23,7 +23,7 @@ from tunewright.remedies import InitProject
 TRIALS = 20  # per study, by default
 FUNCTION = re.compile(r"[\w./\\-]+:[A-Za-z_]\w*")  # train.py:train, package.module:train
 TEXT = """\
-# What is trained, how it is judged, and where the record is kept.
+# What is trained, how it is judged, and where the database is.
 [workload]
 {kind} = {what}
 {verb} = {metric}

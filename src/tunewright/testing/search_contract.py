@@ -154,7 +154,7 @@ def _check_same_answer(search: Search, study: Study, trials: Sequence[Trial]) ->
         f"{where}: the same {len(trials)} trials give two answers"
     )
     assert search.suggest(study, list(reversed(trials)), 2) == first, (
-        f"{where}: the order in which {len(trials)} trials are told changes the answer"
+        f"{where}: the order in which {len(trials)} trials arrive changes the answer"
     )
 
 

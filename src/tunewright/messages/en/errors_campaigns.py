@@ -7,8 +7,8 @@ from tunewright.messages import Template
 SENTENCES: dict[str, Template] = {
     "campaign.not_found": "no campaign {name!r} in {url}; it has: {others}.",
     "campaign.other_space": (
-        "the campaign {name!r} of this store searches another space: give this one a name of "
-        'its own, name="..." (--name).'
+        "the campaign {name!r} of this store searches another space: give this one another "
+        'name, name="..." (--name).'
     ),
     "tune.bad_extend": "tune(extend={extend!r}): how many times as long, above 1, such as 2.",
     "tune.bad_hours": "tune(hours={hours!r}): give a number of hours, such as 8 or 0.5.",
