@@ -36,7 +36,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
 
 def recorded(project: Project) -> None:
     workload = tw.Workload(
-        train, tw.minimize("valid_error"), store=project.store(), executor=tw.Inline()
+        train, tw.minimize("valid_error"), store=project.store(), executor=tw.executors.Inline()
     )
     tw.run(project.round("depth"), workload)
 
@@ -52,7 +52,7 @@ def test_files_and_the_store(project: Project) -> None:
     assert done.recorded and set(done.files) == {rounds / "width.toml", rounds / "later.toml"}
     assert (rounds / "width.toml").read_text() == ROUND
     assert (rounds / "later.toml").read_text() == f'continues = "width"  # yes\n{ROUND}'
-    assert [row.name for row in tw.rounds(project.store())] == ["width"]
+    assert [row.name for row in tw.stores.rounds(project.store())] == ["width"]
     assert project.round("width") == tw.load(project.store(), "width").round
 
 
@@ -73,4 +73,4 @@ def test_nothing_changes_where_it_is_refused(project: Project) -> None:
     with pytest.raises(NotFound):
         renamed(project, "nothing", "x")
     assert project.round_names == ["depth", "later"]
-    assert [row.name for row in tw.rounds(project.store())] == ["depth"]
+    assert [row.name for row in tw.stores.rounds(project.store())] == ["depth"]
