@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,16 @@ def test_files_and_the_store(project: Project) -> None:
     assert (rounds / "later.toml").read_text() == f'continues = "width"  # yes\n{ROUND}'
     assert [row.name for row in tw.stores.rounds(project.store())] == ["width"]
     assert project.round("width") == tw.load(project.store(), "width").round
+
+
+def test_a_key_written_in_another_way(project: Project, tmp_path: Path) -> None:
+    later = tmp_path / "rounds" / "later.toml"
+    text = f'# why\n\'continues\' = """depth""" # yes\n{ROUND}'
+    later.write_text(text)
+    renamed(project, "depth", "width")
+    assert tomllib.loads(later.read_text())["continues"] == "width"
+    assert later.read_text().startswith("# why\n")
+    assert later.read_text().endswith(ROUND)
 
 
 def test_a_round_that_has_not_run(project: Project) -> None:
