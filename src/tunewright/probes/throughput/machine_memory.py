@@ -5,14 +5,14 @@ from __future__ import annotations
 import contextlib
 from pathlib import Path
 
-import psutil
-
 from tunewright.execution.processes.memory import MEGABYTE
 
 
 def available_mb(held_mb: float) -> float:
     """What this machine, or our control group, has left for us, with what we hold already."""
-    found = [psutil.virtual_memory().available / MEGABYTE + held_mb]
+    import psutil
+
+    found: list[float] = [psutil.virtual_memory().available / MEGABYTE + held_mb]
     with contextlib.suppress(OSError, ValueError):
         limit = Path("/sys/fs/cgroup/memory.max").read_text().strip()
         used = int(Path("/sys/fs/cgroup/memory.current").read_text())
