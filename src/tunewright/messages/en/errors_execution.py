@@ -157,6 +157,9 @@ SENTENCES: dict[str, Template] = {
         "run.restored was first read after the first step, so training began at step 0: read "
         "it before run.steps() and run.log()."
     ),
+    "applied.not_a_mapping": (
+        "run.applied() expects names and values, got {value!r}: run.applied(lr=0.1)."
+    ),
     "run.resumed_at_too_late": (
         "run.resumed_at({step}) came after the first step: say it before run.steps() and run.log()."
     ),
