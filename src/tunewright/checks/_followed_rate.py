@@ -164,7 +164,8 @@ def _warmup(meaning: Meaning, logged: Sequence[_Logged]) -> Iterator[Doubt]:
         if length >= last or early.sum() < 2:
             continue
         could.append(one)
-        if bool((values[early] >= (1 - FLAT) * one.peak).all()):
+        # a warm-up rises; one that is left out starts at the peak and at most decays from there
+        if values[0] >= (1 - SAME) * one.peak and bool((np.diff(values[early]) <= 0).all()):
             shows.append(one)
     if shows and len(shows) > len(could) / 2:
         yield _doubt("no_warmup", name, shows, could)
