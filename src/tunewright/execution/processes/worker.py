@@ -69,7 +69,7 @@ class Worker:
             if head["kind"] == "load":
                 self._load(head, body)
             else:
-                self._attempt(_assignment(head["assignment"]))
+                self._attempt(as_assignment(head["assignment"]))
 
     # ---- the two threads
 
@@ -192,7 +192,8 @@ def perish() -> NoReturn:
     os._exit(1)
 
 
-def _assignment(fields: dict[str, Any]) -> Assignment:
+def as_assignment(fields: dict[str, Any]) -> Assignment:
+    """An assignment out of plain data."""
     return Assignment(**{**fields, "folder": Path(fields["folder"])})
 
 
