@@ -48,9 +48,7 @@ def test_schedules_and_warm_ups_that_are_left_out() -> None:
     falls = signs(Manner(fault=lambda g: {**g, "schedule": "linear"}), schedule="constant")
     assert kinds(falls) == [("decays", "schedule")]
     warm = Manner(fault=ignoring("warmup_steps"))
-    assert kinds(signs(warm, schedule="cosine", warmup_steps=24)) == [
-        ("no_warmup", "warmup_steps")
-    ]
+    assert kinds(signs(warm, schedule="cosine", warmup_steps=24)) == [("no_warmup", "warmup_steps")]
 
 
 def test_steps_of_another_unit_say_nothing_about_a_warm_up() -> None:

@@ -204,7 +204,10 @@ def _program(origin: Provenance) -> Program | None:
             tree = ast.parse(path.read_bytes().decode("utf-8", "backslashreplace"))
         except (OSError, SyntaxError, ValueError, RecursionError):
             return None
-        if hashlib.sha256(ast.dump(tree).encode("utf-8", "backslashreplace")).hexdigest() != recorded:
+        if (
+            hashlib.sha256(ast.dump(tree).encode("utf-8", "backslashreplace")).hexdigest()
+            != recorded
+        ):
             return None
         trees.append(tree)
     return Program(tuple(trees))
@@ -245,9 +248,7 @@ def is_text_number(word: str) -> bool:
     return True
 
 
-def _doubt(
-    option: str, kind: str, uses: Sequence[tuple[Trial, str]], read: int
-) -> Iterator[Doubt]:
+def _doubt(option: str, kind: str, uses: Sequence[tuple[Trial, str]], read: int) -> Iterator[Doubt]:
     trials = [trial for trial, _ in uses]
     name = _hyperparameter(option, uses)
     if name is None:  # an option that the template fixes: no value of the round is lost

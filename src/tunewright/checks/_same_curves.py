@@ -160,9 +160,7 @@ def _differing(one: Trial, other: Trial) -> list[str]:
     return [n for n in names if not _same(one.configuration, other.configuration, n, missing)]
 
 
-def _same(
-    one: Mapping[str, Value], other: Mapping[str, Value], name: str, missing: object
-) -> bool:
+def _same(one: Mapping[str, Value], other: Mapping[str, Value], name: str, missing: object) -> bool:
     if name not in one or name not in other:
         return one.get(name, missing) is other.get(name, missing)
     return same_value(one[name], other[name])

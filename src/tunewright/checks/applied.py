@@ -68,9 +68,7 @@ def applied(results: Results) -> list[Finding]:
     if evidence.doubts:
         warns = any(_warns(doubt) for doubt in evidence.doubts)
         actions = tuple(_actions(name, evidence.doubts[0]))
-        return [
-            Finding("applied", "round", name, "warn" if warns else "note", evidence, actions)
-        ]
+        return [Finding("applied", "round", name, "warn" if warns else "note", evidence, actions)]
     if evidence.confirmed or evidence.options or evidence.curves > 1:
         return [Finding("applied", "round", name, "ok", evidence)]
     why = NotJudged(Message("applied.nothing_shows" if ended else "applied.none_ended"))

@@ -136,7 +136,9 @@ def launch(
     with project.entered():
         report = workflow.launch(
             results,
-            project.workload(address, where.executor(on, workers, ray_address, resources, slurm), round),
+            project.workload(
+                address, where.executor(on, workers, ray_address, resources, slurm), round
+            ),
             against=baseline,
             terms=terms,
             trial=number,
