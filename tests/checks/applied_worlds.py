@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from tunewright.design.kinds.powers_of_two import powers_of_two
 from tunewright.design.names import Meaning
 from tunewright.design.objective import minimize
-from tunewright.design.kinds.powers_of_two import powers_of_two
 from tunewright.design.ranges import choice, log
 from tunewright.design.round import Round
 from tunewright.execution.command import command

@@ -95,7 +95,7 @@ def on_slurm(workers: int | None, given: list[str]) -> Slurm:
     settings: dict[str, Any] = {} if workers is None else {"workers": workers}
     lines = []
     for part in given:
-        name, divider, value = part.partition("=")
+        name, _, value = part.partition("=")
         if name == "line" and value:
             lines.append(value)
         elif name in SLURM and value and (name not in ("gpus", "cpus") or value.isdigit()):

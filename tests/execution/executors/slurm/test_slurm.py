@@ -14,7 +14,7 @@ from tests.execution.executors.slurm.fake_slurm import Cluster, install
 
 from tunewright.design.objective import minimize
 from tunewright.errors import WorkloadError
-from tunewright.execution.executors.executor import Assignment, Began, Ended, Event, Saved
+from tunewright.execution.executors.executor import Assignment, Began, Ended, Event
 from tunewright.execution.executors.slurm.slurm import Slurm
 from tunewright.execution.workload import Workload
 from tunewright.testing import check_executor

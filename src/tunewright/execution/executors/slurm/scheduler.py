@@ -20,8 +20,10 @@ COMMANDS = ("sbatch", "squeue", "scontrol", "scancel")
 PATIENCE_S = 60.0  # for one command; a controller under load is slow
 LONGEST = 500  # characters of what a command says
 ACTIVE = frozenset(
-    ("PENDING", "RUNNING", "SUSPENDED", "CONFIGURING", "COMPLETING", "REQUEUED", "RESIZING")
-    + ("STOPPED", "SIGNALING", "STAGE_OUT", "REQUEUE_HOLD", "REQUEUE_FED", "SPECIAL_EXIT")
+    (
+        *("PENDING", "RUNNING", "SUSPENDED", "CONFIGURING", "COMPLETING", "REQUEUED", "RESIZING"),
+        *("STOPPED", "SIGNALING", "STAGE_OUT", "REQUEUE_HOLD", "REQUEUE_FED", "SPECIAL_EXIT"),
+    )
 )
 GONE = "GONE"  # Slurm does not know the job any more
 Task = tuple[str, int]  # the array job and the index in it
