@@ -42,7 +42,7 @@ def test_a_preempted_trial_saves_and_resumes(cluster: Cluster, tmp_path: Path) -
 
 
 def test_before_the_time_limit_a_trial_saves(cluster: Cluster, tmp_path: Path) -> None:
-    executor, told = begun(cluster, tmp_path, time_limit="0:33", notice_s=30.0)
+    executor, told = begun(cluster, tmp_path, time_limit="0:42", notice_s=30.0)
     until(executor, has(Ended), told)
     assert (ended(told).outcome, code(ended(told))) == ("stopped", "slurm.time_limit")
     assert has(Saved)(told)

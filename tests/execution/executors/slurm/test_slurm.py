@@ -63,7 +63,7 @@ def ended(told: list[Event]) -> Ended:
 def begun(cluster: Cluster, folder: Path, **settings: object) -> tuple[Slurm, list[Event]]:
     """An executor with one trial under way."""
     executor = Slurm(workers=2, poll_s=0.1, **settings)  # type: ignore[arg-type]
-    executor.start(WORKLOAD, [assignment(folder)])
+    executor.start(WORKLOAD, [assignment(folder, steps=3000)])
     return executor, until(executor, has(Began))
 
 

@@ -273,9 +273,12 @@ class Slurm:
         """A task ended by SIGTERM was pre-empted, or cancelled by hand, which Slurm knows."""
         if ended.cause is None or ended.cause.code != "slurm.terminated" or one.task is None:
             return ended
+        until = time.monotonic() + SETTLE_S  # while the task ends, its state is COMPLETING
         with contextlib.suppress(SchedulerDown):
-            if self.scheduler.state(one.task) == "CANCELLED":
-                return Ended(*one.names, *_outcome("CANCELLED", one), seconds=ended.seconds)
+            while (state := self.scheduler.state(one.task)) in ACTIVE and time.monotonic() < until:
+                time.sleep(READ_S)
+            if state == "CANCELLED":
+                return Ended(*one.names, *_outcome(state, one), seconds=ended.seconds)
         return ended
 
     def _poll(self, now: float) -> None:
