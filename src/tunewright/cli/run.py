@@ -60,6 +60,7 @@ def run(
     on: where.OnOption = "local",
     ray_address: where.AddressOption = None,
     resources: where.ResourcesOption = None,
+    slurm: where.SlurmOption = None,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -73,7 +74,7 @@ def run(
     asked = project.round(round)
     if trials is not None:
         asked = replace(asked, trials_per_study=trials)
-    executor = where.executor(on, workers, ray_address, resources)
+    executor = where.executor(on, workers, ray_address, resources, slurm)
     with_list = list_for(listed, search, asked, project.store(store), counted=trials is not None)
     with_search: Search
     if with_list is not None:
@@ -262,6 +263,7 @@ def repeat(
     on: where.OnOption = "local",
     ray_address: where.AddressOption = None,
     resources: where.ResourcesOption = None,
+    slurm: where.SlurmOption = None,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -274,7 +276,7 @@ def repeat(
     found = load(project.store(store), round, earlier=False)
     results = judged_by(found, minimize, maximize, at)
     trial = results.best() if number is None else results.trial(number)
-    executor = where.executor(on, workers, ray_address, resources)
+    executor = where.executor(on, workers, ray_address, resources, slurm)
     watch = on_screen()
     with project.entered():
         workload = project.workload(store, executor, found.round.name)

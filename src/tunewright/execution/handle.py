@@ -16,8 +16,17 @@ from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value, is_storable
 from tunewright.errors import BadValue, Ended, WorkloadError
 from tunewright.execution import cadence as due
+from tunewright.execution.applied_values import plain_values
 from tunewright.execution.best_saved import BestSaved
-from tunewright.execution.executors.executor import Assignment, Began, Event, Logged, Noted, Saved
+from tunewright.execution.executors.executor import (
+    Applied,
+    Assignment,
+    Began,
+    Event,
+    Logged,
+    Noted,
+    Saved,
+)
 from tunewright.execution.logged_value import (
     LARGEST_STEP,
     as_count,
@@ -229,6 +238,17 @@ class Run:
         if not is_storable(name) or not name.isprintable():
             raise bad_name(name, "unprintable")
         self._names.add(name)
+
+    def applied(self, values: Mapping[str, Any] | None = None, **named: Any) -> None:
+        """Report the values that the program really uses: `run.applied(lr=optimizer_lr)`.
+
+        They are stored with the trial and read back as `trial.applied`; they change nothing. A
+        later call adds to an earlier one. What is neither a number, text, a truth value, None nor a
+        list of these is stored as its text.
+        """
+        if self._plain or self._look(None):
+            given = plain_values({} if values is None else values) | plain_values(named)
+            self._tell(Applied(self._trial, self.attempt, given))
 
     # ---- when to evaluate and save
 

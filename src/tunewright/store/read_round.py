@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from typing import Any, get_args
@@ -14,7 +14,7 @@ from sqlalchemy import bindparam, select
 from tunewright.actions import TrainAgain
 from tunewright.errors import Damaged
 from tunewright.messages import Message
-from tunewright.store import plain_json
+from tunewright.store import applied, plain_json
 from tunewright.store.claims import Claim
 from tunewright.store.curves import Batch, Curves, pack
 from tunewright.store.database import Database
@@ -52,11 +52,13 @@ def read_trials(
     with database.reading() as connection:
         rows = connection.execute(_TRIALS, {"of_round": record.id}).all()
         batches = _batches(connection.execute(_BATCHES, {"of_round": record.id}))
+        used = applied.of_round(connection, record.id)
     numbers = {row.id: row.number for row in rows}
     trials: list[Trial] = []
     repeats: list[Trial] = []
     for row in rows:
         own = _trial(row, numbers, batches.get(row.id, []), record, ours)
+        own = replace(own, applied=used[row.id]) if row.id in used else own
         (trials if row.number is not None else repeats).append(own)
     trials.sort(key=lambda t: t.number or 0)
     repeats.sort(key=lambda t: (t.parent or 0, t.identity))
@@ -74,7 +76,8 @@ def read_trial(database: Database, key: int, ours: bool = True) -> Trial | None:
         numbers = {row.parent: connection.execute(parent).scalar()} if row.parent else {}
         own = select(round_table.c.name, round_table.c.command).where(round_table.c.id == row.round)
         record = connection.execute(own).one()
-    return _trial(row, numbers, batches.get(key, []), record, ours)
+        used = applied.of_trial(connection, key)
+    return replace(_trial(row, numbers, batches.get(key, []), record, ours), applied=used)
 
 
 @dataclass(frozen=True)

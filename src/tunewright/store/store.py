@@ -33,6 +33,7 @@ from tunewright.design.round import Round
 from tunewright.errors import NotFound, StoreError
 from tunewright.messages import Message
 from tunewright.store import (
+    applied,
     backup,
     campaigns,
     claims,
@@ -389,6 +390,10 @@ class Store:
     def add_provenance(self, claim: Claim, provenance: Provenance) -> None:
         """Keep where an attempt comes from; equal ones are stored once."""
         provenances.add(self._database, claim, provenance)
+
+    def applied(self, claim: Claim, values: Mapping[str, Any]) -> None:
+        """Keep the values that an attempt's program reports it used, all of them so far."""
+        applied.keep(self._database, claim, values)
 
     # reading
 

@@ -29,7 +29,7 @@ from tunewright.messages import Message
 LOOK_S = 0.2  # how often it is looked at when it prints nothing
 LEAVE_S = 2.0  # time to leave by itself after it said that it is infeasible
 LONGEST_LINE = 2**20  # bytes; a longer line is no measurement
-OURS = ("step", "infeasible", "resumed_at")  # a JSON object with one of these is for us
+OURS = ("step", "infeasible", "resumed_at", "applied")  # a JSON object with one of these is for us
 
 
 class Finished(Exception):
@@ -173,8 +173,12 @@ def _take(lines: list[bytes], run: Run, reader: LineReader) -> None:
                 raise Infeasible(str(found["infeasible"]))
             elif "resumed_at" in found:
                 run.resumed_at(_whole(found["resumed_at"]))
-            else:
+            elif "step" in found:
                 run.log(_whole(found.pop("step")), found)
+            elif isinstance(found["applied"], dict):
+                run.applied(found["applied"])
+            else:
+                others.append(line)
     finally:
         _print(b"".join(others))
 

@@ -25,6 +25,7 @@ from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
 from tunewright.execution.command import Command
 from tunewright.execution.executors.executor import (
+    Applied,
     Assignment,
     Began,
     Ended,
@@ -68,7 +69,7 @@ class Worker:
             if head["kind"] == "load":
                 self._load(head, body)
             else:
-                self._attempt(_assignment(head["assignment"]))
+                self._attempt(as_assignment(head["assignment"]))
 
     # ---- the two threads
 
@@ -163,6 +164,8 @@ class Worker:
                 self._sender.send({"kind": "saved", **about})
             case Noted():
                 self._sender.send({"kind": "noted", "message": encode(event.message)})
+            case Applied():
+                self._sender.send({"kind": "applied", "values": event.values})
 
     def _left_behind(self, ended: Ended) -> list[str]:
         """What makes this process unfit for another trial; what still runs below it is ended."""
@@ -189,7 +192,8 @@ def perish() -> NoReturn:
     os._exit(1)
 
 
-def _assignment(fields: dict[str, Any]) -> Assignment:
+def as_assignment(fields: dict[str, Any]) -> Assignment:
+    """An assignment out of plain data."""
     return Assignment(**{**fields, "folder": Path(fields["folder"])})
 
 

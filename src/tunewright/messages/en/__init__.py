@@ -32,6 +32,7 @@ from tunewright.messages.en import (
     errors_testing,
     errors_top,
     figures,
+    findings_applied,
     findings_curves,
     findings_space,
     goals,
@@ -58,6 +59,7 @@ SENTENCES: Mapping[str, Template] = {
     **reasons.SENTENCES,
     **findings_space.SENTENCES,
     **findings_curves.SENTENCES,
+    **findings_applied.SENTENCES,
     **proposals.SENTENCES,
     **report.SENTENCES,
     **rounds.SENTENCES,
@@ -89,18 +91,22 @@ SENTENCES: Mapping[str, Template] = {
 FINDINGS: Mapping[str, Callable[[str, Facts], list[str]]] = {
     **findings_space.FINDINGS,
     **findings_curves.FINDINGS,
+    **findings_applied.FINDINGS,
 }
 CANNOT_JUDGE: Mapping[str, str] = {
     **findings_space.CANNOT_JUDGE,
     **findings_curves.CANNOT_JUDGE,
+    **findings_applied.CANNOT_JUDGE,
 }
 SECTIONS: Mapping[str, str] = {
     **findings_space.SECTIONS,
     **findings_curves.SECTIONS,
+    **findings_applied.SECTIONS,
 }
 ACTIONS: Mapping[str, Template] = {
     **actions.ACTIONS,
     **errors.REMEDIES,
     **findings_space.ACTIONS,
     **findings_curves.ACTIONS,
+    **findings_applied.ACTIONS,
 }

@@ -90,6 +90,16 @@ SENTENCES: dict[str, Template] = {
     "lease.bad_seconds": "{variable}={value}: not a number of seconds of at least 0.5.",
     "log.bad_step": "{shown} is not a number of training steps, 0 or more.",
     "process_group.rank_zero_refused": "rank 0: {reason}",
+    "slurm.bad_count": "{name}={count!r} is not a whole number of at least {least}.",
+    "slurm.bad_word": "{name}={text!r} is empty or has spaces; sbatch takes one word.",
+    "slurm.bad_line": "lines: {line!r} is empty or more than one line; give one line each.",
+    "slurm.no_commands": (
+        "{missing:list} cannot be found on PATH. Run this on a login node of the Slurm cluster."
+    ),
+    "slurm.refused": (
+        "Slurm refuses the job: {reason}. Correct the partition, the time, the account or the "
+        "extra lines; `sinfo` lists partitions."
+    ),
     "ray.bad_workers": "workers={workers!r} is not a whole number of at least 1.",
     "ray.client_address": (
         "address={address!r}: over a Ray client the trials would end with the connection. Give "
@@ -156,6 +166,9 @@ SENTENCES: dict[str, Template] = {
     "run.restored_too_late": (
         "run.restored was first read after the first step, so training began at step 0: read "
         "it before run.steps() and run.log()."
+    ),
+    "applied.not_a_mapping": (
+        "run.applied() expects names and values, got {value!r}: run.applied(lr=0.1)."
     ),
     "run.resumed_at_too_late": (
         "run.resumed_at({step}) came after the first step; call it before run.steps(), run.log()."
