@@ -46,7 +46,7 @@ ORDER = (
         "execution",
     ),
     *("checks", "advice", "launches", "pipeline", "probes", "campaigns", "importers", "project"),
-    *("present", "ui", "cli", "testing", "demo", "__main__"),
+    *("integrations", "present", "ui", "cli", "testing", "demo", "__main__"),
 )
 # Beyond the order: analysis never starts training, and the pipeline is usable without the rest.
 APART = {
@@ -116,6 +116,7 @@ PUBLIC = [
     "check",
     "choice",
     "command",
+    "current_run",
     "decide",
     "evaluate",
     "export_site",

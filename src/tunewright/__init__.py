@@ -7,6 +7,7 @@ import tunewright as tw
     tw.ranges                      the Range protocol, for a kind of range of your own
     tw.run, tw.repeat, tw.load     train it, and read it back
     tw.worker                      join a round that another process runs
+    tw.current_run                 the handle of the trial that this program trains
     tw.check, tw.plots, tw.report  what can be trusted, and how it looks
     tw.launch, tw.next_round       what becomes the baseline, and what to ask next
     tw.probes, tw.tune             settle the basics; the whole loop on autopilot
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
     from tunewright.errors import Infeasible as Infeasible, TunewrightError as TunewrightError
     from tunewright.execution.again import again as again
     from tunewright.execution.command import command as command
+    from tunewright.execution.current_run import current_run as current_run
     from tunewright.execution.evaluate import evaluate as evaluate
     from tunewright.execution.executors.inline import Inline as Inline
     from tunewright.execution.executors.local import Local as Local
@@ -115,6 +117,7 @@ _HOMES = {
     "errors": ("Infeasible", "TunewrightError"),
     "execution.again": ("again",),
     "execution.command": ("command",),
+    "execution.current_run": ("current_run",),
     "execution.evaluate": ("evaluate",),
     "execution.handle": ("Run",),
     "execution.executors.inline": ("Inline",),

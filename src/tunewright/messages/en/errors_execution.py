@@ -160,6 +160,10 @@ SENTENCES: dict[str, Template] = {
     "applied.not_a_mapping": (
         "run.applied() expects names and values, got {value!r}: run.applied(lr=0.1)."
     ),
+    "run.bad_environment": (
+        "The variable {name} of the environment does not describe a trial ({error}): leave it as "
+        "tunewright sets it, or unset it to run the program alone."
+    ),
     "run.resumed_at_too_late": (
         "run.resumed_at({step}) came after the first step: say it before run.steps() and run.log()."
     ),
