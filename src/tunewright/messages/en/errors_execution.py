@@ -160,6 +160,9 @@ SENTENCES: dict[str, Template] = {
     "applied.not_a_mapping": (
         "run.applied() expects names and values, got {value!r}: run.applied(lr=0.1)."
     ),
+    "integration.missing": (
+        "{package} is not installed: pip install {package}, or the extra integrations."
+    ),
     "run.bad_environment": (
         "The variable {name} of the environment does not describe a trial ({error}): leave it as "
         "tunewright sets it, or unset it to run the program alone."
