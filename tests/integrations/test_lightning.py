@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import tunewright as tw
 from tests.integrations.troubled import STEPS, check_resumed, needs, trained
+
+import tunewright as tw
 
 pytestmark = needs("lightning")
 PROGRAM = """

@@ -352,6 +352,10 @@ class Run:
         """What it was made from: a command's program makes a handle of the same."""
         return self._given
 
+    def saves_itself(self) -> None:
+        """A command's program saves; after a stop request it has the whole grace period for it."""
+        self._stop.saves = True
+
     def relay_saved(self, step: int, path: str, sha256: str) -> None:
         """Report a snapshot that the program of a command has written."""
         self._tell(Saved(self._trial, self.attempt, step, path, sha256))

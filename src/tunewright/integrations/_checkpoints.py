@@ -32,6 +32,7 @@ class Checkpoints:
         self._folder = run.folder / folder
         self._looked = False
         self._latest: Path | None = None
+        self._written: int | None = None  # the step of a checkpoint without a snapshot
 
     @property
     def latest(self) -> Path | None:
@@ -55,8 +56,8 @@ class Checkpoints:
     ) -> None:
         """Have the library write a checkpoint; every rank calls it, `first` is rank 0.
 
-        `wait` returns once all ranks have called it. Ends the trial if it was asked to stop, on
-        every rank, after all is written.
+        `wait` returns once all ranks have called it. `register` follows, once everything that
+        belongs to this step is logged.
         """
         final = self.path(step)
         partial = final.with_name(f".{final.name}.partial")
@@ -66,11 +67,20 @@ class Checkpoints:
         wait()
         write(partial)
         wait()
-        ended: Ended | None = None
         if first:
             _remove(final)
             os.replace(partial, final)
-            ended = self.keep(step, final)
+        self._written = step
+
+    def register(self, *, first: bool, wait: Callable[[], Any]) -> None:
+        """Save a snapshot that names the checkpoint written last, if it has none yet.
+
+        Every rank calls it. Ends the trial if it was asked to stop, on every rank.
+        """
+        step, self._written = self._written, None
+        if step is None:
+            return
+        ended = self.keep(step, self.path(step)) if first else None
         wait()
         if ended is not None:
             raise ended

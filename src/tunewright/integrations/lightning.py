@@ -136,6 +136,18 @@ class Reports:
                 wait=trainer.strategy.barrier,
             )
 
+    def on_train_batch_start(self, trainer: Any, module: Any, batch: Any, batch_idx: int) -> None:
+        """Register the last checkpoint: by now Lightning has logged and validated its step."""
+        self._register(trainer)
+
+    def on_train_end(self, trainer: Any, module: Any) -> None:
+        """Register the checkpoint of the last step."""
+        self._register(trainer)
+
+    def _register(self, trainer: Any) -> None:
+        first, wait = trainer.is_global_zero, trainer.strategy.barrier
+        self._checkpoints.register(first=first, wait=wait)
+
     def on_exception(self, trainer: Any, module: Any, exception: BaseException) -> None:
         """Report what was logged before the exception."""
         with suppress(Ended):

@@ -65,6 +65,7 @@ def run_program(command: Command, run: Run) -> None:
         process_tree.MARK: mark,
     }
     kills = OomKills()
+    run.saves_itself()
     try:
         process = subprocess.Popen(
             words,
