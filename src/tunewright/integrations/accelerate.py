@@ -16,11 +16,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tunewright.execution.applied_values import plain_values
 from tunewright.execution.handle import Run
 from tunewright.integrations._checkpoints import Checkpoints, save_due
 from tunewright.integrations._library import (
-    from_all_ranks,
     handle,
     library,
     listen,
@@ -59,9 +57,8 @@ class Tracks:
         listen(self.run)
 
     def store_init_configuration(self, values: dict[str, Any]) -> None:
-        """Report the configuration as the values that the program uses, those of all ranks."""
-        if not self.run.alone:
-            self.run.applied(from_all_ranks(plain_values(values)))
+        """Report the configuration as the values that the program uses; Accelerate asks rank 0."""
+        self.run.applied(values)
 
     def log(self, values: dict[str, Any], step: int | None = None, **more: Any) -> None:
         """Log numbers at the number of updates; rank 0 reports."""
@@ -73,6 +70,7 @@ class Tracks:
 
     def resume(self, accelerator: Any) -> int:
         """Load the state of an earlier attempt; returns how many updates it has had."""
+        listen(self.run)  # `start` is called on rank 0 alone
         found = self._checkpoints.latest
         if found is None:
             return 0

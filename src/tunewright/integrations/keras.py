@@ -4,7 +4,7 @@
     model.fit(x, y, epochs=epochs, validation_data=(xv, yv), callbacks=[report])
 
 Steps are updates of the optimizer (`optimizer.iterations`), not epochs. A resumed `fit` loads the
-weights and the optimizer's state and continues with the same epoch. Without a trial it does nothing.
+weights and the optimizer's state and continues in the same epoch. Without a trial it does nothing.
 """
 
 from __future__ import annotations
