@@ -160,6 +160,9 @@ SENTENCES: dict[str, Template] = {
     "applied.not_a_mapping": (
         "run.applied() expects names and values, got {value!r}: run.applied(lr=0.1)."
     ),
+    "hydra.no_sweep": (
+        "Nothing is swept by {arguments:list}: give a range, such as lr=log(1e-4,1)."
+    ),
     "integration.missing": (
         "{package} is not installed: pip install {package}, or the extra integrations."
     ),
