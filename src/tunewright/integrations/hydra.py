@@ -48,7 +48,7 @@ class Options:
 
 
 def sweeper() -> type:
-    """The class that Hydra looks for; makes `hydra/sweeper=tunewright` and `log(low,high)` known."""
+    """The class that Hydra looks for; also adds `hydra/sweeper=tunewright` and `log(low,high)`."""
     store = library("hydra.core.config_store", "hydra-core").ConfigStore.instance()
     store.store(group="hydra/sweeper", name="tunewright", node=Options, provider="tunewright")
     _teach_log(library("hydra.core.override_parser.overrides_parser", "hydra-core"))
