@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.integrations.troubled import STEPS, check_resumed, needs, trained
 
-import tunewright as tw
+from tunewright.store.trial import Trial
 
 pytestmark = needs("lightning")
 PROGRAM = """
@@ -53,7 +53,7 @@ trainer.fit(Line(run.configuration["lr"]), loader, loader, ckpt_path=report.chec
 """
 
 
-def check_curves(trial: tw.Trial) -> None:
+def check_curves(trial: Trial) -> None:
     for name in ("train_loss", "grad_norm"):
         assert trial.curves[name].steps.tolist() == list(range(1, STEPS + 1)), name
     assert trial.curves["valid_error"].steps.tolist() == [5, 10, 15, 20], "no sanity check"

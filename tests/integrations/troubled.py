@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import tunewright as tw
+from tunewright.store.trial import Trial
 
 # What happens to the program, once each; rank 0 kills `victim`, or asks for a stop and waits.
 TROUBLE = """
@@ -57,7 +58,7 @@ def round_of(**fixed: float) -> tw.Round:
 
 def trained(
     place: Path, program: str, launcher: str = "", metric: str = "valid_error", calls: int = 2
-) -> tw.Trial:
+) -> Trial:
     """Run the program as a command until its round is finished; the second call resumes."""
     file = place / "train.py"
     file.write_text(TROUBLE + program)
@@ -80,7 +81,7 @@ def trained(
     return trial
 
 
-def check_resumed(place: Path, trial: tw.Trial, ranks: int) -> None:
+def check_resumed(place: Path, trial: Trial, ranks: int) -> None:
     """Killed once, stopped once, and one whole curve; every rank trained the same steps."""
     assert trial.attempts == 3
     journals = [(place / f"journal{rank}").read_text().split() for rank in range(ranks)]
