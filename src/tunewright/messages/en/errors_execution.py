@@ -167,8 +167,8 @@ SENTENCES: dict[str, Template] = {
         "{package} is not installed: pip install {package}, or the extra integrations."
     ),
     "run.bad_environment": (
-        "The variable {name} of the environment does not describe a trial ({error}): leave it as "
-        "tunewright sets it, or unset it to run the program alone."
+        "The variable {name} of the environment does not describe a trial ({error}): do not "
+        "change it, or unset it to run the program alone."
     ),
     "run.resumed_at_too_late": (
         "run.resumed_at({step}) came after the first step: say it before run.steps() and run.log()."
