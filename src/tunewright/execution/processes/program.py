@@ -170,7 +170,7 @@ def _read(pipe: IO[bytes]) -> bytes:
 
 def _take(lines: list[bytes], run: Run, reader: LineReader) -> None:
     """Measurements go to the run, all lines but JSON ones to the log."""
-    others = []
+    others: list[bytes] = []
     try:
         for line in lines:
             found = measurement(line)
