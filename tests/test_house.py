@@ -49,7 +49,7 @@ ORDER = (
         "trials",
     ),
     *("checks", "advice", "launches", "pipeline", "probes", "campaigns", "importers", "project"),
-    *("protocols", "types"),
+    *("integrations", "protocols", "types"),
     *("present", "ui", "cli", "testing", "demo", "__main__"),
 )
 # Beyond the order: analysis never starts training, and the pipeline is usable without the rest.

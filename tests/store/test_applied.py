@@ -39,7 +39,7 @@ def silent(run: Run, lr: float) -> None:
 
 
 def applied_by(train: Any, place: Path, executor: Any = None) -> list[Mapping[str, Any] | None]:
-    store, ran_by = str(place / "tuning.db"), executor or tw.Inline()
+    store, ran_by = str(place / "tuning.db"), executor or tw.executors.Inline()
     workload = Workload(train, tw.minimize("valid_error"), store=store, executor=ran_by)
     results = tw.run(ROUND, workload, progress="off")
     return [trial.applied for trial in results.trials]

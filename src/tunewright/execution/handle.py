@@ -89,6 +89,7 @@ class Run:
         self.devices = devices
         self.attempt = assignment.attempt
         self._trial = assignment.trial
+        self._given = (assignment, objective, meaning)
         self._tell = tell
         self._speaks = rank() == 0
         self._best = BestSaved(objective)
@@ -148,6 +149,11 @@ class Run:
             return self._max_train_steps()
         except Exception:  # a number of steps that is none is refused where it is used
             return None
+
+    @property
+    def alone(self) -> bool:
+        """Whether no trial is behind it: `tw.current_run()` of a program that runs alone."""
+        return False
 
     @property
     def start_step(self) -> int:
@@ -340,6 +346,19 @@ class Run:
         if self._speaks:
             where = f"{socket.gethostname()} pid {os.getpid()}"
             self._tell(Began(self._trial, self.attempt, self._start, where, self.devices))
+
+    @property
+    def given(self) -> tuple[Assignment, Objective, Meaning]:
+        """What it was made from: a command's program makes a handle of the same."""
+        return self._given
+
+    def saves_itself(self) -> None:
+        """A command's program saves; after a stop request it has the whole grace period for it."""
+        self._stop.saves = True
+
+    def relay_saved(self, step: int, path: str, sha256: str) -> None:
+        """Report a snapshot that the program of a command has written."""
+        self._tell(Saved(self._trial, self.attempt, step, path, sha256))
 
     def ask_stop(self) -> None:
         """Make `save_due` true and end the trial once it has saved; callable from any thread."""

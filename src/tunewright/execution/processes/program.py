@@ -19,6 +19,7 @@ from typing import IO, Any
 
 from tunewright.errors import Infeasible, WorkloadError
 from tunewright.execution.command import CONFIG, CONFIG_FILE, Command, Fact, as_config
+from tunewright.execution.current_run import VARIABLE, described
 from tunewright.execution.executors.executor import Outcome
 from tunewright.execution.handle import Run
 from tunewright.execution.line_patterns import LineReader
@@ -29,7 +30,13 @@ from tunewright.messages import Message
 LOOK_S = 0.2  # how often it is looked at when it prints nothing
 LEAVE_S = 2.0  # time to leave by itself after it said that it is infeasible
 LONGEST_LINE = 2**20  # bytes; a longer line is no measurement
-OURS = ("step", "infeasible", "resumed_at", "applied")  # a JSON object with one of these is for us
+OURS = (
+    "step",
+    "infeasible",
+    "resumed_at",
+    "applied",
+    "saved",
+)  # a JSON object with one of these is for us
 
 
 class Finished(Exception):
@@ -54,9 +61,11 @@ def run_program(command: Command, run: Run) -> None:
         "PYTHONUNBUFFERED": "1",  # measurements of Python programs should come at once
         **os.environ,
         **{f"TUNEWRIGHT_{name.upper()}": str(fact) for name, fact in facts.items()},
+        VARIABLE: described(*run.given, run.devices),
         process_tree.MARK: mark,
     }
     kills = OomKills()
+    run.saves_itself()
     try:
         process = subprocess.Popen(
             words,
@@ -161,10 +170,12 @@ def _read(pipe: IO[bytes]) -> bytes:
 
 def _take(lines: list[bytes], run: Run, reader: LineReader) -> None:
     """Measurements go to the run, all lines but JSON ones to the log."""
-    others = []
+    others: list[bytes] = []
     try:
         for line in lines:
             found = measurement(line)
+            if found is not None and others and not others[-1].strip():
+                others.pop()  # the line end that `current_run` prints before its lines
             if found is None:
                 others.append(line)
                 if reader and (said := reader.read(line.decode("utf-8", "replace"))) is not None:
@@ -175,12 +186,23 @@ def _take(lines: list[bytes], run: Run, reader: LineReader) -> None:
                 run.resumed_at(_whole(found["resumed_at"]))
             elif "step" in found:
                 run.log(_whole(found.pop("step")), found)
-            elif isinstance(found["applied"], dict):
+            elif isinstance(found.get("applied"), dict):
                 run.applied(found["applied"])
-            else:
+            elif not _relayed_saved(found.get("saved"), run):
                 others.append(line)
     finally:
         _print(b"".join(others))
+
+
+def _relayed_saved(about: Any, run: Run) -> bool:
+    """Pass on that the program saved a snapshot, if the line says so as `current_run` does."""
+    if not isinstance(about, dict):
+        return False
+    step, path, checksum = (about.get(name) for name in ("step", "path", "sha256"))
+    if type(step) is not int or not isinstance(path, str) or not isinstance(checksum, str):
+        return False
+    run.relay_saved(step, path, checksum)
+    return True
 
 
 def _print(data: bytes) -> None:

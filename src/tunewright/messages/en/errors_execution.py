@@ -170,6 +170,16 @@ SENTENCES: dict[str, Template] = {
     "applied.not_a_mapping": (
         "run.applied() expects names and values, got {value!r}: run.applied(lr=0.1)."
     ),
+    "hydra.no_sweep": (
+        "Nothing is swept by {arguments:list}: give a range, such as lr=log(1e-4,1)."
+    ),
+    "integration.missing": (
+        "{package} is not installed: pip install {package}, or the extra integrations."
+    ),
+    "run.bad_environment": (
+        "The variable {name} of the environment does not describe a trial ({error}): do not "
+        "change it, or unset it to run the program alone."
+    ),
     "run.resumed_at_too_late": (
         "run.resumed_at({step}) came after the first step; call it before run.steps(), run.log()."
     ),
