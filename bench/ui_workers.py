@@ -34,8 +34,8 @@ import tunewright as tw
 from tunewright.store.store import Store
 
 SPAWN = multiprocessing.get_context("spawn")
-TRIALS, POINTS, WATCHERS = 30_000, 50, 3
-WORK_S = 0.1  # a trial trains a little: workers that only write measure the lock
+TRIALS, POINTS, WATCHERS = 4000, 50, 3
+WORK_S = 1.0  # of training for each trial: workers that only write measure the lock
 SETTLES_S = 1.0  # at the begin of a period, not counted
 
 

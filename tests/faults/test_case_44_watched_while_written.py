@@ -6,7 +6,6 @@ import json
 import multiprocessing
 import threading
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest

@@ -1,4 +1,4 @@
-"""A round that many workers write while pages watch it; case 44 and bench/ui_workers.py share it."""
+"""A round that many workers write while pages watch; case 44 and bench/ui_workers.py share it."""
 
 from __future__ import annotations
 

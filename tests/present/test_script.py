@@ -49,7 +49,7 @@ def test_a_minified_module() -> None:
 
 
 def test_size() -> None:
-    """The script is small next to a report's pictures; half of the dashboard's budget for a round."""
+    """Half of the dashboard's budget for a round, next to a report's pictures."""
     assert len(script().encode()) + len(style().encode()) < 250_000
 
 

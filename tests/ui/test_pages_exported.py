@@ -70,7 +70,7 @@ def test_every_page_of_a_hosted_site(look: Look, host: Host, filled: str) -> Non
 
 
 def test_opened_as_a_file_it_explains_itself(look: Look, folder: Path) -> None:
-    """Chromium loads no module and no data from files: the page gives the command that serves it."""
+    """Chromium loads no module from a file: the page gives the command that serves it."""
     own = look(Host((folder / "index.html").as_uri(), None))
     page = own.open("/")
     page.locator("#opened code", has_text="python -m http.server").wait_for()

@@ -1,4 +1,4 @@
-"""A report opened from disk in Chromium: its figures answer, print has pictures, no script is needed."""
+"""A report opened from disk in Chromium: figures answer, paper has pictures, no script needed."""
 
 from __future__ import annotations
 
