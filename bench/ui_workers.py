@@ -95,7 +95,7 @@ def report(workers: int, count: int, seconds: float) -> list[str]:
         f"{len(told):,} trials of {POINTS} points, {WORK_S} s of training each; {os.cpu_count()} "
         f"cores, load {os.getloadavg()[0]:.1f}. No worker failed and no trial was lost.",
         "",
-        "| period | watched | trials per s | ms in the store per trial | of it processor | p95 ms |",
+        "| period | watched | trials per s | ms in the store per trial | its processor | p95 ms |",
         "|---|---|---|---|---|---|",
     ]
     rows: dict[bool, list[Sequence[float]]] = {False: [], True: []}

@@ -58,7 +58,7 @@ export function Overlay({ curves, name, bare = false }) {
   const named = curves.map((c, i) => ({ ...c, i })).filter((c) => curves.findIndex((other) => other.label === c.label) === c.i);
   const drawing = html`<div ref=${place}><div class="space low" ref=${canvas} role="img"
     aria-label=${`${name}: ${curves.map((c) => c.label).join(", ")}`}></div></div>
-    <ul class="legend">${named.map((c) => html`<li><i class=${c.dash ? "dash" : ""} style=${{ background: colour(dark, c.ink) }}></i>${c.label}
+    <ul class="legend">${named.map((c) => html`<li><i class=${c.dash ? "dash" : ""} style=${{ background: colour(dark, c.ink), color: colour(dark, c.ink) }}></i>${c.label}
         <output title=${under?.values[c.i] ?? ""}>${under ? number(under.values[c.i]) : ""}</output></li>`)}
       <li class="at">${word("step")} <output>${under ? under.step : "–"}</output></li></ul>`;
   return bare ? drawing : html`<figure class="panel"><figcaption>${name}</figcaption>${drawing}</figure>`;
