@@ -20,6 +20,7 @@ from tunewright.present import html
 from tunewright.present.answer import Answer, answer
 from tunewright.present.campaign_report import campaign_head, lead_text, whole
 from tunewright.present.chapters import Chapter, chapters
+from tunewright.present.live_figures import packed
 from tunewright.present.terminal.report_page import print_report
 from tunewright.present.tiles import campaign_tiles, tiles
 from tunewright.present.trial_rows import trial_rows
@@ -57,7 +58,8 @@ class Report:
         """The whole report as one page that needs nothing else."""
         own = self.campaign
         title = own.name if own is not None else self.results.round.name
-        return html.page(self._body, f"{title}: {self.results.round.goal}")
+        figures = packed(self.results, self.chapters)
+        return html.page(self._body, f"{title}: {self.results.round.goal}", figures)
 
     @property
     def text(self) -> str:

@@ -10,11 +10,10 @@ import numpy as np
 from tunewright.campaigns.campaign import read_campaign
 from tunewright.campaigns.definition import read_definition
 from tunewright.campaigns.plan import next_step
-from tunewright.design.conditions import in_words
 from tunewright.errors import NotFound
 from tunewright.launches import lineage
 from tunewright.present.command_facts import of_campaign
-from tunewright.present.figures.ticks import ticks
+from tunewright.present.live_figures import axis_of
 from tunewright.present.plain import plain
 from tunewright.probes.probe import message_of
 from tunewright.store import overview
@@ -134,16 +133,7 @@ def _axes(columns: Overview) -> Iterable[dict[str, Any]]:
     """Searched hyperparameters with their scale, in the order of `columns.columns`."""
     spaces = {h.column: h for study in columns.record.round.studies for h in study.space}
     for column in columns.columns:
-        own = spaces[column]
-        yield {
-            "column": column,
-            "name": own.name,
-            "condition": in_words(own.when),
-            "range": str(own.range),
-            "data": own.range.to_data(),
-            "choice": own.range.choices is not None,
-            "ticks": [{"at": tick.position, "label": tick.label} for tick in ticks(own.range)],
-        }
+        yield axis_of(spaces[column])
 
 
 def rows(store: Store, name: str, numbers: Sequence[int]) -> list[dict[str, Any]]:

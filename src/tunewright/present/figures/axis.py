@@ -7,7 +7,7 @@ whether the good region was sampled (playbook, "Identifying bad search space bou
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -63,6 +63,7 @@ class Panel:
     values: npt.NDArray[np.float64]  # the objective; nan for an infeasible or pruned trial
     pruned: npt.NDArray[np.bool_]  # which rows were stopped early for not being promising
     outside: int = 0  # trials added by hand whose value is not in the range
+    name: str = ""  # of the hyperparameter, where the column names its branch too
 
     @property
     def infeasible(self) -> npt.NDArray[np.bool_]:
@@ -150,7 +151,8 @@ def _panels(results: Results, trials: Sequence[Trial]) -> Iterator[Panel]:
     for column, h in dimensions.items():
         active = [(t, unit[column]) for t, unit in positions if column in unit]
         outside = sum(not unit for t, unit in positions if h.name in t.configuration)
-        yield _panel(column, h.range, in_words(h.when), active, outside)
+        panel = _panel(column, h.range, in_words(h.when), active, outside)
+        yield replace(panel, name=h.name)
 
 
 def _panel(
