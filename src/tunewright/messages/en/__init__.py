@@ -45,6 +45,7 @@ from tunewright.messages.en import (
     reasons,
     report,
     rounds,
+    scan,
     ui,
 )
 
@@ -53,6 +54,7 @@ SENTENCES: Mapping[str, Template] = {
     **judging.SENTENCES,
     **progress.SENTENCES,
     **project.SENTENCES,
+    **scan.SENTENCES,
     **reasons.SENTENCES,
     **findings_space.SENTENCES,
     **findings_curves.SENTENCES,
