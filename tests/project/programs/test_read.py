@@ -29,7 +29,7 @@ def codes(found: Read) -> set[str]:
     return {note.code for note in found.notes}
 
 
-ARGPARSE = '''
+ARGPARSE = """
 import argparse
 ROOT = "data"
 RATES = [0.1, 0.2]
@@ -57,7 +57,7 @@ def get(parser=None):
     return parser
 if __name__ == "__main__":
     known, rest = get().parse_known_args()
-'''
+"""
 
 
 def test_argparse_with_what_real_programs_do(tmp_path: Path) -> None:
@@ -87,9 +87,13 @@ def test_the_parser_of_an_imported_file_counts_and_its_own_program_does_not(tmp_
         "if __name__ == '__main__':\n    p = argparse.ArgumentParser()\n"
         "    p.add_argument('--shards', type=int)\n"
     )
-    found = read(tmp_path, "from options import get_parser\nget_parser().parse_args()", options_py=other)
+    found = read(
+        tmp_path, "from options import get_parser\nget_parser().parse_args()", options_py=other
+    )
     assert list(by_name(found)) == ["lr"] and found.files == ("train.py", "options.py")
-    more = "import argparse, options\nparser = argparse.ArgumentParser()\nparser.add_argument('--wd')"
+    more = (
+        "import argparse, options\nparser = argparse.ArgumentParser()\nparser.add_argument('--wd')"
+    )
     assert list(by_name(read(tmp_path, more))) == ["wd"], "another file's options are its own"
 
 
@@ -106,7 +110,7 @@ def test_of_subcommands_the_one_that_trains_is_read(tmp_path: Path) -> None:
 
 
 def test_click(tmp_path: Path) -> None:
-    text = '''
+    text = """
 import click
 @click.command()
 @click.option("--lr", "learning_rate", type=float, default=1e-3, help="the rate")
@@ -116,7 +120,7 @@ import click
 @click.option("--depth", type=click.IntRange(1, 9), default=3)
 @click.argument("data")
 def main(learning_rate, shuffle, amp, opt, depth, data): ...
-'''
+"""
     found = read(tmp_path, text)
     own = by_name(found)
     assert found.style == "click"
@@ -127,7 +131,7 @@ def main(learning_rate, shuffle, amp, opt, depth, data): ...
 
 
 def test_typer(tmp_path: Path) -> None:
-    text = '''
+    text = """
 import typer
 from typing import Annotated, Optional
 app = typer.Typer()
@@ -143,7 +147,7 @@ def train(
 @app.command()
 def export(format: str = "onnx"): ...
 app()
-'''
+"""
     found = read(tmp_path, text)
     own = by_name(found)
     assert found.style == "typer" and "format" not in own
@@ -155,7 +159,7 @@ app()
 
 
 def test_dataclasses_of_a_parser_nested_and_inherited(tmp_path: Path) -> None:
-    text = '''
+    text = """
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, Optional
 from transformers import HfArgumentParser
@@ -171,7 +175,7 @@ class Model(Base):
     layers: "Optional[int]" = None
     sizes: list[int] = field(default_factory=list)
 parser = HfArgumentParser((Model,))
-'''
+"""
     found = read(tmp_path, text)
     own = by_name(found)
     assert found.style == "dataclass" and "kind" not in own
@@ -204,7 +208,7 @@ def test_a_library_that_is_not_installed_is_a_note(tmp_path: Path) -> None:
         "@dataclass\nclass Own:\n    seed: int = 1\nTrlParser((Own, SFTConfig))"
     )
     found = read(tmp_path, text)
-    assert list(by_name(found))[0] == "seed"
+    assert next(iter(by_name(found))) == "seed"
     missing = importlib.util.find_spec("trl") is None
     assert ("scan.library_missing" in codes(found)) == missing
 
@@ -238,12 +242,15 @@ def test_absl_flags_and_a_configuration_file(tmp_path: Path) -> None:
     own = by_name(found)
     assert found.style == "absl" and own["lr"].default == 1.0
     assert own["remat"].off_option == "--noremat"
-    assert (own["config.momentum"].option, own["config.momentum"].default) == ("--config.momentum", 0.9)
+    assert (own["config.momentum"].option, own["config.momentum"].default) == (
+        "--config.momentum",
+        0.9,
+    )
     assert own["config"].default == "configs/default.py"
 
 
 def test_a_lightning_command_line_and_a_function(tmp_path: Path) -> None:
-    text = '''
+    text = """
 import lightning as L
 from lightning.pytorch.cli import LightningCLI
 class Net(L.LightningModule):
@@ -252,7 +259,7 @@ class Data(L.LightningDataModule):
     def __init__(self, batch_size: int = 8): super().__init__()
 if __name__ == "__main__":
     LightningCLI(Net, Data)
-'''
+"""
     found = read(tmp_path, text)
     own = by_name(found)
     assert (found.style, found.words) == ("lightning", ("fit",))
