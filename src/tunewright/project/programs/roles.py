@@ -164,12 +164,11 @@ def _plumbing(one: Declared, words: set[str]) -> str:
     """Why an option is no hyperparameter; empty if it may be one."""
     if words & _WORDS["path"] and not (one.kind in ("float", "int") and words & {"out", "path"}):
         return "path"
+    if usual_meaning(one.name) or regularises(one.name):
+        return ""  # `per_device_train_batch_size` is about the batch, not the device
     if words & _WORDS["machine"]:
         return "machine"
-    if words & _WORDS["logging"]:
-        known = usual_meaning(one.name) or regularises(one.name)
-        return "" if known else "logging"
-    return ""
+    return "logging" if words & _WORDS["logging"] else ""
 
 
 def _seed(options: Iterable[Declared]) -> str:
