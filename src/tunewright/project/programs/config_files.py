@@ -48,11 +48,15 @@ def _hydra_main(source: Source) -> Iterator[tuple[str | None, str | None]]:
             if isinstance(decorator, ast.Call) and dotted(decorator.func) == "hydra.main":
                 given = {one.arg: one.value for one in decorator.keywords}
                 places = [
-                    value_of(given.get(key) or (decorator.args[at : at + 1] or [None])[0])
+                    value_of(given[key] if key in given else _placed(decorator, at))
                     for at, key in enumerate(("config_path", "config_name"))
                 ]
                 folder, name = (one if isinstance(one, str) else None for one in places)
                 yield folder, name
+
+
+def _placed(call: ast.Call, at: int) -> ast.expr | None:
+    return call.args[at] if at < len(call.args) else None
 
 
 def _composed(folder: Path, name: str, notes: list[Message], depth: int = 0) -> dict[str, Any]:

@@ -86,7 +86,7 @@ def read_source(path: Path) -> Source | Message:
     try:
         tree = ast.parse(text)
     except SyntaxError as error:
-        facts = {"path": path.name, "line": error.lineno or 0, "error": error.msg}
+        facts: dict[str, Any] = {"path": path.name, "line": error.lineno or 0, "error": error.msg}
         return Message("scan.syntax_error", facts)
     except (RecursionError, MemoryError, ValueError) as error:
         facts = {"path": path.name, "line": 0, "error": type(error).__name__}

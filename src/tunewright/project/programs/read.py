@@ -28,8 +28,18 @@ from tunewright.project.programs.literals import dotted, value_of
 
 MOST_FILES = 40  # of the program's own folder
 Style = Literal[
-    *("argparse", "click", "typer", "fire", "dataclass", "tyro", "lightning", "hydra", "absl"),
-    *("configurator", "constants", "none"),
+    "argparse",
+    "click",
+    "typer",
+    "fire",
+    "dataclass",
+    "tyro",
+    "lightning",
+    "hydra",
+    "absl",
+    "configurator",
+    "constants",
+    "none",
 ]
 _PARSER_NAME = re.compile(r"\.[^.]*(pars|arg|opt)[^.]*$", re.IGNORECASE)
 _PARSERS = ("HfArgumentParser", "H4ArgumentParser", "TrlParser")

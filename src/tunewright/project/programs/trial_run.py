@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tunewright.design.toml_file import toml_value
 from tunewright.errors import Misuse
-from tunewright.execution.command import command
+from tunewright.execution.command import Fact, command
 from tunewright.execution.line_proposals import propose
 from tunewright.execution.processes.program import measurement
 from tunewright.project.programs.files import Template
@@ -51,7 +51,13 @@ def try_program(made: Template, metric: str, folder: Path, try_s: float) -> Tria
         raise Misuse("scan.cannot_try", required=list(made.required))
     own = command(made.text, booleans=made.booleans, defaults=made.defaults)
     with tempfile.TemporaryDirectory(prefix="tunewright-try-") as scratch:
-        facts = {"seed": SEED, "folder": scratch, "start_step": 0, "devices": "", "port": 0}
+        facts: dict[str, Fact] = {
+            "seed": SEED,
+            "folder": scratch,
+            "start_step": 0,
+            "devices": "",
+            "port": 0,
+        }
         words = own.filled(own.default_values, facts)
         began = time.monotonic()
         status, text = _run(words, folder, scratch, try_s)
