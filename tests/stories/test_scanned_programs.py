@@ -7,6 +7,7 @@ import json
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -168,7 +169,7 @@ def one_trial(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     read: str = "",
-) -> tw.Trial:
+) -> Any:
     """The first trial of the round that was written; `read` is what a user adds."""
     monkeypatch.chdir(folder)
     if read:

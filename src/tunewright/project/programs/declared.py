@@ -86,11 +86,11 @@ def read_source(path: Path) -> Source | Message:
     try:
         tree = ast.parse(text)
     except SyntaxError as error:
-        facts: dict[str, Any] = {"path": path.name, "line": error.lineno or 0, "error": error.msg}
-        return Message("scan.syntax_error", facts)
+        where = {"path": path.name, "line": error.lineno or 0}
+        return Message("scan.syntax_error", {**where, "error": error.msg})
     except (RecursionError, MemoryError, ValueError) as error:
-        facts = {"path": path.name, "line": 0, "error": type(error).__name__}
-        return Message("scan.syntax_error", facts)
+        where = {"path": path.name, "line": 0}
+        return Message("scan.syntax_error", {**where, "error": type(error).__name__})
     return Source(path, text, tree, module_constants(tree))
 
 
