@@ -33,6 +33,8 @@ KEYS = (
     "search",
     "eval_every",
 )
+FILE_KEYS = ("file", "step", "step_times")  # of [workload.read]: a file that grows
+READ_KEYS = ("line", *FILE_KEYS)
 NOT_TEXT = (
     *("at", "subject_to", "means", "off", "deterministic", "read"),
     *("booleans", "defaults", "eval_every"),
@@ -45,6 +47,7 @@ class WorkloadFile(TypedDict):
     command: str | None  # a template, as in command("python train.py --lr={learning_rate}")
     function: str | None  # file.py:function or module:function
     read: tuple[str, ...]  # patterns of lines that are measurements, of a command
+    read_file: dict[str, Any]  # file, step and step_times of [workload.read]; empty: no file
     objective: Objective
     store: str  # a path or a URL
     folder: str | None  # where trial folders stand
@@ -83,6 +86,10 @@ def read_workload(path: str | Path) -> WorkloadFile:
             )
     problems += [*option_problems(table), *_of_a_command(table)]
     read = _read(table, problems)
+    part = table.get("read", {})
+    followed = {k: part[k] for k in FILE_KEYS if k in part} if isinstance(part, Mapping) else {}
+    if followed and "file" not in followed:
+        problems.append(Message("read.step_without_file", {"keys": list(followed)}))
     objective = _objective(table, problems)
     for part in ("means", "off", "defaults"):
         table = {**table, part: _plain(table.get(part, {}))}
@@ -97,6 +104,7 @@ def read_workload(path: str | Path) -> WorkloadFile:
         command=table.get("command"),
         function=table.get("function"),
         read=read,
+        read_file=followed,
         objective=objective,
         store=table.get("store", "tuning.db"),
         folder=table.get("folder"),
@@ -136,13 +144,13 @@ def _read(table: Mapping[str, Any], problems: list[Message]) -> tuple[str, ...]:
     if not isinstance(part, Mapping):
         problems.append(Message("read.not_table", {"value": part}))
         return ()
-    problems += [unknown_key(key, ("line",), "read") for key in part if key != "line"]
+    problems += [unknown_key(key, READ_KEYS, "read") for key in part if key not in READ_KEYS]
     lines = part.get("line", [])
     lines = [lines] if isinstance(lines, str) else lines
     if not isinstance(lines, list) or not all(isinstance(one, str) for one in lines):
         problems.append(Message("read.not_text", {"pattern": lines}))
         return ()
-    if lines and "command" not in table:
+    if (lines or "file" in part) and "command" not in table:
         problems.append(Message("read.without_command"))
     return tuple(lines)
 

@@ -21,6 +21,7 @@ from tunewright.errors import Infeasible, WorkloadError
 from tunewright.execution.command import CONFIG, CONFIG_FILE, Command, Fact, as_config
 from tunewright.execution.current_run import VARIABLE, described
 from tunewright.execution.executors.executor import Outcome
+from tunewright.execution.growing_file import FileReader
 from tunewright.execution.handle import Run
 from tunewright.execution.line_patterns import LineReader
 from tunewright.execution.processes import process_tree
@@ -80,7 +81,7 @@ def run_program(command: Command, run: Run) -> None:
         facts = {"program": words[0], "text": error.strerror or str(error)}
         raise Finished("failed", Message("program.not_started", facts)) from None
     try:
-        _listen(process, run, LineReader(command.read))
+        _listen(process, run, LineReader(command.read), _follower(command, run))
     except Infeasible:
         _leave(process)
         raise
@@ -140,7 +141,13 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _listen(process: subprocess.Popen[bytes], run: Run, reader: LineReader) -> None:
+def _follower(command: Command, run: Run) -> FileReader | None:
+    return None if command.file is None else FileReader(command.file, run.folder)
+
+
+def _listen(
+    process: subprocess.Popen[bytes], run: Run, reader: LineReader, file: FileReader | None
+) -> None:
     """Pass measurements and log lines on until the program has ended; stop it when asked."""
     assert process.stdout is not None
     os.set_blocking(process.stdout.fileno(), False)
@@ -152,6 +159,8 @@ def _listen(process: subprocess.Popen[bytes], run: Run, reader: LineReader) -> N
         ready = select.select([process.stdout], [], [], 0 if ended else LOOK_S)[0]
         chunk = _read(process.stdout) if ready else b""
         _take(lines.feed(chunk), run, reader)
+        if file is not None:
+            _follow(file, run)
         if not chunk and (ended or ready):
             break
         if run.stop_asked and not told_to_stop:
@@ -159,6 +168,13 @@ def _listen(process: subprocess.Popen[bytes], run: Run, reader: LineReader) -> N
             process_tree.signal_group(process.pid, signal.SIGTERM)
     _take([lines.rest()], run, reader)
     process.wait()
+    if file is not None:  # what it wrote last
+        _follow(file, run)
+
+
+def _follow(file: FileReader, run: Run) -> None:
+    for found in file.read():
+        run.log(found.step, found.metrics)
 
 
 def _read(pipe: IO[bytes]) -> bytes:

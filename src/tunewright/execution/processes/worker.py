@@ -34,6 +34,7 @@ from tunewright.execution.executors.executor import (
     Noted,
     Saved,
 )
+from tunewright.execution.growing_file import GrowingFile
 from tunewright.execution.handle import Run
 from tunewright.execution.processes import memory, process_tree, surroundings
 from tunewright.execution.processes.attempt import Task, clean, judge, perform
@@ -111,7 +112,12 @@ class Worker:
             train: Any
             if "command" in head:
                 os.chdir(head["folder"])
-                train = Command(head["command"], head["booleans"], read=tuple(head.get("read", ())))
+                train = Command(
+                    head["command"],
+                    head["booleans"],
+                    read=tuple(head.get("read", ())),
+                    file=GrowingFile(**head["file"]) if head.get("file") else None,
+                )
             else:
                 path, folder = tuple(head["path"]), head["folder"]
                 train = receive(Shipment(path, folder, head["module"], head["name"], body))

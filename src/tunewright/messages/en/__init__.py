@@ -47,6 +47,7 @@ from tunewright.messages.en import (
     reasons,
     report,
     rounds,
+    scan,
     ui,
 )
 
@@ -56,6 +57,7 @@ SENTENCES: Mapping[str, Template] = {
     **judging.SENTENCES,
     **progress.SENTENCES,
     **project.SENTENCES,
+    **scan.SENTENCES,
     **reasons.SENTENCES,
     **findings_space.SENTENCES,
     **findings_curves.SENTENCES,
