@@ -45,6 +45,7 @@ from tunewright.messages.en import (
     reasons,
     report,
     rounds,
+    sinks,
     ui,
 )
 
@@ -82,6 +83,7 @@ SENTENCES: Mapping[str, Template] = {
     **errors_store.SENTENCES,
     **errors_testing.SENTENCES,
     **errors_top.SENTENCES,
+    **sinks.SENTENCES,
     **ui.SENTENCES,
 }
 FINDINGS: Mapping[str, Callable[[str, Facts], list[str]]] = {
