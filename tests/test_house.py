@@ -45,7 +45,7 @@ ORDER = (
         "progress",
         "execution",
     ),
-    *("checks", "advice", "launches", "pipeline", "probes", "campaigns", "importers", "project"),
+    *("checks", "advice", "launches", "pipeline", "probes", "campaigns", "importers", "sinks", "project"),
     *("present", "ui", "cli", "testing", "demo", "__main__"),
 )
 # Beyond the order: analysis never starts training, and the pipeline is usable without the rest.
@@ -56,6 +56,7 @@ APART = {
     "checks": {"execution", "search"},
     "advice": {"execution", "search"},
     "pipeline": set(ORDER) - {*LEAVES, "seeds", "snapshot", "protocols", "design"},
+    "sinks": {"search", "advice", "launches", "probes", "campaigns"},
     "importers": {"execution", "search", "checks", "advice", "launches", "probes", "campaigns"},
     "stores": {"stats"},
 }
@@ -83,6 +84,7 @@ AT_THE_TOP = {
     "probes": {"numpy"},
     "campaigns": {"numpy"},
     "pipeline": {"torch", "numpy"},
+    "sinks": {"numpy", "sqlalchemy"},
     "present": {"numpy", "rich"},
     "progress": {"rich"},
     "ui": {"numpy", "starlette", "anyio"},

@@ -17,7 +17,13 @@ from tunewright.campaigns.tune import Ending, tuned
 from tunewright.cli import _where as where
 from tunewright.cli._answer import answer
 from tunewright.cli._errors import FINE, INTERRUPTED, UNFINISHED
-from tunewright.cli._options import JsonOption, StoreOption, WorkersOption, round_named
+from tunewright.cli._options import (
+    JsonOption,
+    SinkOption,
+    StoreOption,
+    WorkersOption,
+    round_named,
+)
 from tunewright.cli._project import ROUNDS, Project, from_here, need_project, plain_name
 from tunewright.cli.evaluate import chosen_measure
 from tunewright.design.round import Round
@@ -104,6 +110,7 @@ def tune(
     on: where.OnOption = "local",
     ray_address: where.AddressOption = None,
     resources: where.ResourcesOption = None,
+    sink: SinkOption = None,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -140,6 +147,7 @@ def tune(
         with_=with_,
         extend=extend,
         extend_to=extend_to,
+        sinks=sink,
     )
     made = write_report(ending, project.folder / (page or f"{called}.html"))
     answer(json, ending_facts(ending, made), lambda: conclude(ending, made), exit_code(ending))

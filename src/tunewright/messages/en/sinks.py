@@ -17,8 +17,18 @@ def _behind(facts: Facts) -> str:
     return f"{lacks} ({facts['error']}). The store has all of them; write them with: {command}"
 
 
+def _synced(facts: Facts) -> str:
+    has = f"{facts['tracker']} has {words.count(facts['written'], 'trial')} in {facts['where']}"
+    if facts["busy"]:
+        return f"{has}; another process writes to it now"
+    if facts["left"]:
+        return f"{has} and lacks {facts['left']} ({facts['error']})"
+    return f"{has} ({facts['error']})" if facts["error"] else has
+
+
 SENTENCES: dict[str, Template] = {
     "sink.behind": _behind,
+    "sink.synced": _synced,
     "sink.not_started": "the process of {tracker} could not be started: {error}",
     "sink.unknown": "{tracker!r} is no tracker. There is: {known:list}.",
     "sink.bad_text": "sink: {field} is a line of printable text, got {value!r}.",
@@ -27,5 +37,7 @@ SENTENCES: dict[str, Template] = {
     ),
     "sink.not_text": "sinks: expected names such as 'mlflow' or Sink(...), got {value!r}.",
     "sink.no_address": "sink {value!r}: an address follows the colon, or leave the colon out.",
+    "sink.not_deleted": "{folder}: the run {run} cannot be deleted to be written anew.",
+    "sink.not_whole": "{folder}: the run {run} was written, but cannot be read back whole.",
     "sink.no_sink": "no sink is named. Name one: --sink mlflow, or sinks = [...] in the workload.",
 }
