@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -166,10 +167,11 @@ def run_campaign(
     with_: str | None = None,
     extend: float | None = None,
     extend_to: int | None = None,
+    sinks: Sequence[str] | None = None,
 ) -> Ending:
     """Run a campaign of a project with its steps shown."""
     with project.entered():
-        workload = project.workload(store, executor)
+        workload = project.workload(store, executor, sinks=sinks)
         tests = with_ is not None or project.settings["test"] is not None
         test = chosen_measure(project, with_, "test") if tests else None
         return tuned(
