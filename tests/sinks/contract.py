@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import tunewright as tw
+from tests.faults.small_disk import fill
 from tunewright.design.sink import Sink
 from tunewright.execution.sink_processes import PROGRAM, SETTINGS, Settings
 from tunewright.sinks import Synced, sync
@@ -143,7 +144,8 @@ def check_killed(
         if state is not None and delay != delays[-1]:
             state.unlink()  # the next one has to find out by itself what is there
     assert killed
-    assert one(sync(store, ROUND, sink)).whole
+    answer = one(sync(store, ROUND, sink))
+    assert (answer.left, answer.error) == (0, "")
     check_equal(read(Path(sink.where)), store, single)
 
 
@@ -183,13 +185,7 @@ def check_full(sink: Sink, read: Reader, folder: Path, disk: Path, single: bool 
     """A tracker on a full disk costs nothing, and is caught up once there is room."""
     store = recorded(folder)
     filling = disk / "filling"
-    with open(filling, "wb") as file:
-        try:
-            while True:
-                file.write(bytes(4096))
-                file.flush()
-        except OSError:
-            pass
+    fill(filling)
     answer = one(sync(store, ROUND, sink))
     assert answer.left == 5 and answer.error
     filling.unlink()

@@ -118,6 +118,15 @@ def test_points_that_a_later_attempt_replaced(folder: Path) -> None:
     assert only(folder) == ("completed", [(1, 0.5), (2, 0.3), (3, 0.2)])
 
 
+@pytest.mark.parametrize("torn", ["params/learning_rate", "metrics/loss", "tags/tunewright.key"])
+def test_a_run_that_a_killed_process_left_torn(folder: Path, torn: str) -> None:
+    quiet(lambda: open_tracker(Sink("mlflow", str(folder))).put(made([0.5])))
+    (path,) = folder.glob(f"*/*/{torn}")
+    path.write_text("")
+    quiet(lambda: open_tracker(Sink("mlflow", str(folder))).put(made([0.5, 0.25], "completed")))
+    assert only(folder) == ("completed", [(1, 0.5), (2, 0.25)])
+
+
 def test_a_database_keeps_infinity_and_nan(tmp_path: Path) -> None:
     where = f"sqlite:///{tmp_path / 'mlflow.db'}"
     values = [0.5, float("nan"), float("inf")]

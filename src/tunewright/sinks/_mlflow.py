@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tunewright.design.sink import Sink
+from tunewright.importers._mlflow import flat_yaml
 from tunewright.sinks._trial_run import PREFIX, Tracker, TrialRun, first_points, same_points
 from tunewright.store.curves import Curve
 
@@ -46,7 +49,8 @@ def open_tracker(sink: Sink) -> Tracker:
         os.makedirs(sink.where, exist_ok=True)
     from mlflow.tracking import MlflowClient
 
-    return _MLflow(MlflowClient(tracking_uri=sink.where), sink.project)
+    folder = None if "://" in sink.where else Path(sink.where)
+    return _MLflow(MlflowClient(tracking_uri=sink.where), sink.project, folder)
 
 
 @dataclass
@@ -61,8 +65,9 @@ class _Sent:
 
 
 class _MLflow:
-    def __init__(self, client: Any, project: str) -> None:
+    def __init__(self, client: Any, project: str, folder: Path | None) -> None:
         self._client = client
+        self._folder = folder
         self._project = project
         self._experiments: dict[str, str] = {}
         self._sent: dict[str, _Sent] = {}  # by the key of the run
@@ -109,6 +114,8 @@ class _MLflow:
         those that are too many are deleted.
         """
         experiment = self._experiment(run.round)
+        if self._folder is not None:
+            _drop_torn(self._folder / experiment, run.name, self._client)
         name = run.name.replace("'", "\\'")
         runs = [
             own
@@ -170,6 +177,23 @@ class _MLflow:
             tags = [RunTag(name, value) for name, value in changed.items()]
             self._client.log_batch(sent.identity, tags=tags)
         sent.tags = {**sent.tags, **changed}
+
+
+def _drop_torn(experiment: Path, name: str, client: Any) -> None:
+    """Remove the folder of this run that a killed process left torn: MLflow cannot read it.
+
+    Its file store writes a run as many small files, and one without its content makes every search
+    in the experiment fail. Runs of other names are left alone.
+    """
+    for meta in experiment.glob("*/meta.yaml"):
+        if flat_yaml(meta.read_text(encoding="utf-8")).get("run_name") != name:
+            continue
+        try:
+            found = client.get_run(meta.parent.name)
+            for metric in found.data.metrics:
+                client.get_metric_history(meta.parent.name, metric)
+        except Exception:  # whatever it cannot read
+            shutil.rmtree(meta.parent)
 
 
 def _tags(run: TrialRun) -> list[tuple[str, Any]]:
