@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import tunewright as tw
 from tests.faults.small_disk import fill
+
+import tunewright as tw
 from tunewright.design.sink import Sink
 from tunewright.execution.sink_processes import PROGRAM, SETTINGS, Settings
 from tunewright.sinks import Synced, sync

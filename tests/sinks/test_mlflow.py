@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from tests.faults.small_disk import small_disk
 from tests.sinks import contract
 from tests.sinks.contract import Found, quiet
+
 from tunewright.design.sink import Sink
 from tunewright.sinks import sync
 from tunewright.sinks._mlflow import STATES, open_tracker
@@ -77,7 +77,9 @@ def test_a_server_that_never_answers(tmp_path: Path, monkeypatch: pytest.MonkeyP
     with socket.create_server(("127.0.0.1", 0)) as server:
         held = []
         threading.Thread(target=lambda: held.append(server.accept()), daemon=True).start()
-        (answer,) = sync(store, contract.ROUND, f"mlflow:http://127.0.0.1:{server.getsockname()[1]}")
+        (answer,) = sync(
+            store, contract.ROUND, f"mlflow:http://127.0.0.1:{server.getsockname()[1]}"
+        )
     assert answer.left and "TimeoutError" in answer.error
 
 

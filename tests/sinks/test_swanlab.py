@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 import yaml
-
 from tests.faults.small_disk import small_disk
 from tests.sinks import contract
 from tests.sinks.contract import Found, quiet
+
 from tunewright.design.sink import Sink
 
 pytest.importorskip("swanlab")

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-import tunewright as tw
 from tests.faults.small_disk import small_disk
 from tests.sinks import contract
 from tests.sinks.contract import Found, quiet
 from tests.sinks.test_mlflow import made
+
+import tunewright as tw
 from tunewright.design.sink import Sink
 from tunewright.sinks._tensorboard import open_tracker
 

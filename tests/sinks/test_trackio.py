@@ -9,10 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from tests.faults.small_disk import small_disk
 from tests.sinks import contract
 from tests.sinks.contract import Found
+
 from tunewright.design.sink import Sink
 
 pytest.importorskip("trackio")

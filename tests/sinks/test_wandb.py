@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
-import tunewright as tw
 from tests.faults.small_disk import small_disk
 from tests.sinks import contract
 from tests.sinks.contract import Found
+
+import tunewright as tw
 from tunewright.design.sink import Sink
 from tunewright.importers.wandb_file import _updates, fields, inside, read_run, records
 

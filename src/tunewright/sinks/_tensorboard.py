@@ -32,7 +32,9 @@ def open_tracker(sink: Sink) -> Tracker:
 class _TensorBoard:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._open: dict[str, tuple[Any, TrialRun]] = {}  # writers of running trials, what they have
+        self._open: dict[
+            str, tuple[Any, TrialRun]
+        ] = {}  # writers of running trials, what they have
 
     def put(self, run: TrialRun) -> None:
         """Append what is new, or write the folder anew."""
@@ -181,4 +183,3 @@ def plain(name: str) -> str:
     """
     made = re.sub(r"[/\\\0:]", "_", name)
     return made if made.strip(". ") else "_"
-
