@@ -106,13 +106,22 @@ def one(answers: tuple[Synced, ...]) -> Synced:
     return found
 
 
+def caught_up(store: str, sink: Sink) -> None:
+    """Sync until the tracker has everything: on a busy machine its own start may time out."""
+    for _ in range(3):
+        answer = one(sync(store, ROUND, sink))
+        if answer.whole:
+            return
+    assert (answer.left, answer.error) == (0, "")
+
+
 def check_sink(sink: Sink, read: Reader, folder: Path, single: bool = False) -> None:
     """Write a round, read it back; write it again, with and without the sink's own file."""
     store = recorded(folder)
     where = Path(sink.where)
-    assert one(sync(store, ROUND, sink)).whole
+    caught_up(store, sink)
     check_equal(read(where), store, single)
-    assert one(sync(store, ROUND, sink)).whole
+    caught_up(store, sink)
     for path in folder.rglob("sinks/*.json"):
         path.unlink()  # what was written is forgotten: the tracker itself is asked
     answer = one(sync(store, ROUND, sink))
@@ -145,8 +154,7 @@ def check_killed(
         if state is not None and delay != delays[-1]:
             state.unlink()  # the next one has to find out by itself what is there
     assert killed
-    answer = one(sync(store, ROUND, sink))
-    assert (answer.left, answer.error) == (0, "")
+    caught_up(store, sink)
     check_equal(read(Path(sink.where)), store, single)
 
 
@@ -178,7 +186,7 @@ def check_unreachable(sink: Sink, read: Reader, folder: Path, single: bool = Fal
     answer = one(sync(store, ROUND, sink))
     assert (answer.written, answer.left) == (0, 5) and answer.error
     blocked.unlink()
-    assert one(sync(store, ROUND, sink)).whole
+    caught_up(store, sink)
     check_equal(read(blocked), store, single)
 
 
@@ -190,7 +198,7 @@ def check_full(sink: Sink, read: Reader, folder: Path, disk: Path, single: bool 
     answer = one(sync(store, ROUND, sink))
     assert answer.left == 5 and answer.error
     filling.unlink()
-    assert one(sync(store, ROUND, sink)).whole
+    caught_up(store, sink)
     check_equal(read(Path(sink.where)), store, single)
 
 

@@ -1,4 +1,4 @@
-"""MLflow: a real folder and a real database, read back by MLflow's own client; servers that fail."""
+"""MLflow: a real folder and database, read back by MLflow's own client; servers that fail."""
 
 from __future__ import annotations
 

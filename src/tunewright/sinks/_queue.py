@@ -122,7 +122,7 @@ class Queue:
         return ""
 
     def _due(self, record: RoundRecord, written: Written, digest: str) -> dict[int, str]:
-        """The trials to write, with their marks; without a digest, verdicts are left as they are."""
+        """The trials to write, with their marks; without a digest, verdicts stay as they are."""
         found: dict[int, str] = {}
         for key, mark in marks(self.store, record).items():
             before, _, verdicts = written.done.get(str(key), "").partition("|")

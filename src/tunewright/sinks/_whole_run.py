@@ -1,4 +1,4 @@
-"""Trackers whose files cannot be added to afterwards: a run is written whole, then moved into place.
+"""Trackers whose files cannot be added to: a run is written whole, then moved into place.
 
 The run is made in a folder of its own beside the others and renamed when it is complete, so that a
 process that is killed leaves no half of a run, and a run that is written again takes the place of
