@@ -8,6 +8,7 @@ from typing import Any, TypedDict
 
 from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
+from tunewright.design.sink import sinks_from
 from tunewright.design.toml_file import read_toml, unknown_key
 from tunewright.errors import DesignError
 from tunewright.messages import Message
@@ -32,12 +33,13 @@ KEYS = (
     "defaults",
     "search",
     "eval_every",
+    "sinks",
 )
 FILE_KEYS = ("file", "step", "step_times")  # of [workload.read]: a file that grows
 READ_KEYS = ("line", *FILE_KEYS)
 NOT_TEXT = (
     *("at", "subject_to", "means", "off", "deterministic", "read"),
-    *("booleans", "defaults", "eval_every"),
+    *("booleans", "defaults", "eval_every", "sinks"),
 )
 
 
@@ -60,6 +62,7 @@ class WorkloadFile(TypedDict):
     defaults: dict[str, Any]  # of the command's fields
     search: str | None  # halton, bayesian or auto, for rounds that name none
     eval_every: int | None  # steps between evaluations
+    sinks: tuple[str, ...]  # trackers that receive a copy of every trial: "mlflow"
 
 
 def read_workload(path: str | Path) -> WorkloadFile:
@@ -90,6 +93,7 @@ def read_workload(path: str | Path) -> WorkloadFile:
     followed = {k: part[k] for k in FILE_KEYS if k in part} if isinstance(part, Mapping) else {}
     if followed and "file" not in followed:
         problems.append(Message("read.step_without_file", {"keys": list(followed)}))
+    sinks = _sinks(table, problems)
     objective = _objective(table, problems)
     for part in ("means", "off", "defaults"):
         table = {**table, part: _plain(table.get(part, {}))}
@@ -117,6 +121,7 @@ def read_workload(path: str | Path) -> WorkloadFile:
         defaults=table["defaults"],
         search=table.get("search"),
         eval_every=table.get("eval_every"),
+        sinks=sinks,
     )
 
 
@@ -127,6 +132,20 @@ def option_problems(table: Mapping[str, Any]) -> Iterator[Message]:
         yield Message("file.bad_search", {"search": search, "known": list(SEARCHES)})
     if every is not None and (type(every) is not int or every < 1):
         yield Message("workload.bad_eval_every", {"eval_every": every})
+
+
+def _sinks(table: Mapping[str, Any], problems: list[Message]) -> tuple[str, ...]:
+    """The trackers of `sinks`, one or a list of them."""
+    given = table.get("sinks", [])
+    given = [given] if isinstance(given, str) else given
+    if not isinstance(given, list):
+        problems.append(Message("sink.not_text", {"value": given}))
+        return ()
+    try:
+        return tuple(sink.text for sink in sinks_from(given))
+    except DesignError as error:
+        problems += error.problems
+        return ()
 
 
 def _of_a_command(table: Mapping[str, Any]) -> Iterator[Message]:

@@ -21,6 +21,7 @@ from tunewright.execution.interrupts import Interrupts, Wish
 from tunewright.execution.known_lengths import known_seconds
 from tunewright.execution.prepare import advice, ready, suggestions
 from tunewright.execution.retry import from_server
+from tunewright.execution.sink_processes import Following, sinks_open
 from tunewright.execution.sources import sources
 from tunewright.execution.supervisor import Supervisor, Undertaking
 from tunewright.execution.workload import Workload
@@ -126,6 +127,7 @@ def supervised(
     """The results, why it came to its end, and the last wish a signal made."""
     search, watch = search or Halton(), watch or Silent()
     _check_limits(max_hours, trials)
+    sinks = workload.placed_sinks()
     search = learning_from_earlier(search, round, workload.store, workload.objective)
     own = ready(round, workload, search)
     workload = workload.given(own.names)
@@ -161,7 +163,10 @@ def supervised(
                 limit=trials,
                 deadline=deadline,
             )
-            summary, wish = carry_out(undertaking)
+            with sinks_open(sinks, Following(workload.store, record, root), watch.message) as hurry:
+                summary, wish = carry_out(undertaking)
+                if wish >= Wish.STOP:
+                    hurry()
         results = from_server(store, lambda: store.results(record.name), watch.message)
     return results, summary, wish
 

@@ -50,10 +50,10 @@ def read_run(path: Path) -> OfflineRun:
     return run
 
 
-def records(path: Path) -> Iterator[bytes]:
-    """Each record of a file; Unreadable at one that is torn."""
+def records(path: Path, begins: bytes = HEAD) -> Iterator[bytes]:
+    """Each record of a file that begins so; Unreadable at one that is torn."""
     with path.open("rb") as file:
-        if file.read(len(HEAD)) != HEAD:
+        if file.read(len(HEAD)) != begins:
             raise Unreadable("importers.not_a_wandb_file", path=path)
         at, parts = len(HEAD), b""
         while True:

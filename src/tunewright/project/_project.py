@@ -10,7 +10,7 @@ import difflib
 import inspect
 import shutil
 import textwrap
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -86,8 +86,12 @@ class Project:
         store: str | None = None,
         executor: Executor | None = None,
         round: str | None = None,
+        sinks: Sequence[str] | None = None,
     ) -> Workload:
-        """What is trained and how it is judged, ready to run, as a round's file wants it."""
+        """What is trained and how it is judged, ready to run, as a round's file wants it.
+
+        `sinks` take the place of those that the file names.
+        """
         own = self.settings
         template, named = own["command"], own["function"]
         if template:
@@ -115,6 +119,7 @@ class Project:
             deterministic=own["deterministic"],
             folder=None if trials_in is None else self.folder / trials_in,
             eval_every=every,
+            sinks=own["sinks"] if sinks is None else tuple(sinks),
         )
 
     def search(self, round: str) -> str | None:

@@ -24,7 +24,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, text
 
 from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
@@ -151,6 +151,21 @@ class Store:
     def reading(self) -> AbstractContextManager[Connection]:
         """One consistent view of the tables for a block, for readers of this package."""
         return self._database.reading()
+
+    @contextmanager
+    def server_lock(self, number: int) -> Iterator[bool]:
+        """Hold a lock of the PostgreSQL server for a block; whether it is held.
+
+        A file has no server: there it is always held, and a lock file orders the processes.
+        """
+        if self.path is not None:
+            yield True
+            return
+        # outside any transaction, so that it holds nothing up however long it is held
+        engine = self._database.engine.execution_options(isolation_level="AUTOCOMMIT")
+        with engine.connect() as connection:
+            lock = text("SELECT pg_try_advisory_lock(:number)")
+            yield bool(connection.execute(lock, {"number": number}).scalar())
 
     def trial_root(self, folder: Path | None = None) -> Path:
         """The folder of trials, made and marked as this store's: `<store>.trials/`, or `folder`."""

@@ -48,6 +48,7 @@ from tunewright.messages.en import (
     report,
     rounds,
     scan,
+    sinks,
     ui,
 )
 
@@ -88,6 +89,7 @@ SENTENCES: Mapping[str, Template] = {
     **errors_store.SENTENCES,
     **errors_testing.SENTENCES,
     **errors_top.SENTENCES,
+    **sinks.SENTENCES,
     **ui.SENTENCES,
 }
 FINDINGS: Mapping[str, Callable[[str, Facts], list[str]]] = {
