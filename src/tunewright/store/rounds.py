@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import math
 import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -16,11 +15,9 @@ from sqlalchemy import Connection, func, insert, select, update
 
 from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
-from tunewright.design.ranges import Value
 from tunewright.design.round import Round
 from tunewright.design.round_changes import differences
 from tunewright.design.round_data import as_data, from_data
-from tunewright.design.study import Study
 from tunewright.errors import Damaged, NotFound, RoundChanged
 from tunewright.messages import Message
 from tunewright.remedies import FirstRun, ListRounds
