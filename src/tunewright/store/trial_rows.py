@@ -28,7 +28,8 @@ from tunewright.store.database import Database
 from tunewright.store.schema import round_table, trial
 from tunewright.store.seed import trial_seed
 
-AHEAD = 100  # rows made at a time
+AHEAD = 100  # rows made at a time ...
+MOST_AHEAD = 1000  # ... and up to so many where as many were claimed: hundreds of workers wait less
 _FOLDER = re.compile(r"t(\d{6,18})")
 
 
@@ -179,7 +180,8 @@ def make_more(
     if row.made != before:
         return True  # another worker made some meanwhile
     round = from_data(plain_json.loads(row.definition, "the round"))
-    end = min(row.made + positions(round, wanted), round.trials_per_study)
+    rows = max(wanted, min(row.made * len(round.studies), MOST_AHEAD))
+    end = min(row.made + positions(round, rows), round.trials_per_study)
     points = {s.number: at and at(s, row.made, end - row.made) for s in round.studies}
     fresh = []
     for position in range(row.made, end):
