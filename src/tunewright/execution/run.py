@@ -19,7 +19,7 @@ from tunewright.execution.executors.local import Local
 from tunewright.execution.heartbeat import lease_s, on_duty
 from tunewright.execution.interrupts import Interrupts, Wish
 from tunewright.execution.known_lengths import known_seconds
-from tunewright.execution.prepare import advice, ready, suggestions
+from tunewright.execution.prepare import advice, by_position, ready, suggestions
 from tunewright.execution.retry import from_server
 from tunewright.execution.sink_processes import Following, sinks_open
 from tunewright.execution.sources import sources
@@ -154,7 +154,9 @@ def supervised(
                 search=search,
                 root=root,
                 watch=watch,
-                claim=lambda count: store.claim(record.id, heartbeat.worker, count),
+                claim=lambda count: store.claim(
+                    record.id, heartbeat.worker, count, by_position(search)
+                ),
                 provenance=capture(sources=sources(workload.train), settings=settings_of(workload)),
                 heartbeat=heartbeat,
                 leases=leases,
@@ -271,6 +273,7 @@ def begin_round(
             folder="" if chosen is None else str(root),
             campaign="" if workload.purpose is None else workload.purpose.campaign,
             purpose="" if workload.purpose is None else workload.purpose.kind,
+            ahead=by_position(search) is not None,
         )
 
     return from_server(store, begin, watch.message)

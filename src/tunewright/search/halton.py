@@ -53,7 +53,7 @@ class Halton:
 
     @property
     def adaptive(self) -> bool:
-        """No: all suggestions are made when the round begins."""
+        """No: a suggestion depends on its position alone."""
         return False
 
     def generator(self, study: Study) -> str:
@@ -66,15 +66,18 @@ class Halton:
 
     def suggest(self, study: Study, trials: Sequence[Trial], count: int) -> list[Suggestion]:
         """The configurations at the next `count` positions of the study's sequence."""
-        start = next_index(trials)
-        branches = study.branches
+        return self.at(study, next_index(trials), count)
+
+    def at(self, study: Study, first: int, count: int) -> list[Suggestion]:
+        """The configurations at `count` positions of the study's sequence, from `first` on."""
+        start, branches = first, study.branches
         found: dict[int, Suggestion] = {}
         for turn, branch in enumerate(branches):
-            first = start + (turn - start) % len(branches)
-            indices = range(first, start + count, len(branches))
+            own = start + (turn - start) % len(branches)
+            indices = range(own, start + count, len(branches))
             if not indices:
                 continue
-            points = _points(study.seed, turn, branch, first // len(branches), len(indices))
+            points = _points(study.seed, turn, branch, own // len(branches), len(indices))
             points = _choices_in_order(points, study.seed, turn, branch)
             for index, point in zip(indices, points.tolist(), strict=True):
                 found[index] = _suggestion(study, branch, point)

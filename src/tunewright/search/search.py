@@ -51,6 +51,18 @@ class Search(Protocol):
 
 
 @runtime_checkable
+class Positional(Protocol):
+    """A search without end that knows the configuration at any position of a study.
+
+    A declared trial is then suggested when somebody claims it, not when its round begins.
+    """
+
+    def at(self, study: Study, first: int, count: int) -> list[Suggestion]:
+        """The configurations at positions `first` to `first + count - 1`, as `suggest` has them."""
+        ...
+
+
+@runtime_checkable
 class Particular(Protocol):
     """A search that cannot do every round, and refuses before compute."""
 

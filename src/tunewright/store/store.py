@@ -68,8 +68,9 @@ from tunewright.store.read_round import Attempt, Snapshot
 from tunewright.store.recovery import Imported
 from tunewright.store.removal import Removed, Renamed
 from tunewright.store.results import Results
-from tunewright.store.rounds import RoundRecord, Suggestions
+from tunewright.store.rounds import RoundRecord
 from tunewright.store.trial import Status, Trial
+from tunewright.store.trial_rows import At, Suggestions
 
 log = logging.getLogger(__name__)
 __all__ = ["Claim", "LeaseWatch", "Reclaimed", "RoundRecord", "Stops", "Store", "Worker"]
@@ -185,12 +186,15 @@ class Store:
         folder: str = "",
         campaign: str = "",
         purpose: str = "",
+        ahead: bool = False,
     ) -> RoundRecord:
-        """Record a round with all its trials pending, or continue the same one (`.continued`).
+        """Record a round with its trials pending, or continue the same one (`.continued`).
 
         `suggestions(study, count)` gives the study's first `count` configurations; None stands for
-        an adaptive search, which fills each trial after it is claimed. A round that begins for a
-        `campaign` belongs to it, for a `purpose`. A different round of the same name is
+        an adaptive search, which fills each trial after it is claimed. A search that is `ahead`
+        knows the configuration at any position: only the first trials get their rows now, and
+        `claim` makes the others. A round that begins for a `campaign` belongs to it, for a
+        `purpose`. A different round of the same name is
         RoundChanged, with the difference.
         """
 
@@ -213,6 +217,7 @@ class Store:
             command,
             folder,
             adopt if campaign or purpose else None,
+            ahead=ahead,
         )
         if self.path is not None or record.folder:
             root = self.trial_root(Path(record.folder) if record.folder else None)
@@ -315,9 +320,13 @@ class Store:
 
     # trials
 
-    def claim(self, round_id: int, worker: Worker, count: int) -> list[Claim]:
-        """Take up to `count` pending trials, lowest numbers first."""
-        return claims.claim(self._database, round_id, worker, count)
+    def claim(self, round_id: int, worker: Worker, count: int, at: At | None = None) -> list[Claim]:
+        """Take up to `count` pending trials, lowest numbers first.
+
+        `at(study, first, count)` gives the configurations of trials that have no row yet; without
+        it they are claimed empty, as those of an adaptive search.
+        """
+        return claims.claim(self._database, round_id, worker, count, at)
 
     def add(
         self,
@@ -437,10 +446,29 @@ class Store:
             supervised=supervised,
         )
 
+    def claimed(self, record: RoundRecord) -> Results:
+        """What a search learns from: the trials and repeats of a round that somebody claimed."""
+        trials, repeats = reading.read_claimed(self._database, record)
+        return Results(
+            round=record.round,
+            objective=record.objective,
+            meaning=record.meaning,
+            recorded=tuple(trials),
+            recorded_repeats=tuple(repeats),
+            search=record.search,
+            store=self.url,
+        )
+
     def trials(self, name: str, numbers: Sequence[int]) -> list[Trial]:
         """Some trials of a round by their numbers, judged; those not there are left out."""
-        keys = self.keys_of(name, numbers)
-        return [self.trial(keys[number]) for number in numbers if number in keys]
+        record = self.round(name)
+        keys = rounds.keys_of(self._database, record.id, numbers)
+        waiting = {trial.number: trial for trial in reading.unsuggested(record, numbers)}
+        found = (
+            self.trial(keys[number]) if number in keys else waiting.get(number)
+            for number in numbers
+        )
+        return [trial for trial in found if trial is not None]
 
     def keys_of(self, name: str, numbers: Sequence[int]) -> dict[int, int]:
         """The identities of a round's trials by number; those that are not there are left out."""
