@@ -5,8 +5,8 @@
 Planted and simulated honest rounds are those of tests/checks/applied_worlds.py: a small network
 that really trains. Half of the honest rounds are draws of 16 recorded runs from outside the
 repository, and are left out when the data is not there. Prints markdown with a line per
-round and writes it to bench/results/applied.md; exits with 1 when a case is found in fewer than 19 of 20 or an honest
-round is warned about.
+round and writes it to bench/results/applied.md; exits with 1 when a case is found in fewer than 19
+of 20 or an honest round is warned about.
 """
 
 from __future__ import annotations

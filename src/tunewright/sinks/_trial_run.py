@@ -117,7 +117,7 @@ def trial_run(store: Store, record: RoundRecord, key: int, verdicts: Summary) ->
         name=run_name(record.name, own),
         round=record.name,
         study=study.label if len(record.round.studies) > 1 else "",
-        goal=record.round.goal,
+        goal=str(record.round.goal),
         configuration=dict(own.configuration),
         seed=own.seed,
         status=own.status if own.ended else "running",
