@@ -85,7 +85,7 @@ def finish(
 
 def begun(store: Store, trials: int) -> tuple[Any, Any]:
     """The round with every trial pending, and a worker that may claim them."""
-    search = tw.Halton()
+    search = tw.search.Halton()
     record = store.begin(
         a_round(trials),
         tw.minimize("valid_error"),

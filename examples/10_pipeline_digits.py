@@ -90,7 +90,9 @@ choice = tw.Round(
     fixed={"hidden_layers": 1, "max_train_steps": STEPS},
     trials_per_study=2 if SHORT else 8,
 )
-workload = tw.Workload(train, tw.minimize("valid_error"), store="digits.db", executor=tw.Inline())
+workload = tw.Workload(
+    train, tw.minimize("valid_error"), store="digits.db", executor=tw.executors.Inline()
+)
 results = tw.run(choice, workload)
 for name in ("adamw", "nadamw"):
     best = results.best(optimizer=name)

@@ -73,7 +73,7 @@ def ring(key):
 rates = tw.Round(
     "jax_ring",
     goal="Which learning rate and momentum?",
-    nuisance={"learning_rate": tw.log(1e-2, 10.0), "momentum": tw.log_from_one(0.5, 0.98)},
+    nuisance={"learning_rate": tw.log(1e-2, 10.0), "momentum": tw.ranges.log_from_one(0.5, 0.98)},
     fixed={"max_train_steps": STEPS, "hidden_units": 64},
     trials_per_study=TRIALS,
 )

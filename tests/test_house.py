@@ -29,6 +29,7 @@ LEAVES = (
     "errors",
     "finding",
     "_jax_arrays",
+    "_namespace",
     "_typed_tree",
 )
 ORDER = (
@@ -36,16 +37,19 @@ ORDER = (
     *(
         "seeds",
         "snapshot",
-        "protocols",
         "design",
+        "ranges",
         "stats",
         "store",
         "stores",
         "search",
         "progress",
         "execution",
+        "executors",
+        "trials",
     ),
     *("checks", "advice", "launches", "pipeline", "probes", "campaigns", "importers", "project"),
+    *("protocols", "types"),
     *("present", "ui", "cli", "testing", "demo", "__main__"),
 )
 # Beyond the order: analysis never starts training, and the pipeline is usable without the rest.
@@ -55,7 +59,7 @@ APART = {
     "stats": set(ORDER) - {"errors", "messages"},
     "checks": {"execution", "search"},
     "advice": {"execution", "search"},
-    "pipeline": set(ORDER) - {*LEAVES, "seeds", "snapshot", "protocols", "design"},
+    "pipeline": set(ORDER) - {*LEAVES, "seeds", "snapshot", "design"},
     "importers": {"execution", "search", "checks", "advice", "launches", "probes", "campaigns"},
     "stores": {"stats"},
 }
@@ -90,73 +94,11 @@ AT_THE_TOP = {
     "testing": {"numpy"},
 }
 VAGUE = re.compile(r"(^|_)(utils?|managers?|helpers?|common|base|misc|core)($|_)")
-PUBLIC = [
-    "Bayesian",
-    "Campaign",
-    "Finding",
-    "Halton",
-    "Infeasible",
-    "Inline",
-    "Launch",
-    "LaunchTerms",
-    "Listed",
-    "Local",
-    "Objective",
-    "Ray",
-    "Results",
-    "Round",
-    "Run",
-    "Trial",
-    "TunewrightError",
-    "Workload",
-    "__version__",
-    "again",
-    "believe",
-    "campaign",
-    "check",
-    "choice",
-    "command",
-    "decide",
-    "evaluate",
-    "export_site",
-    "extend",
-    "final_test",
-    "given",
-    "history",
-    "importers",
-    "integers",
-    "joined",
-    "launch",
-    "linear",
-    "load",
-    "log",
-    "log_from_one",
-    "maximize",
-    "minimize",
-    "next_round",
-    "open_round",
-    "pipeline",
-    "plots",
-    "powers_of_two",
-    "presets",
-    "probes",
-    "progress",
-    "project",
-    "ranges",
-    "remove",
-    "rename",
-    "repeat",
-    "report",
-    "rounds",
-    "run",
-    "schedule",
-    "serve",
-    "show",
-    "stores",
-    "tune",
-    "variance",
-    "worker",
-]
+MOST_PUBLIC_NAMES = 35
+NAMESPACES = {  # of `tunewright`, beside the names in __all__
+    *("advice", "errors", "executors", "importers", "launches", "pipeline", "progress", "project"),
+    *("protocols", "ranges", "schedule", "trials", "types", "ui"),
+}
 
 
 def folder_of(path: Path) -> str:
@@ -289,22 +231,34 @@ def test_import_is_light() -> None:
     assert not HEAVY & {name.split(".")[0] for name in loaded}
 
 
-def test_public_names_are_the_list() -> None:
-    assert sorted(tunewright.__all__) == sorted(PUBLIC)
-    for name in PUBLIC:
+def test_there_are_few_public_names_and_all_of_them_exist() -> None:
+    assert len(tunewright.__all__) <= MOST_PUBLIC_NAMES, "put it into a namespace"
+    assert sorted(set(tunewright.__all__)) == sorted(tunewright.__all__)
+    for name in {*tunewright.__all__, *NAMESPACES}:
         assert getattr(tunewright, name) is not None
+    lazy = {name for names in tunewright._HOMES.values() for name in names}
+    assert lazy | set(tunewright._MODULES) == set(tunewright.__all__) | NAMESPACES
+
+
+def test_every_name_of_a_namespace_exists() -> None:
+    for name in tunewright._MODULES:
+        module = getattr(tunewright, name)
+        for inner in getattr(module, "__all__", ()):
+            assert getattr(module, inner) is not None, f"tw.{name}.{inner}"
+
+
+def test_what_moved_is_where_the_error_says() -> None:
+    for name, now in tunewright._MOVED.items():
+        with pytest.raises(AttributeError, match=re.escape(now)):
+            getattr(tunewright, name)
+        _, home, inner = now.split(".")
+        assert getattr(getattr(tunewright, home), inner) is not None
 
 
 def test_no_public_name_hides_a_folder() -> None:
     folders = {path.name for path in SOURCE.iterdir() if path.is_dir()}
-    modules = {
-        "importers",
-        "pipeline",
-        "probes",
-        "progress",
-        "project",
-    }  # public as folders, on purpose
-    assert not (set(PUBLIC) - modules) & folders
+    functions = {name for names in tunewright._HOMES.values() for name in names}
+    assert not functions & folders
 
 
 def test_a_misspelt_public_name_is_answered_with_the_nearest() -> None:

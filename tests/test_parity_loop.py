@@ -67,7 +67,7 @@ def fill_in(path: Path) -> None:
 def test_the_loop_by_python_alone(folder: Path) -> None:
     project = tw.project.init("train.py:train", minimize="valid_error")
     fill_in(tw.project.new("layers").path)
-    workload = project.workload(executor=tw.Inline())
+    workload = project.workload(executor=tw.executors.Inline())
     results = tw.run(project.round("layers"), workload)
     assert {finding.verdict for finding in tw.check(results)} & {"ok", "note", "warn"}
     proposed = next(one for one in project.next_round(results) if one.round is not None)
@@ -76,11 +76,11 @@ def test_the_loop_by_python_alone(folder: Path) -> None:
     assert again.counts["completed"] > 0
     repeats = tw.repeat(results.best(), workload, times=3)
     assert len(repeats.values) == 3
-    report = tw.launch(results, workload, terms=tw.LaunchTerms(plan=3))
+    report = tw.launch(results, workload, terms=tw.launches.LaunchTerms(plan=3))
     assert report.decision is not None
     history = tw.history(workload.store)
     assert [one.verdict for one in history.launches] == [report.decision.verdict]
-    assert {row.name for row in tw.rounds(workload.store)} >= {"layers", proposed.round.name}
+    assert {row.name for row in tw.stores.rounds(workload.store)} >= {"layers", proposed.round.name}
 
 
 def test_the_loop_by_json_alone(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -137,7 +137,7 @@ def test_progress(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
             seen.append(summary)
 
     project = tw.project.load()
-    apart = replace(project.workload(), store=folder / "python.db", executor=tw.Inline())
+    apart = replace(project.workload(), store=folder / "python.db", executor=tw.executors.Inline())
     results = tw.run(project.round("layers"), apart, progress=Watching())
     *ended, summary = seen
     capsys.readouterr()

@@ -42,8 +42,8 @@ NOISY = {"rpart_6_noisy": ("6", 0.06), "rpart_42_noisy": ("42", 0.12)}
 # what was searched, by the scale it was sampled on
 _TASKSET_SPACE = {
     "learning_rate": tw.log(1e-8, 10.0),
-    "beta1": tw.log_from_one(0.0, 0.9999),
-    "beta2": tw.log_from_one(0.0, 0.999999),
+    "beta1": tw.ranges.log_from_one(0.0, 0.9999),
+    "beta2": tw.ranges.log_from_one(0.0, 0.999999),
     "epsilon": tw.log(1e-10, 1000.0),
     "l1": tw.log(1e-8, 10.0),
     "l2": tw.log(1e-8, 10.0),

@@ -31,7 +31,7 @@ def find(
         means = table.values.mean(axis=-1, dtype=np.float64)
         return Reference(float(means.min()), float(np.median(means)), 0.0)
     study = problem.study(seed=0, trials=points)
-    suggested = tw.Halton().suggest(study, [], points)
+    suggested = tw.search.Halton().suggest(study, [], points)
     values = [problem.truth(s.configuration) for s in suggested]
     feasible = np.array([v for v in values if v is not None])
     luck = problem.chance or (lambda _: 0.0)

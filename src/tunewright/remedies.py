@@ -38,8 +38,8 @@ class ListRounds(Action):
 
     @property
     def call(self) -> str:
-        """`tw.rounds`."""
-        return "tw.rounds(workload.store)"
+        """`tw.stores.rounds`."""
+        return "tw.stores.rounds(workload.store)"
 
 
 @dataclass(frozen=True)

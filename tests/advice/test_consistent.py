@@ -74,7 +74,7 @@ def opened(made: Results, one: Proposal, folder: Path) -> None:
     """Open the proposed round in a store that has the first one, with the workload's refusals."""
     assert one.round is not None
     store = folder / "tuning.db"
-    search = tw.Bayesian() if one.search == "bayesian" else tw.Halton()
+    search = tw.search.Bayesian() if one.search == "bayesian" else tw.search.Halton()
     workload = tw.Workload(train, tw.minimize("valid_error"), store=str(store))
     prepared = plan(one.round, workload, search, workers=1)
     assert prepared.left > 0
@@ -93,7 +93,7 @@ def test_generated_rounds_get_consistent_proposals_that_the_tool_accepts(
         made = generated(seed)
         folder = tmp_path / str(seed)
         folder.mkdir()
-        with tw.open_round(made.round, made.objective, folder / "tuning.db", tw.Halton()):
+        with tw.open_round(made.round, made.objective, folder / "tuning.db", tw.search.Halton()):
             pass
         proposals = next_round(made)
         assert proposals, seed

@@ -125,7 +125,7 @@ def test_a_kind_without_numbers_is_searched_checked_drawn_and_stored(tmp_path: P
     searched = {"learning_rate": tw.log(1e-4, 1e-1), "way": Compass()}
     round = tw.Round("ways", goal="Which way?", nuisance=searched, trials_per_study=16)
     assert from_data(as_data(round)) == round
-    for search in (tw.Halton(), tw.Bayesian()):
+    for search in (tw.search.Halton(), tw.search.Bayesian()):
         check_search(search, round.studies)
 
     def train(run: Any, learning_rate: float, way: str) -> None:
@@ -133,7 +133,7 @@ def test_a_kind_without_numbers_is_searched_checked_drawn_and_stored(tmp_path: P
 
     store = tmp_path / "store.db"
     goal = tw.minimize("valid_error")
-    workload = tw.Workload(train, objective=goal, executor=tw.Inline(), store=store)
+    workload = tw.Workload(train, objective=goal, executor=tw.executors.Inline(), store=store)
     found = tw.run(round, workload, progress="off")
     assert {trial.configuration["way"] for trial in found.trials} == set(Compass.names)
     assert tw.check(found) and tw.next_round(found) is not None

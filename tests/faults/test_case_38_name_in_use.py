@@ -50,6 +50,10 @@ def test_case_10_and_38(store_url, tmp_path):
     with pytest.raises(RoundChanged, match="objective"):
         tw.run(ROUND, replace(workload, objective=tw.maximize("valid_error")))
     with pytest.raises(RoundChanged, match="search"):
-        tw.run(ROUND, workload, search=tw.Listed([{"learning_rate": 0.1}, {"learning_rate": 0.01}]))
+        tw.run(
+            ROUND,
+            workload,
+            search=tw.search.Listed([{"learning_rate": 0.1}, {"learning_rate": 0.01}]),
+        )
     assert len(executor.started) == trained, "nothing was trained"
     assert tw.load(store_url, "depth").trials == same.trials, "nothing was changed"

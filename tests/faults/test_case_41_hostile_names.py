@@ -39,7 +39,7 @@ def train(run: Any, **settings: Any) -> None:
         raise tw.Infeasible("<b onmouseover=alert(1)>diverged</b>")
 
 
-def filled(store: str, folder: Path, name: str) -> tw.Results:
+def filled(store: str, folder: Path, name: str) -> tw.types.Results:
     declared = tw.Round(
         name,
         goal=f"Does {NAMES[0]} help?",
@@ -52,7 +52,7 @@ def filled(store: str, folder: Path, name: str) -> tw.Results:
         tw.minimize(METRIC),
         store=store,
         folder=folder,
-        executor=tw.Inline(),
+        executor=tw.executors.Inline(),
         means=None,
     )
     results = tw.run(declared, workload)

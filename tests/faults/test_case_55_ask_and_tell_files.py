@@ -13,7 +13,7 @@ from tunewright.store.rebuild import rebuild
 TRIALS = 5
 
 
-def tell(store, round, trials: int, folder=None) -> tw.Results:
+def tell(store, round, trials: int, folder=None) -> tw.types.Results:
     with tw.open_round(round, OBJECTIVE, store, folder=folder) as session:
         for _ in range(trials):
             trial = session.ask()
@@ -26,7 +26,7 @@ def tell(store, round, trials: int, folder=None) -> tw.Results:
         return session.results()
 
 
-def facts(results: tw.Results) -> list[tuple]:
+def facts(results: tw.types.Results) -> list[tuple]:
     return [
         (t.number, t.status, t.value, t.seed, dict(t.configuration), t.reason)
         for t in results.trials

@@ -38,7 +38,10 @@ def program(folder: Path) -> ModuleType:
 
 def repeated(folder: Path, name: str, rate: float) -> Arm:
     workload = tw.Workload(
-        program(folder).train, tw.minimize("valid_error"), store="t.db", executor=tw.Inline()
+        program(folder).train,
+        tw.minimize("valid_error"),
+        store="t.db",
+        executor=tw.executors.Inline(),
     )
     asked = tw.Round(name, goal="?", fixed={"learning_rate": rate}, trials_per_study=1)
     return Arm.of(tw.repeat(tw.run(asked, workload).trial(0), workload, times=2))

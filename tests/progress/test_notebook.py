@@ -98,7 +98,8 @@ def train(run, learning_rate, max_train_steps=20):
 
 round = tw.Round("nb", goal="?", nuisance={"learning_rate": tw.log(1e-3, 1e-1)},
                  fixed={"max_train_steps": 20}, trials_per_study=3)
-workload = tw.Workload(train, tw.minimize("valid_error"), store="nb.db", executor=tw.Inline())
+workload = tw.Workload(train, tw.minimize("valid_error"), store="nb.db",
+                       executor=tw.executors.Inline())
 results = tw.run(round, workload)
 """
 

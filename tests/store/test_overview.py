@@ -14,7 +14,7 @@ from tunewright.store.store import Store
 
 
 def train(
-    run: tw.Run,
+    run: tw.protocols.Run,
     rate: float,
     optimizer: str,
     steps_ahead: int,
@@ -29,9 +29,9 @@ def train(
 
 
 @pytest.fixture
-def round_in_store(tmp_path: Path) -> tuple[Store, tw.Results]:
+def round_in_store(tmp_path: Path) -> tuple[Store, tw.types.Results]:
     path = str(tmp_path / "tuning.db")
-    workload = tw.Workload(train, tw.minimize("loss"), store=path, executor=tw.Inline())
+    workload = tw.Workload(train, tw.minimize("loss"), store=path, executor=tw.executors.Inline())
     round = tw.Round(
         "r",
         goal="q",
@@ -48,7 +48,7 @@ def round_in_store(tmp_path: Path) -> tuple[Store, tw.Results]:
 
 
 def test_the_columns_are_those_of_the_results(
-    round_in_store: tuple[Store, tw.Results],
+    round_in_store: tuple[Store, tw.types.Results],
 ) -> None:
     store, results = round_in_store
     columns = read_overview(store, "r")
@@ -71,13 +71,13 @@ def test_the_columns_are_those_of_the_results(
     assert best == [trial.number for trial in results.top(5)]
 
 
-def test_some_trials_only(round_in_store: tuple[Store, tw.Results]) -> None:
+def test_some_trials_only(round_in_store: tuple[Store, tw.types.Results]) -> None:
     store, results = round_in_store
     chosen = [results.trial(3).identity, results.trial(1).identity]
     assert read_overview(store, "r", chosen).numbers.tolist() == [1, 3]
 
 
-def test_metrics_and_buckets_of_a_round(round_in_store: tuple[Store, tw.Results]) -> None:
+def test_metrics_and_buckets_of_a_round(round_in_store: tuple[Store, tw.types.Results]) -> None:
     store, results = round_in_store
     key = store.round("r").id
     assert set(overview.metrics_of(store, key)) == {"loss", "norm"}
@@ -86,7 +86,7 @@ def test_metrics_and_buckets_of_a_round(round_in_store: tuple[Store, tw.Results]
     assert np.nanmax(found[results.best().identity].high) == 30
 
 
-def test_the_newest_step_and_state(round_in_store: tuple[Store, tw.Results]) -> None:
+def test_the_newest_step_and_state(round_in_store: tuple[Store, tw.types.Results]) -> None:
     store, results = round_in_store
     best = results.best()
     assert overview.latest_steps(store, [best.identity]) == {best.identity: 30}

@@ -24,7 +24,7 @@ def record(store: Store, points: int) -> None:
         tw.minimize("loss"),
         Meaning(),
         search="halton",
-        suggestions=lambda study, count: tw.Halton().suggest(study, [], count),
+        suggestions=lambda study, count: tw.search.Halton().suggest(study, [], count),
     )
     owner = store.register(kept.id, "supervisor", exclusive=True)
     steps = np.arange(1, points + 1)

@@ -39,7 +39,7 @@ def depth(journal: Path, trials: int) -> tw.Round:
         "depth",
         goal="Do more hidden layers lower the validation error?",
         scientific={"hidden_layers": [1, 2, 3]},
-        nuisance={"learning_rate": LEARNING_RATE, "beta1": tw.log_from_one(0.8, 0.99)},
+        nuisance={"learning_rate": LEARNING_RATE, "beta1": tw.ranges.log_from_one(0.8, 0.99)},
         fixed={"max_train_steps": 20, "journal": str(journal)},
         trials_per_study=trials,
     )

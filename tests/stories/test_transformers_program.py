@@ -87,7 +87,9 @@ line = [
 """
 
 
-def tuned(folder: Path, program: str, read: str, capsys: pytest.CaptureFixture[str]) -> tw.Results:
+def tuned(
+    folder: Path, program: str, read: str, capsys: pytest.CaptureFixture[str]
+) -> tw.types.Results:
     """The round of a program, trained by its command line."""
     (folder / "train.py").write_text(program)
     command = COMMAND.format(python=shlex.quote(sys.executable))

@@ -51,7 +51,7 @@ def workload(store: str) -> tw.Workload:
         train,
         tw.minimize("valid_error"),
         store=store,
-        executor=tw.Inline(),
+        executor=tw.executors.Inline(),
         means={"chance": 2.303, "optimizer": "optimizer"},
         off={"dropout": 0.0},
     )
@@ -68,7 +68,7 @@ def small_round(name: str = "width", trials: int = 24, **more: Any) -> tw.Round:
     return tw.Round(name, **{**defaults, **more})
 
 
-def fill_small(store: str, trials: int = 24) -> tw.Results:
+def fill_small(store: str, trials: int = 24) -> tw.types.Results:
     """A round with two settings, infeasible trials and a conditional space, and its notes."""
     results = tw.run(small_round(trials=trials), workload(store))
     tw.stores.note(store, "width", "The learning rate of adam should go lower next time.")
@@ -79,7 +79,12 @@ def fill_history(store: str) -> None:
     """A launch, a campaign with all its steps, and a probe."""
     own = workload(store)
     results = tw.load(store, "width")
-    tw.launch(results, own, terms=tw.LaunchTerms(plan=3, complexity=0.001), why="wider, no slower")
+    tw.launch(
+        results,
+        own,
+        terms=tw.launches.LaunchTerms(plan=3, complexity=0.001),
+        why="wider, no slower",
+    )
     space = {
         "learning_rate": tw.log(1e-3, 10.0),
         "dropout": tw.linear(0.0, 0.6),
@@ -91,10 +96,10 @@ def fill_history(store: str) -> None:
 
 @contextmanager
 def opened(
-    store: str, declared: tw.Round, objective: tw.Objective | None = None
+    store: str, declared: tw.Round, objective: tw.types.Objective | None = None
 ) -> Iterator[tuple[Store, Any, Any]]:
     """A round that a worker has begun: claim trials and finish them one by one."""
-    search = tw.Halton()
+    search = tw.search.Halton()
     with Store.open(store) as made:
         record = made.begin(
             declared,

@@ -50,13 +50,13 @@ def workload(store: str, folder: Path | None = None) -> tw.Workload:
         train,
         tw.minimize("valid_error"),
         store=store,
-        executor=tw.Inline(),
+        executor=tw.executors.Inline(),
         folder=folder,
         means=None,
     )
 
 
-def fill(store: str, folder: Path | None = None) -> tw.Results:
+def fill(store: str, folder: Path | None = None) -> tw.types.Results:
     """Two rounds, the second continues the first, and notes of a user and of our own."""
     results = tw.run(a_round(), workload(store, folder))
     later = a_round(LATER, 2, continues=NAME, scientific={"width": [16]})
@@ -69,7 +69,7 @@ class Worker:
     """Trials of a round that end one by one, when a test says so."""
 
     def __init__(self, store: str, declared: tw.Round, points: int = 40) -> None:
-        search = tw.Halton()
+        search = tw.search.Halton()
         self.points = points
         self.store = Store.open(store)
         self.record = self.store.begin(

@@ -39,7 +39,7 @@ def client(store: str) -> Iterator[httpx.Client]:
 
 def test_home_is_the_tracking_table(client: httpx.Client, store: str) -> None:
     home = client.get("/api/home").json()
-    table = tw.rounds(store)
+    table = tw.stores.rounds(store)
     assert [line["name"] for line in home["rounds"]] == [row.name for row in reversed(table)]
     assert home["allow"] == [] and home["version"] == tw.__version__
     names = [row.name for row in table]

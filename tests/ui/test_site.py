@@ -81,7 +81,7 @@ def test_the_answers_of_the_live_server(site: httpx.Client, store: str) -> None:
     assert [x["name"] for x in exported["rounds"]] == [x["name"] for x in home["rounds"]]
     assert all(line["chips"] for line in exported["rounds"])
     bests = site.get("data/bests.json").json()
-    for row in tw.rounds(store):
+    for row in tw.stores.rounds(store):
         assert row.best is not None and bests[row.name]["value"] == row.best.value
 
 

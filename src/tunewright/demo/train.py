@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def train(
-    run: tw.Run,
+    run: tw.protocols.Run,
     learning_rate: float = 0.01,
     momentum: float = 0.9,
     weight_decay: float = 0.0,
@@ -58,7 +58,7 @@ def train(
             run.save({"model": model.state_dict(), "optimizer": optimizer.state_dict()})
 
 
-def test(checkpoint: tw.Checkpoint) -> dict[str, float]:
+def test(checkpoint: tw.trials.Checkpoint) -> dict[str, float]:
     """The error on images that neither trained nor chose anything: `tunewright final` looks here.
 
     The checkpoint is the one of the trial's best step, or the nearest that was kept.

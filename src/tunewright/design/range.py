@@ -27,6 +27,7 @@ from tunewright.errors import DesignError
 Side = Literal["low", "high"]
 Scale = Literal["linear", "log", "log_from_one"]
 HALF_DECADE = 10**0.5
+AT_THE_TOP = ("choice", "integers", "linear", "log")  # kinds that `tunewright` itself names
 MOST_SHOWN = 2 * MOST_TICKS  # values of a list that an axis shows
 
 
@@ -252,7 +253,9 @@ class Range(ABC):
     def call(self) -> str:
         """How Python writes it."""
         ours = type(self).__module__.startswith("tunewright.")
-        return f"tw.{self}" if ours else repr(self)
+        if not ours:
+            return repr(self)
+        return f"tw.{self}" if self.kind in AT_THE_TOP else f"tw.ranges.{self}"
 
     def __str__(self) -> str:
         """The name of the kind with the ends."""

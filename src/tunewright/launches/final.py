@@ -103,9 +103,9 @@ def final_test(
     """Look at the test set, for the one trial that was chosen; every look is counted.
 
     The trial is the best one of the results (or the one with the number `trial`), or a trial given
-    itself. `with_` measures its checkpoint on the test set, as for `tw.evaluate`.
+    itself. `with_` measures its checkpoint on the test set, as for `tw.trials.evaluate`.
 
-        tw.final_test(results, workload, test).headline
+        tw.launches.final_test(results, workload, test).headline
     """
     if isinstance(candidate, Results):
         chosen = candidate.best() if trial is None else candidate.trial(trial)

@@ -106,8 +106,8 @@ def variance(
     one the results were read from, or `store` (needed for results of a PostgreSQL store with a
     password). `progress` is as for `run`.
 
-        print(tw.variance(tw.load("tuning.db", "depth")))
-        tw.variance(results, workload, times=5, studies=3)
+        print(tw.launches.variance(tw.load("tuning.db", "depth")))
+        tw.launches.variance(results, workload, times=5, studies=3)
     """
     summary: Summary | None = None
     if times or studies or splits:

@@ -49,7 +49,7 @@ def export_site(store: str | os.PathLike[str], folder: str | os.PathLike[str]) -
 
     The folder must be new, empty, or an earlier export, which is replaced.
 
-        tw.export_site("tuning.db", "public")
+        tw.ui.export_site("tuning.db", "public")
     """
     target = Path(folder)
     _make_room(target)

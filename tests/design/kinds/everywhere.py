@@ -26,12 +26,12 @@ def a_round(own: Range, **changes: Any) -> tw.Round:
     return tw.Round("sizes", **{"nuisance": searched, "fixed": fixed, **asked, **changes})
 
 
-def trained(own: Range, folder: Path, search: Any = None) -> tw.Results:
+def trained(own: Range, folder: Path, search: Any = None) -> tw.types.Results:
     """The round, trained here and read from its store again."""
     workload = tw.Workload(
         train,
         objective=tw.minimize("valid_error"),
-        executor=tw.Inline(),
+        executor=tw.executors.Inline(),
         store=folder / "store.db",
         means={"learning_rate": "learning_rate"},
     )
@@ -39,12 +39,12 @@ def trained(own: Range, folder: Path, search: Any = None) -> tw.Results:
     return tw.load(folder / "store.db", "sizes")
 
 
-def check_searches(own: Range, folder: Path) -> tw.Results:
+def check_searches(own: Range, folder: Path) -> tw.types.Results:
     """Halton, Bayesian and listed trials all have its values, and come back from the store."""
     found = trained(own, folder / "halton")
     assert len(found.trials) == TRIALS
     listed = [dict(trial.configuration) for trial in found.trials]
-    for name, search in (("bayesian", tw.Bayesian()), ("listed", tw.Listed(listed))):
+    for name, search in (("bayesian", tw.search.Bayesian()), ("listed", tw.search.Listed(listed))):
         other = trained(own, folder / name, search)
         assert len({trial.configuration["size"] for trial in other.trials}) > 1, name
         assert all(own.contains(trial.configuration["size"]) for trial in other.trials), name
@@ -56,7 +56,7 @@ def check_searches(own: Range, folder: Path) -> tw.Results:
     return found
 
 
-def check_advice(own: Range, found: tw.Results) -> None:
+def check_advice(own: Range, found: tw.types.Results) -> None:
     """The checks warn about the crowded end, next_round widens it, extend keeps the kind."""
     findings = tw.check(found)
     assert {f.check for f in findings} >= {"boundary", "density", "sensitivity", "infeasible"}
@@ -68,7 +68,7 @@ def check_advice(own: Range, found: tw.Results) -> None:
     proposals = tw.next_round(found, findings)
     widened = [p.round.nuisance["size"] for p in proposals if p.kind == "widen"]
     assert edge.proposed in widened
-    longer = tw.extend(found, 1000, tune=["size"])
+    longer = tw.advice.extend(found, 1000, tune=["size"])
     assert isinstance(longer.nuisance["size"], type(own))
     assert longer.nuisance["size"].contains(found.best().configuration["size"])
 
@@ -88,7 +88,7 @@ def check_files(own: Range, folder: Path) -> None:
     assert all("size" in trial.unit for trial in imported.trials)
 
 
-def check_pages(own: Range, found: tw.Results, folder: Path) -> None:
+def check_pages(own: Range, found: tw.types.Results, folder: Path) -> None:
     """Figures and the report draw it on its scale."""
     panel = next(p for p in tw.plots.axis(found).data.panels if p.column == "size")
     assert panel.range == own and len(panel.positions) == TRIALS

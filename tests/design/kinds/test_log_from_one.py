@@ -9,7 +9,7 @@ def test_it_keeps_the_contract() -> None:
     check_range(own)
     assert own.widen("high").range == log_from_one(0.9, 0.999)
     assert own.narrow(0.2, 0.8) == log_from_one(0.936, 0.985)
-    assert own.call == f"tw.{own}"
+    assert own.call == f"tw.ranges.{own}"
 
 
 def test_a_part_never_reaches_beyond_the_range() -> None:

@@ -23,7 +23,7 @@ def test_it_keeps_the_contract(ends: list[int], positions: list[float]) -> None:
 
 
 def test_every_power_is_equally_likely() -> None:
-    own = tw.powers_of_two(16, 1024)
+    own = tw.ranges.powers_of_two(16, 1024)
     assert [own.value(unit / 7) for unit in range(8)] == [16, 32, 64, 128, 256, 512, 1024, 1024]
     assert own.count == 7 and own.scale == "log" and str(own) == "powers_of_two(16, 1024)"
     assert own.place(2048) == 7.5 / 7 and own.place(0) is None
@@ -79,7 +79,7 @@ def test_a_command_line_names_it() -> None:
 
 
 def test_it_works_everywhere(tmp_path: Path) -> None:
-    own = tw.powers_of_two(1, 2**24)
+    own = tw.ranges.powers_of_two(1, 2**24)
     found = check_searches(own, tmp_path)
     check_advice(own, found)
     check_files(own, tmp_path)

@@ -100,7 +100,8 @@ SENTENCES: dict[str, Template] = {
     "launch.study_variance_unknown": (
         "in_general (--in-general): the study variance of the gain is not known. It takes "
         "eight feasible trials in each of the two studies, or three replicates: "
-        "tw.variance(results, workload, studies=3) (tunewright variance ROUND --studies 3)."
+        "tw.launches.variance(results, workload, studies=3) "
+        "(tunewright variance ROUND --studies 3)."
     ),
     "launch.too_few_examples": (
         "{what}: give at least {fewest} finite numbers, one for each example."
@@ -117,7 +118,7 @@ SENTENCES: dict[str, Template] = {
     "variance.bad_splits": "splits={splits!r}: on how many data splits, from 1.",
     "variance.bad_studies": "studies={studies!r}: how many in all, from 2; three say something.",
     "variance.no_workload": (
-        "times=, studies= and splits= train: give the workload, tw.variance(results, workload, "
-        "times=5)."
+        "times=, studies= and splits= train: give the workload, "
+        "tw.launches.variance(results, workload, times=5)."
     ),
 }

@@ -1,0 +1,29 @@
+"""Executors: where trials train.
+
+    tw.run(round, tw.Workload(fit, objective, executor=tw.executors.Inline()))
+
+`Local` trains on this machine, one process per trial, and is the default. `Inline` trains in this
+process. `Ray` trains on a Ray cluster. `tunewright.protocols.Executor` is the protocol.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tunewright._namespace import offer
+
+if TYPE_CHECKING:
+    from tunewright.execution.executors.inline import Inline as Inline
+    from tunewright.execution.executors.local import Local as Local
+    from tunewright.execution.executors.ray.ray import Ray as Ray
+
+__all__ = ["Inline", "Local", "Ray"]
+
+offer(
+    __name__,
+    {
+        "execution.executors.inline": ("Inline",),
+        "execution.executors.local": ("Local",),
+        "execution.executors.ray.ray": ("Ray",),
+    },
+)
