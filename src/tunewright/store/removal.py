@@ -106,7 +106,7 @@ def _waiting(row: Any) -> int:
     where = "a removed round"
     with plain_json.as_written(where):
         round = from_data(plain_json.loads(row.definition, where))
-    return (round.trials_per_study - row.made) * len(round.studies)
+    return (round.trials_per_study - int(row.made)) * len(round.studies)
 
 
 def bring_back(database: Database, name: str, default: Path | None) -> Removed:

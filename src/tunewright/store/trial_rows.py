@@ -152,7 +152,10 @@ def add_missing(
     _insert(connection, directory, round, fresh, {row.number for row in rows})
     if filled:
         fill = update(trial).where(trial.c.id == bindparam("key"))
-        values = {"configuration": bindparam("configuration"), "unit": bindparam("unit")}
+        values: dict[str, Any] = {
+            "configuration": bindparam("configuration"),
+            "unit": bindparam("unit"),
+        }
         connection.execute(fill.values(values), filled)
 
 
