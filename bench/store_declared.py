@@ -76,7 +76,7 @@ def a_round(declared: int) -> tw.Round:
 
 
 def search(kind: str) -> Any:
-    return tw.Halton() if kind == "halton" else tw.Bayesian()
+    return tw.search.Halton() if kind == "halton" else tw.search.Bayesian()
 
 
 def one_turn(answers: Any, kind: str, declared: int, asks: int, folder: str) -> None:

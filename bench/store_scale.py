@@ -45,7 +45,7 @@ def a_round(trials: int) -> tw.Round:
 
 
 def begin(store: Store, trials: int) -> RoundRecord:
-    search = tw.Halton()
+    search = tw.search.Halton()
     return store.begin(
         a_round(trials),
         OBJECTIVE,
@@ -58,7 +58,7 @@ def begin(store: Store, trials: int) -> RoundRecord:
 
 def one_worker(store: Store, round_id: int, claims: list[float], ends: list[float]) -> None:
     own = store.register(round_id, "worker", exclusive=False)
-    point, at = pack({"valid_error": ([1], [0.5])}), tw.Halton().at
+    point, at = pack({"valid_error": ([1], [0.5])}), tw.search.Halton().at
     beaten = time.monotonic()
     while True:
         began = time.perf_counter()

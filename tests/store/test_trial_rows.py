@@ -36,7 +36,7 @@ def a_round(trials: int, name: str = "many") -> tw.Round:
 
 
 def begun(store: Store, trials: int, name: str = "many") -> RoundRecord:
-    search = tw.Halton()
+    search = tw.search.Halton()
     return store.begin(
         a_round(trials, name),
         OBJECTIVE,
@@ -59,7 +59,7 @@ def rows(store: Store) -> list[Any]:
 def all_claimed(store: Store, record: RoundRecord, at_a_time: int = 4) -> list[int | None]:
     worker = store.register(record.id, "session", exclusive=False)
     taken: list[int | None] = []
-    while claims := store.claim(record.id, worker, at_a_time, tw.Halton().at):
+    while claims := store.claim(record.id, worker, at_a_time, tw.search.Halton().at):
         taken += [claim.number for claim in claims]
     return taken
 
@@ -147,7 +147,7 @@ def ended(asked: Asked | None) -> int | None:
     return asked.number
 
 
-@pytest.mark.parametrize("search", [tw.Halton(), tw.Bayesian(scientific=True)])
+@pytest.mark.parametrize("search", [tw.search.Halton(), tw.search.Bayesian(scientific=True)])
 def test_results_outlive_a_store_that_is_older_than_their_rows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, search: Any
 ) -> None:
