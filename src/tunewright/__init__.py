@@ -94,6 +94,7 @@ __all__ = [
     "check",
     "choice",
     "command",
+    "current_run",
     "decide",
     "given",
     "history",
