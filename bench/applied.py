@@ -3,7 +3,8 @@
     python bench/applied.py [--planted 20] [--honest 200] [--seed 2026]
 
 Planted and simulated honest rounds are those of tests/checks/applied_worlds.py: a small network
-that really trains. Half of the honest rounds are draws of 16 recorded runs from beside the repository,
+that really trains. Half of the honest
+rounds are draws of 16 recorded runs from beside the repository,
 and are left out when the data is not there. Prints markdown with a line per round and writes it to
 bench/results/applied.md; exits with 1 when a case is found in fewer than 19 of 20 or an honest
 round is warned about.
@@ -109,7 +110,7 @@ def main() -> int:
         "",
         "A planted round counts as found when the check warns and names the right hyperparameter "
         "first. In the honest rounds `no effect` the round asks about a hyperparameter that "
-        "changes nothing to the last digit (`num_workers`, or a clip norm that is never reached): a note, "
+        "changes nothing to the last digit (`num_workers`, or a clip norm that is never reached): a note, "  # noqa: E501
         "since curves alone cannot tell it from one that is ignored.",
         "",
     ]

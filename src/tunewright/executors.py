@@ -3,7 +3,8 @@
     tw.run(round, tw.Workload(fit, objective, executor=tw.executors.Inline()))
 
 `Local` trains on this machine, one process per trial, and is the default. `Inline` trains in this
-process. `Ray` trains on a Ray cluster, `Slurm` on a Slurm cluster. `tunewright.protocols.Executor` is the protocol.
+process. `Ray` trains on a Ray cluster, `Slurm` on a Slurm cluster. `tunewright.protocols.Executor`
+is the protocol.
 """
 
 from __future__ import annotations

@@ -170,7 +170,7 @@ SENTENCES: dict[str, Template] = {
     "host.lost": _host_lost,
     "slurm.preempted": "Slurm pre-empted task {task}",
     "slurm.terminated": "Slurm ended its task: it saved, and resumes in a new one",
-    "slurm.time_limit": "its Slurm task came near its time limit: it saved, and resumes in a new one",
+    "slurm.time_limit": "its Slurm task came near its time limit: it saved, and resumes in another",
     "slurm.superseded": "a later attempt of the trial was submitted",
     "slurm.orphaned": "its supervisor showed no sign of life",
     "slurm.ended": "Slurm task {task} ended without a result: {state}",
