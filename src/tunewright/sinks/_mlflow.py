@@ -120,7 +120,7 @@ class _MLflow:
         runs = [
             own
             for own in self._client.search_runs([experiment], f"attributes.run_name = '{name}'")
-            if own.data.tags.get(KEY, run.key) == run.key
+            if (own.data.tags.get(KEY) or run.key) == run.key  # a torn tag is empty
         ]
         for other in runs[1:]:
             self._client.delete_run(other.info.run_id)
