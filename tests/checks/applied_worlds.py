@@ -7,24 +7,21 @@ it trains, as a misspelt option or a lost argument would.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tests.checks.applied_sources import Source, with_source
 
 from tunewright.design.kinds.powers_of_two import powers_of_two
 from tunewright.design.names import Meaning
 from tunewright.design.objective import minimize
 from tunewright.design.ranges import choice, log
 from tunewright.design.round import Round
-from tunewright.execution.command import command
-from tunewright.execution.sources import sources
 from tunewright.search.halton import Halton
 from tunewright.store.curves import Batch, Curves, pack
-from tunewright.store.provenance import Provenance
 from tunewright.store.results import Results
 from tunewright.store.seed import trial_seed
 from tunewright.store.trial import Trial
@@ -216,45 +213,6 @@ def results_of(round: Round, manner: Manner, meaning: Meaning | None = None) -> 
 def ignoring(*names: str) -> Fault:
     """A program that uses its defaults in place of these."""
     return lambda given: {n: v for n, v in given.items() if n not in names}
-
-
-# ---- programs whose source is read
-
-
-@dataclass(frozen=True)
-class Source:
-    """A program of one file, and the command that starts it."""
-
-    options: Mapping[str, str]  # hyperparameter -> the option that the command gives
-    defined: Mapping[str, str]  # hyperparameter -> the option that the program defines
-    unread: frozenset[str] = frozenset()
-    parse: str = "args, _ = parser.parse_known_args()"
-    extra: Sequence[str] = field(default=())
-
-    @property
-    def text(self) -> str:
-        """The program."""
-        lines = ["import argparse", "", "", "def main():", "    parser = argparse.ArgumentParser()"]
-        lines += [f"    parser.add_argument({o!r}, default=0)" for o in self.defined.values()]
-        lines += [f"    {self.parse}", *(f"    {line}" for line in self.extra)]
-        for name, option in self.defined.items():
-            dest = option.lstrip("-").replace("-", "_")
-            value = "0.1" if name in self.unread else f"args.{dest}"
-            lines.append(f"    print({name!r}, {value})")
-        return "\n".join([*lines, "", "", "main()", ""])
-
-
-def with_source(results: Results, source: Source, folder: Path) -> Results:
-    """The same results as if this program had been started for every trial."""
-    (folder / "train.py").write_text(source.text)
-    template = " ".join(f"{option} {{{name}}}" for name, option in source.options.items())
-    started = command(f"python train.py {template}")
-    origin = Provenance("tunewright run", str(folder), sources=sources(started, folder))
-    filled = tuple(
-        replace(t, started=shlex.join(started.filled(t.configuration, {})))
-        for t in results.recorded
-    )
-    return replace(results, recorded=filled, origins={t.identity: origin for t in filled})
 
 
 # ---- planted cases

@@ -28,7 +28,7 @@ HARMLESS = {"print", "str", "repr", "len", "type", "isinstance"}  # calls that r
 
 @dataclass(frozen=True)
 class OptionSigns:
-    """What the program's source says about the options of its trials."""
+    """How the program's source declares the options of its trials."""
 
     doubts: tuple[Doubt, ...] = ()
     read: int = 0  # trials whose options were looked up

@@ -1,4 +1,4 @@
-"""Were the values really applied? A program may ignore what it is given, and nothing else tells.
+"""Were the values really applied? A program may ignore what it is given, and nothing else shows it.
 
 Evidence, the strongest first: the values that the program reports it used (`run.applied`), on every
 rank; a logged learning rate that is not the given one, or does not follow the given schedule; an

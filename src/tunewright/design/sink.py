@@ -28,7 +28,7 @@ TRACKERS = {
     "trackio": ("trackio", "trackio"),
     "wandb": ("wandb", "wandb"),
 }
-# where users have told a tracker its address already
+# where users have set the address of a tracker already
 ENVIRONMENT = {"mlflow": "MLFLOW_TRACKING_URI", "trackio": "TRACKIO_DIR"}
 LONGEST = 2000  # characters of an address
 

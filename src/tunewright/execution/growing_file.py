@@ -33,7 +33,7 @@ HISTORY = "log_history"  # of trainer_state.json: its rows
 class GrowingFile:
     """Which file of a trial's folder has the measurements."""
 
-    path: str  # below the folder; `*` stands for a part of a name, the newest file counts
+    path: str  # below the folder; `*` matches a part of a name, the newest file counts
     step: str = ""  # the column that counts; empty: the first known name
     step_times: int = 1  # steps in one of its units
 

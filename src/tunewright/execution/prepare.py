@@ -107,7 +107,7 @@ def continued_notes(
 
 
 def suggestions(search: Search) -> Suggestions | None:
-    """How the record asks for a study's first configurations; None for an adaptive search."""
+    """How the store asks for a study's first configurations; None for an adaptive search."""
     if search.adaptive:
         return None
 

@@ -50,7 +50,7 @@ class ScannedOption:
 
 @dataclass(frozen=True)
 class Scan:
-    """What the source of a program says, and the files that follow from it."""
+    """What the source of a program declares, and the files that follow from it."""
 
     program: Path
     style: str  # argparse, click, typer, dataclass, hydra, constants ...

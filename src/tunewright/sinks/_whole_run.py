@@ -1,6 +1,6 @@
 """Trackers whose files cannot be added to: a run is written whole, then moved into place.
 
-The run is made in a folder of its own beside the others and renamed when it is complete, so that a
+The run is made in a separate folder beside the others and renamed when it is complete, so that a
 process that is killed leaves no half of a run, and a run that is written again takes the place of
 the one before.
 """
@@ -28,7 +28,7 @@ def write_whole(
 
     `make` returns the folder that it made. `is_of` finds the folders of this run that are there
     already; `holds` reads a folder back and compares it with the run, since trackers write from
-    threads and processes of their own and may not report a full disk.
+    separate threads and processes and may not report a full disk.
     """
     root.mkdir(parents=True, exist_ok=True)
     beside = root / f"{UNFINISHED}{run.key}"

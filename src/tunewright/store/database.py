@@ -181,6 +181,21 @@ class Database:
             return True
         return bool(connection.execute(_ALONE_NOW).scalar_one())
 
+    @contextmanager
+    def server_lock(self, number: int) -> Iterator[bool]:
+        """Hold a lock of the PostgreSQL server for a block; whether it is held.
+
+        A file has no server: there it is always held, and a lock file orders the processes.
+        """
+        if self.sqlite:
+            yield True
+            return
+        # outside any transaction, so that it holds nothing up however long it is held
+        engine = self.engine.execution_options(isolation_level="AUTOCOMMIT")
+        with engine.connect() as connection:
+            lock = text("SELECT pg_try_advisory_lock(:number)")
+            yield bool(connection.execute(lock, {"number": number}).scalar())
+
     def on_close(self, work: Callable[[], None]) -> None:
         """Do this once every connection is closed."""
         self._last = work

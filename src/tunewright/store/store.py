@@ -24,7 +24,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection
 
 from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
@@ -153,20 +153,9 @@ class Store:
         """One consistent view of the tables for a block, for readers of this package."""
         return self._database.reading()
 
-    @contextmanager
-    def server_lock(self, number: int) -> Iterator[bool]:
-        """Hold a lock of the PostgreSQL server for a block; whether it is held.
-
-        A file has no server: there it is always held, and a lock file orders the processes.
-        """
-        if self.path is not None:
-            yield True
-            return
-        # outside any transaction, so that it holds nothing up however long it is held
-        engine = self._database.engine.execution_options(isolation_level="AUTOCOMMIT")
-        with engine.connect() as connection:
-            lock = text("SELECT pg_try_advisory_lock(:number)")
-            yield bool(connection.execute(lock, {"number": number}).scalar())
+    def server_lock(self, number: int) -> AbstractContextManager[bool]:
+        """Hold a lock of the PostgreSQL server for a block; whether it is held."""
+        return self._database.server_lock(number)
 
     def trial_root(self, folder: Path | None = None) -> Path:
         """The folder of trials, made and marked as this store's: `<store>.trials/`, or `folder`."""
@@ -191,11 +180,9 @@ class Store:
         """Record a round with its trials pending, or continue the same one (`.continued`).
 
         `suggestions(study, count)` gives the study's first `count` configurations; None stands for
-        an adaptive search, which fills each trial after it is claimed. A search that is `ahead`
-        knows the configuration at any position: only the first trials get their rows now, and
-        `claim` makes the others. A round that begins for a `campaign` belongs to it, for a
-        `purpose`. A different round of the same name is
-        RoundChanged, with the difference.
+        an adaptive search, which fills each trial after it is claimed. With `ahead` only the first
+        trials get rows now; `claim` makes the others. A round that begins for a `campaign` belongs
+        to it, for a `purpose`. A different round of the same name is RoundChanged.
         """
 
         if not folder and self.path is not None and opening.marked(self.path):
@@ -323,8 +310,7 @@ class Store:
     def claim(self, round_id: int, worker: Worker, count: int, at: At | None = None) -> list[Claim]:
         """Take up to `count` pending trials, lowest numbers first.
 
-        `at(study, first, count)` gives the configurations of trials that have no row yet; without
-        it they are claimed empty, as those of an adaptive search.
+        `at(study, first, count)` fills trials that have no row yet; without it they are empty.
         """
         return claims.claim(self._database, round_id, worker, count, at)
 
@@ -430,7 +416,6 @@ class Store:
             written = tuple(note.text for note in self.notes(record))
             origins = read_origins(self._database, record.id)
             supervised = leases.is_supervised(self._database, connection, record.id)
-        root = self._default_root
         return Results(
             round=record.round,
             objective=record.objective,
@@ -439,7 +424,7 @@ class Store:
             recorded_repeats=tuple(repeats),
             search=record.search,
             store=self.url,
-            root=record.folder or ("" if root is None else str(root)),
+            root=record.folder or str(self._default_root or ""),
             notes=written,
             origins=origins,
             imported=elsewhere,
@@ -464,10 +449,7 @@ class Store:
         record = self.round(name)
         keys = rounds.keys_of(self._database, record.id, numbers)
         waiting = {trial.number: trial for trial in reading.unsuggested(record, numbers)}
-        found = (
-            self.trial(keys[number]) if number in keys else waiting.get(number)
-            for number in numbers
-        )
+        found = (self.trial(keys[n]) if n in keys else waiting.get(n) for n in numbers)
         return [trial for trial in found if trial is not None]
 
     def keys_of(self, name: str, numbers: Sequence[int]) -> dict[int, int]:

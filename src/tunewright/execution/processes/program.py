@@ -211,7 +211,7 @@ def _take(lines: list[bytes], run: Run, reader: LineReader) -> None:
 
 
 def _relayed_saved(about: Any, run: Run) -> bool:
-    """Pass on that the program saved a snapshot, if the line says so as `current_run` does."""
+    """Pass on that the program saved a snapshot, if the line reports it as `current_run` does."""
     if not isinstance(about, dict):
         return False
     step, path, checksum = (about.get(name) for name in ("step", "path", "sha256"))

@@ -97,7 +97,7 @@ SENTENCES: dict[str, Template] = {
     "scan.hydra_not_named": "{path}: hydra.main without a plain config_path and config_name",
     "scan.config_not_found": "no file of the option {name} was found: pass --{name}=FILE",
     "scan.found": "{style}: {options:count option}, {hyperparameters:count hyperparameter}",
-    "scan.needs": "only you know {required:list}: write them under [workload.defaults]",
+    "scan.needs": "only you know {required:list}: add them to the defaults of the workload",
     "scan.tried": (
         "tried for {seconds:duration}; {patterns:count pattern} of lines found in its output"
     ),

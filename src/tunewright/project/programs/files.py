@@ -1,6 +1,6 @@
 """The files for a program that was read: its command, `tunewright.toml`, and a first round.
 
-Each line that was proposed stands below or beside a comment that says why.
+Each line that was proposed is below or beside a comment with the reason.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ def typer_options(source: Source) -> list[Declared]:
 
 
 def parameters(function: Function, names: Mapping[str, Any], skip: int = 0) -> Iterator[Declared]:
-    """The parameters of a function as options of their own names."""
+    """The parameters of a function as options of the same names."""
     arguments = function.args
     placed = [*arguments.posonlyargs, *arguments.args]
     lacking = len(placed) - len(arguments.defaults)

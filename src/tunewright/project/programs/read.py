@@ -80,7 +80,7 @@ def read_program(script: Path) -> Read:
 
 
 def _with_imports(first: Source) -> tuple[list[Source], list[Message]]:
-    """The script and what it imports of its own folder, the script first."""
+    """The script and what it imports from its folder, the script first."""
     sources, notes, seen = [first], list[Message](), {first.path.resolve()}
     at = 0
     while at < len(sources) and len(sources) < MOST_FILES:

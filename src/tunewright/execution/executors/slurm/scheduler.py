@@ -18,7 +18,7 @@ from tunewright.errors import WorkloadError
 
 COMMANDS = ("sbatch", "squeue", "scontrol", "scancel")
 PATIENCE_S = 60.0  # for one command; a controller under load is slow
-LONGEST = 500  # characters of what a command says
+LONGEST = 500  # characters of a command's output
 ACTIVE = frozenset(
     (
         *("PENDING", "RUNNING", "SUSPENDED", "CONFIGURING", "COMPLETING", "REQUEUED", "RESIZING"),
