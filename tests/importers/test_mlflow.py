@@ -136,7 +136,7 @@ def test_an_experiment_must_be_there(tmp_path: Path) -> None:
     (other / "a").mkdir(parents=True)
     (other / "meta.yaml").write_text("name: other\n")
     (other / "a" / "meta.yaml").write_text("status: 3\n")
-    with pytest.raises(NotFound, match=r"2 experiments with runs: say which\. There is: sweep"):
+    with pytest.raises(NotFound, match=r"2 experiments with runs: choose one\. There is: sweep"):
         importers.mlflow(path, objective=LOSS)
     (tmp_path / "empty").mkdir()
     with pytest.raises(NotFound, match="holds no MLflow runs"):

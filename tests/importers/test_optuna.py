@@ -267,7 +267,7 @@ def test_a_study_must_be_there(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/optuna.db"
     made(url, "width", trials=1)
     optuna.create_study(storage=url, study_name="depth")
-    with pytest.raises(NotFound, match=r"holds 2 studies: say which\. There is: width, depth"):
+    with pytest.raises(NotFound, match=r"holds 2 studies: choose one\. There is: width, depth"):
         importers.optuna(url)
     with pytest.raises(NotFound, match=r"no study 'widht'\. Did you mean 'width'"):
         importers.optuna(url, "widht")

@@ -18,8 +18,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn, cast
 
+from tunewright.design.names import Meaning
+from tunewright.design.objective import Objective, minimize
 from tunewright.design.ranges import Value
 from tunewright.execution.command import Command
+from tunewright.execution.executors.executor import Assignment
 from tunewright.execution.handle import Run
 from tunewright.execution.logged_value import as_step
 from tunewright.execution.processes import memory, process_tree
@@ -52,6 +55,23 @@ class StampedHandle(ProbeHandle):
         """Stamps go into `stamps`."""
         super().__init__(configuration, folder, lambda: None)
         self._stamps, self.eval_every = stamps, eval_every
+
+    @property
+    def given(self) -> tuple[Assignment, Objective, Meaning]:
+        """What `current_run` in the program makes a handle from: no trial of a round."""
+        trial = Assignment(
+            0, 1, None, "", self.configuration, 0, 0, self.folder, eval_every=self.eval_every
+        )
+        return trial, minimize("loss"), Meaning()
+
+    def saves_itself(self) -> None:
+        """Snapshots of a probe are of no use."""
+
+    def relay_saved(self, step: int, path: str, sha256: str) -> None:
+        """The folder is removed when the probe ends."""
+
+    def applied(self, values: Mapping[str, Any] | None = None, **named: Any) -> None:
+        """A probe checks no values."""
 
     def log(self, step: int, metrics: Mapping[str, Any] | None = None, **named: Any) -> None:
         """It has arrived at a step; what it measured there does not matter."""
