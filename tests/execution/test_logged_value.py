@@ -52,7 +52,7 @@ def test_torch_scalars_are_numbers() -> None:
         (np.ones(3), r"shape \(3,\) is not one number; log .item\(\)"),
         (10**400, "too large for a float"),
         pytest.param(10**5000, "too large for a float", id="too large to print"),
-        (np.array("x"), "is no number"),
+        (np.array("x"), "is not a number"),
         (object(), "is a object"),
     ],
 )

@@ -110,7 +110,7 @@ def test_every_problem_is_said_at_once() -> None:
     assert "the status 'done'" in message
     assert "optimizer.sgd.lr = 100.0 is not of log(0.01, 10)" in message
     assert "step 1.5 of trial 'a'" in message
-    assert "'x' of trial 'z' is no number" in message
+    assert "'x' of trial 'z' is not a number" in message
 
 
 def test_columns_are_compared_with_the_round() -> None:
