@@ -223,8 +223,9 @@ def _record(connection: Connection, row: Any) -> RoundRecord:
         kept = (row.search, row.directory, row.folder, row.command, row.purpose)
         if not all(isinstance(text, str) for text in kept):
             raise TypeError("a number in place of text")
-        if row.made is not None and not 0 <= row.made <= round.trials_per_study:
-            raise ValueError("more rows than trials")
+        made = row.made
+        if made is not None and not (type(made) is int and 0 <= made <= round.trials_per_study):
+            raise ValueError("not a number of rows")
     counts: dict[Status, int] = {status: count for status, count in connection.execute(counted)}
     if row.made is not None:
         waiting = (round.trials_per_study - row.made) * len(round.studies)
