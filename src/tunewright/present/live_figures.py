@@ -31,6 +31,7 @@ DRAWN = ("isolation", "best_step", "best_of_k", "sensitivity", "gradient_norm") 
 LIVE = (*DRAWN, "axis", "curves")  # of a report; the other kinds stay pictures
 MANY = 20  # numbers in a row beyond which each keeps six digits: they are points of a drawing
 POINTS = 400  # of a curve
+LARGEST = float(np.finfo(np.float32).max)  # beyond it a value is drawn at the end of its axis
 
 
 def figure_data(kind: str, figure: Figure[Any]) -> dict[str, Any]:
@@ -111,12 +112,12 @@ def _trials(
         # one of an earlier round is known by its number there
         "labels": {row: str(t.shown_number) for row, t in enumerate(ended) if t.origin is not None},
     }
-    none = np.nan
+    values = np.array([np.nan if t.value is None else t.value for t in ended], np.float64)
     return head, {
         "number": np.array([t.number for t in ended], np.uint32),
         "study": np.array([t.study for t in ended], np.uint16),
         "status": np.array([STATUSES.index(t.status) for t in ended], np.uint8),
-        "value": np.array([none if t.value is None else t.value for t in ended], np.float32),
+        "value": np.clip(values, -LARGEST, LARGEST).astype(np.float32),
         "step": np.array([-1 if t.best_step is None else t.best_step for t in ended], np.int32),
         "position": positions,
     }
