@@ -57,7 +57,7 @@ def test_a_tracker_that_fails_costs_no_trial(tmp_path: Path) -> None:
     sink = f"tensorboard:{tmp_path / 'runs'}"
     store = tmp_path / "tuning.db"
     workload = tw.Workload(
-        train, contract.OBJECTIVE, store=store, executor=tw.Inline(), sinks=[sink]
+        train, contract.OBJECTIVE, store=store, executor=tw.executors.Inline(), sinks=[sink]
     )
     results = tw.run(asked, workload, progress="off")
     assert results.counts == {"completed": 5}

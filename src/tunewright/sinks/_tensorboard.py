@@ -32,30 +32,29 @@ def open_tracker(sink: Sink) -> Tracker:
 class _TensorBoard:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._open: dict[
-            str, tuple[Any, TrialRun]
-        ] = {}  # writers of running trials, what they have
+        # of running trials: the writer of what was appended, if any, and what the folder has
+        self._open: dict[str, tuple[Any, TrialRun]] = {}
 
     def put(self, run: TrialRun) -> None:
         """Append what is new, or write the folder anew."""
         folder = self._folder / plain(run.round) / plain(run.name)
         writer, before = self._open.pop(run.key, (None, None))
-        if writer is not None and (before is None or not _continues(run, before)):
-            writer.close()
-            writer = None
-        if writer is not None:
+        if before is not None and _continues(run, before) and folder.is_dir():
+            writer = writer or _writer(folder)
             _write(writer, run, before)
         else:
-            writer = _anew(folder, run)
+            _close(writer)
+            writer = None
+            _anew(folder, run)
         if run.over:
-            writer.close()
+            _close(writer)
         else:
             self._open[run.key] = (writer, run)
 
     def close(self) -> None:
         """Close the files of the trials that still run; they are written anew later."""
         for writer, _ in self._open.values():
-            writer.close()
+            _close(writer)
         self._open.clear()
 
 
@@ -66,25 +65,37 @@ def _continues(run: TrialRun, before: TrialRun) -> bool:
     )
 
 
-def _anew(folder: Path, run: TrialRun) -> Any:
-    """Write the whole run beside its place and move it there; an open writer of it."""
+def _writer(folder: Path) -> Any:
     from tensorboard.summary.writer.event_file_writer import EventFileWriter
 
+    return EventFileWriter(str(folder))
+
+
+def _close(writer: Any) -> None:
+    if writer is not None:
+        writer.close()
+
+
+def _anew(folder: Path, run: TrialRun) -> None:
+    """Write the whole run beside its place and move it there.
+
+    The writer is closed before: without TensorFlow it opens its file by name for every event.
+    """
     beside = folder.with_name(folder.name + NEW)
     with contextlib.suppress(FileNotFoundError):
         shutil.rmtree(beside)
     beside.mkdir(parents=True)
-    writer = EventFileWriter(str(beside))
+    writer = _writer(beside)
     try:
         _write(writer, run, None)
     except BaseException:
         with contextlib.suppress(Exception):
             writer.close()
         raise
+    writer.close()
     with contextlib.suppress(FileNotFoundError):
         shutil.rmtree(folder)
-    os.rename(beside, folder)  # an open file moves with its folder
-    return writer
+    os.rename(beside, folder)
 
 
 def _write(writer: Any, run: TrialRun, before: TrialRun | None) -> None:

@@ -8,6 +8,7 @@ the one before.
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from tunewright.errors import StoreError
 from tunewright.sinks._trial_run import TrialRun
 
 UNFINISHED = ".tunewright-"  # how the folder begins in which a run is made
+WHOLE_S = 10.0  # a tracker's process may write on for a moment after a run was finished
+LOOK_S = 0.1
 
 
 def write_whole(
@@ -36,7 +39,10 @@ def write_whole(
     beside.mkdir()
     try:
         made = make(beside, run)
-        if not holds(made, run):
+        until = time.monotonic() + WHOLE_S
+        while not (whole := holds(made, run)) and time.monotonic() < until:
+            time.sleep(LOOK_S)
+        if not whole:
             raise StoreError("sink.not_whole", run=run.name, folder=str(root))
         before = [folder for folder in root.iterdir() if folder.is_dir() and is_of(folder)]
         for folder in before:
