@@ -143,7 +143,7 @@ def look(browser: Any, start: Callable[..., Server]) -> Iterator[Look]:
 
     def make(server: Server, **options: Any) -> Watched:
         context = browser.new_context(viewport={"width": 1280, "height": 900}, **options)
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(60_000)  # a verdict takes long on a busy machine
         made = Watched(context.new_page(), server)
         opened.append((context, made))
         return made
