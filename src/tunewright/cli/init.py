@@ -115,7 +115,8 @@ def print_scan(found: projects.Scan) -> None:
     if found.required:
         say(f"note: {Message('scan.needs', {'required': list(found.required)})}", style="yellow")
     for path in found.written:
-        say(f"wrote {words.printable(path.name)}")
+        shown = path.name if path.name == FILE else str(Path(ROUNDS) / path.name)
+        say(f"wrote {words.printable(shown)}")
     say("next: tunewright run first --dry-run")
 
 

@@ -80,7 +80,7 @@ SENTENCES: dict[str, Template] = {
         "A first round. {trials} trials per study pay for {paid} searched hyperparameters, the "
         "most important first; fix the rest, each a caveat."
     ),
-    "scan.round_goal": "Which {names:list} suit this program?",
+    "scan.round_goal": "Which values of {names:list} suit this program?",
     "scan.round_scientific": "Whose effect is measured. Uncomment one to ask about it.",
     "scan.round_nuisance": "Searched around the program's defaults.",
     "scan.round_fixed": "One value for all; the length and the batch size are never tuned.",
@@ -97,7 +97,7 @@ SENTENCES: dict[str, Template] = {
     "scan.hydra_not_named": "{path}: hydra.main without a plain config_path and config_name",
     "scan.config_not_found": "no file of the option {name} was found: pass --{name}=FILE",
     "scan.found": "{style}: {options:count option}, {hyperparameters:count hyperparameter}",
-    "scan.needs": "only you know {required:list}: add them to the defaults of the workload",
+    "scan.needs": "no default is known of {required:list}: a round must name a value or a range",
     "scan.tried": (
         "tried for {seconds:duration}; {patterns:count pattern} of lines found in its output"
     ),

@@ -30,7 +30,7 @@ SENTENCES: dict[str, Template] = {
     "sink.behind": _behind,
     "sink.synced": _synced,
     "sink.not_started": "the process of {tracker} could not be started: {error}",
-    "sink.unknown": "{tracker!r} is no tracker. There is: {known:list}.",
+    "sink.unknown": "{tracker!r} is not a tracker. Choose one of {known:list}.",
     "sink.bad_text": "sink: {field} is a line of printable text, got {value!r}.",
     "sink.not_a_folder": (
         "sink: {tracker} writes into a folder, got {where!r}. Name a folder: {tracker}:FOLDER."
