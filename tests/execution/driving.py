@@ -24,6 +24,7 @@ from tunewright.execution.executors.executor import (
 from tunewright.execution.handle import Run
 from tunewright.execution.workload import Workload
 from tunewright.store.curves import Batch, Curve, merge
+from tunewright.store.outcome import Outcome
 
 DEADLINE_S = 120.0  # generous: only a hang reaches it
 OBJECTIVE = minimize("valid_error")
@@ -37,10 +38,10 @@ class Told:
     folder: Path
 
     @property
-    def end(self) -> Ended:
+    def end(self) -> Outcome:
         (end,) = [event for event in self.events if isinstance(event, Ended)]
         assert self.events[-1] is end, "something was told after the end"
-        return end
+        return end.outcome
 
     @property
     def began(self) -> list[Began]:

@@ -79,7 +79,7 @@ def test_alone_it_does_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_function_finds_its_own_handle(tmp_path: Path) -> None:
     (told,) = drive(Inline(), uses_it, tmp_path, [{"lr": 0.5}])
-    assert told.end.outcome == "completed", told.end
+    assert told.end.status == "completed", told.end
     assert tw.current_run().alone
 
 
@@ -129,15 +129,15 @@ def test_a_program_reports_and_saves(tmp_path: Path, monkeypatch: pytest.MonkeyP
         ends, infeasible, killed = drive(executor, own, tmp_path, given)
     finally:
         executor.close()
-    assert ends.end.outcome == "completed", ends.end
+    assert ends.end.status == "completed", ends.end
     assert list(ends.curves["valid_error"].steps) == list(range(1, 21))
     assert list(ends.curves["w"].values) == [0.5 * step for step in range(1, 21)], "every digit"
     assert 7 in [saved.step for saved in ends.saved] and ends.saved[-1].step == 20
     log = (ends.folder / "log.1.txt").read_text()
     assert "half a line" in log and "finished" in log and '{"step"' not in log
-    assert infeasible.end.outcome == "infeasible" and infeasible.end.cause is not None
-    assert infeasible.end.cause.facts["text"] == "too wide"
-    assert killed.end.outcome == "died"
+    assert infeasible.end.status == "infeasible" and infeasible.end.reason is not None
+    assert infeasible.end.reason.facts["text"] == "too wide"
+    assert killed.end.status == "died"
     assert [saved.step for saved in killed.saved][-1] == 7
 
 

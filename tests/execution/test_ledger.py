@@ -17,14 +17,14 @@ from tunewright.design.ranges import log
 from tunewright.design.round import Round
 from tunewright.errors import Damaged, StoreError
 from tunewright.execution import ledger as flushing
-from tunewright.execution.account import FLUSH_S, Account, Ending, joined
-from tunewright.execution.executors.executor import Ended, Logged, Saved
+from tunewright.execution.account import FLUSH_S, Account, joined
+from tunewright.execution.executors.executor import Logged, Saved
 from tunewright.execution.ledger import Ledger
-from tunewright.execution.outcome import Verdict
 from tunewright.execution.retry import PATIENCE_S
 from tunewright.messages import Message
 from tunewright.search.halton import Halton
 from tunewright.store.curves import pack, unpack
+from tunewright.store.outcome import Outcome
 from tunewright.store.spool import results_in
 from tunewright.store.store import Store
 
@@ -84,13 +84,7 @@ def log_points(account, steps, value=0.5):
 
 
 def end(account, status="completed"):
-    claim = account.claim
-    account.end(
-        Ending(
-            Ended(claim.trial, claim.attempt, "completed"),
-            Verdict(status, Message("stopped.asked")),
-        )
-    )
+    account.end(Outcome(status, Message("stopped.asked")))
 
 
 def steps_of(store, number):

@@ -22,6 +22,7 @@ from tunewright.execution.run import run, supervise
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
 from tunewright.store.curves import pack
+from tunewright.store.outcome import Outcome
 
 ROUND = Round(
     "steps",
@@ -42,7 +43,7 @@ def events(given, *more):
     return [
         *more,
         Logged(given.trial, given.attempt, points),
-        Ended(given.trial, given.attempt, "completed", seconds=1.0),
+        Ended(given.trial, given.attempt, Outcome("completed", seconds=1.0)),
     ]
 
 

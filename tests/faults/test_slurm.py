@@ -23,8 +23,8 @@ __all__ = ["cluster"]  # the fixture
 
 
 def code(end: Ended) -> str:
-    assert end.cause is not None
-    return end.cause.code
+    assert end.reason is not None
+    return end.reason.code
 
 
 def test_a_preempted_trial_saves_and_resumes(cluster: Cluster, tmp_path: Path) -> None:
@@ -54,8 +54,8 @@ def test_a_lost_node_is_a_death(cluster: Cluster, tmp_path: Path) -> None:
     cluster.lose_node("1_0")
     until(executor, has(Ended), told)
     end = ended(told)
-    assert (end.outcome, code(end)) == ("died", "slurm.ended")
-    assert end.cause is not None and end.cause.facts["state"] == "NODE_FAIL"
+    assert (end.status, code(end)) == ("died", "slurm.ended")
+    assert end.reason is not None and end.reason.facts["state"] == "NODE_FAIL"
     executor.close()
 
 
@@ -66,8 +66,8 @@ def test_a_job_cancelled_by_hand_is_a_death_with_that_reason(
     executor.scheduler.cancel([("1", 0)])
     until(executor, has(Ended), told)
     end = ended(told)
-    assert (end.outcome, code(end)) == ("died", "slurm.ended")
-    assert end.cause is not None and end.cause.facts["state"] == "CANCELLED"
+    assert (end.status, code(end)) == ("died", "slurm.ended")
+    assert end.reason is not None and end.reason.facts["state"] == "CANCELLED"
     executor.close()
 
 

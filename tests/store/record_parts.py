@@ -17,6 +17,7 @@ from tunewright.design.round import Round
 from tunewright.design.study import Study
 from tunewright.messages import Message
 from tunewright.store.curves import Batch, Curves, pack
+from tunewright.store.outcome import Outcome
 from tunewright.store.results import Results
 from tunewright.store.store import Claim, RoundRecord, Store, Worker
 from tunewright.store.trial import Trial
@@ -80,7 +81,7 @@ def curve(*values: float, metric: str = "valid_error", first: int = 1) -> bytes:
 
 
 def complete(store: Store, claim: Claim, *values: float) -> None:
-    store.finish(claim, "completed", last=[curve(*(values or (0.5,)))], seconds=1.0)
+    store.end(claim, Outcome("completed", batches=[curve(*(values or (0.5,)))], seconds=1.0))
 
 
 def rows(store: Store, table: Table) -> list[dict[str, Any]]:

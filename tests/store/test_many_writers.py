@@ -30,9 +30,9 @@ with Store.open(sys.argv[1]) as store:
         store.beat(worker)
         store.log(claim, [curve(float(claim.number))], first=0)
         if claim.number % 7 == 0 and claim.attempt == 1:
-            store.release(claim, STOPPED, died=False)
+            store.end(claim, Outcome("stopped", STOPPED))
             continue
-        store.finish(claim, "completed", last=[curve(float(claim.number), first=2)], first=1)
+        store.end(claim, Outcome("completed", batches=[curve(float(claim.number), first=2)], first=1))
         done.append(claim.number)
     store.retire(worker)
 print(json.dumps(done))

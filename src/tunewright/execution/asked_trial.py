@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +12,17 @@ from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value, is_storable
 from tunewright.errors import BadValue, WorkloadError
-from tunewright.execution.account import Account, Ending
-from tunewright.execution.executors.executor import Ended, Logged
+from tunewright.execution.account import Account
+from tunewright.execution.conclude import conclude, watched_metrics
+from tunewright.execution.executors.executor import Logged
 from tunewright.execution.logged_value import as_number, as_step, bad_name
-from tunewright.execution.outcome import Verdict, conclude, watched_metrics
 from tunewright.execution.process_group import rank
 from tunewright.execution.step_order import went_back
 from tunewright.messages import Message
 from tunewright.seeds import Seeds, seeds
 from tunewright.store.claims import Claim
 from tunewright.store.curves import pack
+from tunewright.store.outcome import Outcome
 from tunewright.store.rounds import inside
 from tunewright.store.spool import write_trial
 from tunewright.store.trial import Status
@@ -117,33 +119,29 @@ class Asked:
         """
         self._check_open("finish")
         self._pack()
-        self._end(conclude(self._ended(), self.account.seen, self._objective, deaths=0))
+        seen = self.account.seen
+        self._end(conclude(Outcome("completed"), seen, self._objective, deaths=0))
 
     def infeasible(self, reason: str) -> None:
         """This configuration cannot be trained: data to learn from."""
-        self._end(Verdict("infeasible", Message("trial.infeasible", {"text": _line(reason)})))
+        self._end(Outcome("infeasible", Message("trial.infeasible", {"text": _line(reason)})))
 
     def fail(self, reason: str) -> None:
         """Something went wrong that is not the configuration's fault."""
-        self._end(Verdict("failed", Message("trial.failed", {"text": _line(reason)})))
+        self._end(Outcome("failed", Message("trial.failed", {"text": _line(reason)})))
 
     # ---- for the session
 
     def give_up(self, cause: Message) -> None:
         """Put it back to pending, for somebody else."""
-        self._end(Verdict("pending", cause))
+        self._end(Outcome("stopped", cause))
 
-    def _end(self, verdict: Verdict) -> None:
+    def _end(self, outcome: Outcome) -> None:
         self._check_open("end")
         self._pack()
-        self.account.end(Ending(self._ended(), verdict))
-        self.status = verdict.status
+        self.account.end(replace(outcome, seconds=time.monotonic() - self.account.began_at))
+        self.status = outcome.becomes
         self._commit(self)
-
-    def _ended(self) -> Ended:
-        claim = self.account.claim
-        seconds = time.monotonic() - self.account.began_at
-        return Ended(claim.trial, claim.attempt, "completed", seconds=seconds)
 
     def _pack(self) -> None:
         if self._points:

@@ -27,6 +27,7 @@ from tunewright.progress.watcher import Concluded, RoundStarted, Started, Summar
 from tunewright.store.curves import unpack
 from tunewright.store.evaluations import Evaluation, looks
 from tunewright.store.judge import value_at
+from tunewright.store.outcome import Outcome
 from tunewright.store.rounds import inside
 from tunewright.store.seed import split_seed
 from tunewright.store.selected import Selected, selected
@@ -195,7 +196,7 @@ def _job(store: Store, record: RoundRecord, trial: Trial, with_: Measure) -> _Jo
 
 def _worked(
     jobs: list[_Job], workload: Workload, with_: Measure, watch: Watcher
-) -> Iterator[tuple[_Job, dict[str, float], Ended]]:
+) -> Iterator[tuple[_Job, dict[str, float], Outcome]]:
     """Let the workload's executor measure, and give each job's metrics when it has ended."""
     command = isinstance(with_, Command)
     train = with_ if isinstance(with_, Command) else Measuring(with_)
@@ -213,7 +214,7 @@ def _worked(
                     for name, curve in unpack(event.points).items():
                         metrics[event.trial][name] = float(curve.values[-1])
                 elif isinstance(event, Ended):
-                    yield open_.pop(event.trial), metrics[event.trial], event
+                    yield open_.pop(event.trial), metrics[event.trial], event.outcome
     finally:
         executor.close()
         shown.close()
@@ -242,14 +243,14 @@ class _Shown:
             self._watch.claimed(Started(*about, running=self._running, trial=trial.identity))
             return
         self._running, self._ended = max(0, self._running - 1), self._ended + 1
-        status: Status = "completed" if event.outcome == "completed" else "failed"
+        status: Status = "completed" if event.outcome.status == "completed" else "failed"
         self._watch.ended(
             Concluded(
                 *about,
                 status=status,
-                reason=event.cause,
+                reason=event.outcome.reason,
                 value=None,
-                seconds=event.seconds,
+                seconds=event.outcome.seconds,
                 running=self._running,
                 trial=trial.identity,
             )
@@ -265,13 +266,13 @@ class _Shown:
 
 
 def _judged(
-    store: Store, record: RoundRecord, job: _Job, metrics: dict[str, float], end: Ended
+    store: Store, record: RoundRecord, job: _Job, metrics: dict[str, float], end: Outcome
 ) -> Measured:
     """What an evaluation came to; names that training has logged are refused."""
     trial, objective = job.trial, _proxy(job, record.objective.metric)
     one = Measured(trial, job.step, metrics, objective)
-    if end.outcome != "completed":
-        cause = end.cause or Message("evaluation.ended", {"outcome": end.outcome})
+    if end.status != "completed":
+        cause = end.reason or Message("evaluation.ended", {"outcome": end.status})
         return replace(one, metrics={}, reason=cause, detail=end.detail)
     if not metrics:
         return replace(one, reason=Message("evaluation.nothing_measured"))

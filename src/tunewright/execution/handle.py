@@ -18,6 +18,7 @@ from tunewright.errors import BadValue, Ended, WorkloadError
 from tunewright.execution import cadence as due
 from tunewright.execution.applied_values import plain_values
 from tunewright.execution.best_saved import BestSaved
+from tunewright.execution.conclude import watched_metrics
 from tunewright.execution.executors.executor import (
     Applied,
     Assignment,
@@ -37,7 +38,6 @@ from tunewright.execution.logged_value import (
     on_device,
     shown,
 )
-from tunewright.execution.outcome import watched_metrics
 from tunewright.execution.points import MOST_POINTS, Points
 from tunewright.execution.processes.seeding import rank
 from tunewright.execution.processes.stop_request import Stopping

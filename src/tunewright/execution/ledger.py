@@ -24,7 +24,7 @@ from tunewright.store import backup
 from tunewright.store.claims import Claim
 from tunewright.store.disk_reserve import RESERVE_MB, short_of_space
 from tunewright.store.rounds import inside
-from tunewright.store.spool import TRIAL_FILE, SpooledResult, write_result, write_trial
+from tunewright.store.spool import TRIAL_FILE, write_result, write_trial
 from tunewright.store.store import Store
 
 REDONE_S = 60.0  # training done again rather than leave a hole in its curves
@@ -91,7 +91,7 @@ class Ledger:
 
     def commit(self, accounts: Sequence[Account], now: float) -> Committed:
         """Write what is new of these accounts in one transaction; nothing if that fails for now."""
-        self.spool([account for account in accounts if account.ending is not None])
+        self.spool([account for account in accounts if account.outcome is not None])
         lost: list[Account] = []
         done = False
         with self.patiently(now):
@@ -170,27 +170,5 @@ def _seconds_between(begin: Path, end: Path) -> float:
 
 def spool(account: Account, root: Path) -> None:
     """Write an attempt's end, with the points the store may not have, to its trial folder."""
-    write_result(inside(root, account.claim.folder), spooled(account))
+    write_result(inside(root, account.claim.folder), account.ended())
     account.spooled = True
-
-
-def spooled(account: Account) -> SpooledResult:
-    """An attempt's end with the points the store may not have, or with all if they are known."""
-    assert account.ending is not None
-    told, verdict = account.ending.told, account.ending.verdict
-    batches, first = account.unsaid()
-    if account.whole is not None:
-        batches, first = account.whole, 0
-    return SpooledResult(
-        trial=account.claim.trial,
-        attempt=account.claim.attempt,
-        status=verdict.status,
-        reason=verdict.reason,
-        detail=verdict.detail,
-        seconds=told.seconds,
-        peak_memory_mb=told.peak_memory_mb,
-        died=verdict.died,
-        start_step=account.start_step,
-        first=first,
-        batches=batches,
-    )

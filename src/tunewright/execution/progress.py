@@ -8,14 +8,14 @@ from dataclasses import replace
 from statistics import quantiles
 
 from tunewright.errors import NotFound, StoreError
-from tunewright.execution.account import Account, Ending
-from tunewright.execution.executors.executor import Ended
-from tunewright.execution.outcome import Seen
+from tunewright.execution.account import Account
+from tunewright.execution.conclude import Seen
 from tunewright.progress.tally import Tally
 from tunewright.progress.watcher import Concluded, Reached, RoundStarted, Silent, Started, Watcher
 from tunewright.store.claims import Claim
 from tunewright.store.curves import Batch, Curves
 from tunewright.store.judge import Judged, judge
+from tunewright.store.outcome import Outcome
 from tunewright.store.reason import NEVER_LOGGED
 from tunewright.store.store import RoundRecord, Store
 from tunewright.store.trial import Status, Trial
@@ -49,11 +49,11 @@ class Progress:
         self._any_good = any(record.counts.get(status) for status in good)
         self._best = None if self._silent else self._best_before()
 
-    def seen(self, account: Account, event: Ended) -> Seen:
+    def seen(self, account: Account, ended: Outcome) -> Seen:
         """What the trial has logged; if this attempt went without the objective, by all of them."""
         seen = account.seen
         missing = self._record.objective.metric not in seen.metrics
-        if missing and event.outcome == "completed" and account.claim.attempt > 1:
+        if missing and ended.status == "completed" and account.claim.attempt > 1:
             trial = self._recorded(account.claim)
             earlier = tuple(trial.curves) if trial else ()
             return replace(seen, metrics=tuple(dict.fromkeys((*earlier, *seen.metrics))))
@@ -98,18 +98,18 @@ class Progress:
         self._tally = self._tally.after_reach(reached, now)
         self._watch.reached(replace(reached, left_s=self._tally.left_s(now)))
 
-    def tell(self, account: Account, ending: Ending, running: int) -> None:
-        """Count an attempt whose end is in the record, and tell the watcher."""
-        status = ending.verdict.status
+    def ends(self, account: Account, outcome: Outcome, running: int) -> None:
+        """Count an attempt whose end is committed, and send it to the watcher."""
+        status = outcome.becomes
         if status != "pending":
             self.ended += 1
             self._failed += status == "failed"
-            self._mute += _is_mute(ending)
+            self._mute += _is_mute(outcome)
         if status == "completed":
-            self._lengths.append(ending.told.seconds)
+            self._lengths.append(outcome.seconds)
         if self._silent:
             return
-        judged = self._judged(account, ending)
+        judged = self._judged(account, outcome)
         claim = account.claim
         concluded = Concluded(
             number=claim.number,
@@ -119,7 +119,7 @@ class Progress:
             status=judged.status,
             reason=judged.reason,
             value=judged.value,
-            seconds=ending.told.seconds,
+            seconds=outcome.seconds,
             running=running,
             trial=claim.trial,
         )
@@ -148,10 +148,9 @@ class Progress:
         low, high = (max(max(length - age, 0.0) for age in ages) for length in (short, long))
         return f"{duration(low)} to {duration(high)} left"
 
-    def _judged(self, account: Account, ending: Ending) -> Judged:
-        verdict = ending.verdict
-        if verdict.status != "completed":
-            return Judged(verdict.status, verdict.reason)
+    def _judged(self, account: Account, outcome: Outcome) -> Judged:
+        if outcome.status != "completed":
+            return Judged(outcome.becomes, outcome.reason)
         if account.whole is not None and account.start_step == 0:
             batches = [Batch(account.claim.attempt, 0, points) for points in account.whole]
             return judge(self._record.objective, "completed", None, Curves(batches))
@@ -181,10 +180,10 @@ class Progress:
             return None
 
 
-def _is_mute(ending: Ending) -> bool:
+def _is_mute(outcome: Outcome) -> bool:
     """Whether the program came to its end and had logged nothing at all."""
-    reason = ending.verdict.reason
-    if ending.told.outcome != "completed" or reason is None or reason.code != NEVER_LOGGED:
+    reason = outcome.reason
+    if reason is None or reason.code != NEVER_LOGGED:
         return False
     return reason.facts.get("logged") == []
 

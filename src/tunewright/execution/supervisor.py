@@ -17,8 +17,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tunewright.errors import StoreError
-from tunewright.execution.account import Account, Ending
+from tunewright.execution.account import Account
 from tunewright.execution.command import Command
+from tunewright.execution.conclude import conclude, needed_mb, watched_metrics
 from tunewright.execution.executors.executor import (
     Assignment,
     Ended,
@@ -32,7 +33,6 @@ from tunewright.execution.heartbeat import Heartbeat
 from tunewright.execution.interrupts import Interrupts, Wish
 from tunewright.execution.ledger import Ledger
 from tunewright.execution.line_proposals import propose
-from tunewright.execution.outcome import Verdict, conclude, needed_mb, watched_metrics
 from tunewright.execution.prepare import started
 from tunewright.execution.processes.output import beginning_and_end, last_lines, log_name
 from tunewright.execution.progress import Progress
@@ -44,6 +44,7 @@ from tunewright.progress.watcher import RoundStarted, Watcher, Why
 from tunewright.search.search import Search
 from tunewright.store.claims import Claim
 from tunewright.store.leases import LeaseWatch
+from tunewright.store.outcome import Outcome
 from tunewright.store.provenance import Provenance
 from tunewright.store.reason import NEVER_LOGGED
 from tunewright.store.rounds import inside
@@ -275,7 +276,7 @@ class Supervisor:
             if not os.access(self._own.root, os.W_OK | os.X_OK):
                 raise  # all of them are out of reach: that is waited for
             reason = Message("trial.no_folder", {"folder": claim.folder, "text": str(cause)})
-            blocked.append(Ended(claim.trial, claim.attempt, "failed", reason))
+            blocked.append(Ended(claim.trial, claim.attempt, Outcome("failed", reason)))
             return None
         return Assignment(
             trial=claim.trial,
@@ -294,7 +295,7 @@ class Supervisor:
         for claim in claims:
             self._accounts.pop(claim.trial, None)
             with contextlib.suppress(StoreError):
-                self._own.store.release(claim, Message("stopped.not_started"), died=False)
+                self._own.store.end(claim, Outcome("stopped", Message("stopped.not_started")))
 
     # ---- what happens to them
 
@@ -309,11 +310,11 @@ class Supervisor:
         """Hear what the executor tells, and bring ends to the trial folders before any commit."""
         for event in self._own.executor.events(MEANWHILE_S):
             self._take(event)
-        self._ledger.spool([a for a in self._accounts.values() if a.ending is not None])
+        self._ledger.spool([a for a in self._accounts.values() if a.outcome is not None])
 
     def _take(self, event: Event) -> None:
         account = self._accounts.get(event.trial)
-        if account is None or account.claim.attempt != event.attempt or account.ending:
+        if account is None or account.claim.attempt != event.attempt or account.outcome:
             return  # of an attempt that is not ours any more
         if isinstance(event, Noted):
             self._note(event)
@@ -322,14 +323,14 @@ class Supervisor:
             account.take(event)
             self.progress.reached(account)
             return
-        seen = self.progress.seen(account, event)
-        verdict = conclude(event, seen, self._own.workload.objective, account.claim.attempts_died)
-        account.end(Ending(event, self._with_log(account, verdict)))
+        seen = self.progress.seen(account, event.outcome)
+        objective, deaths = self._own.workload.objective, account.claim.attempts_died
+        account.end(self._with_log(account, conclude(event.outcome, seen, objective, deaths)))
 
     def _glance(self, event: Stepped) -> None:
         """A step of a trial that trains in this very thread, seen from another."""
         account = self._accounts.get(event.trial)
-        if account is not None and account.ending is None:
+        if account is not None and account.outcome is None:
             account.take(event)
             self.progress.reached(account)
 
@@ -339,20 +340,20 @@ class Supervisor:
         with self._ledger.patiently(time.monotonic()):
             self._own.store.note(self._own.record, event.message.text)
 
-    def _with_log(self, account: Account, verdict: Verdict) -> Verdict:
-        """The verdict on a program that logged nothing, with its log and what that looks like."""
-        reason = verdict.reason
+    def _with_log(self, account: Account, outcome: Outcome) -> Outcome:
+        """The outcome of a program that logged nothing, with its log and what that looks like."""
+        reason = outcome.reason
         if reason is None or reason.code != NEVER_LOGGED:
-            return verdict
+            return outcome
         log_file = inside(self._own.root, account.claim.folder) / log_name(account.claim.attempt)
         command = isinstance(self._own.workload.train, Command)
         text = beginning_and_end(log_file)
         metric = self._own.workload.objective.metric
         read = propose(text, metric) if command else ()
         more = {"command": command, "read": list(read)}
-        detail = verdict.detail or last_lines(log_file)
+        detail = outcome.detail or last_lines(log_file)
         return replace(
-            verdict, reason=Message(reason.code, {**reason.facts, **more}), detail=detail
+            outcome, reason=Message(reason.code, {**reason.facts, **more}), detail=detail
         )
 
     def _flush(self, now: float) -> None:
@@ -363,28 +364,26 @@ class Supervisor:
         for account in committed.lost:
             self._lose(account)
         for account in committed.settled:
-            if account.ending is not None:
-                self._conclude(account, account.ending)
+            if account.outcome is not None:
+                self._conclude(account, account.outcome)
 
-    def _conclude(self, account: Account, ending: Ending) -> None:
+    def _conclude(self, account: Account, outcome: Outcome) -> None:
         trial = account.claim.trial
         del self._accounts[trial]
         self._stopped.discard(trial)
         self._claim_at = 0.0
-        if (needed := needed_mb(ending.told)) is not None:
+        if (needed := needed_mb(outcome)) is not None:
             self._ledger.reserve(needed)
-        reason = ending.verdict.reason
+        reason = outcome.reason
         if reason is not None and reason.code == "trial.not_started":
             self._claim_at = time.monotonic() + SCARCE_S
-        self.progress.tell(account, ending, running=len(self._accounts))
+        self.progress.ends(account, outcome, running=len(self._accounts))
         if self._why is None and self.progress.hopeless(FIRST_FAILURES):
             facts = {
                 "trial": account.claim.number,
                 "trials": self.progress.ended,
                 "mute": self.progress.ended < FIRST_FAILURES,
-                "reason": (
-                    ending.verdict.reason or Message("trial.failed", {"text": ""})
-                ).to_data(),
+                "reason": (reason or Message("trial.failed", {"text": ""})).to_data(),
                 "finishing": self._finishing(),
             }
             self._end("all failed", Message("round.hopeless", facts).text)
@@ -401,7 +400,7 @@ class Supervisor:
     def _busy(self) -> bool:
         """Whether something of ours runs or, unless somebody is in a hurry, waits for the store."""
         if self._wish == Wish.AT_ONCE:
-            return any(account.ending is None for account in self._accounts.values())
+            return any(account.outcome is None for account in self._accounts.values())
         return bool(self._accounts)
 
     def _over(self) -> Why | None:
@@ -440,13 +439,9 @@ class Supervisor:
         self._own.executor.close()
         now = time.monotonic()
         for account in self._accounts.values():
-            if account.ending is None:
+            if account.outcome is None:
                 cause = Message("stopped.supervisor_ended")
-                seconds = now - account.began_at
-                told = Ended(
-                    account.claim.trial, account.claim.attempt, "stopped", cause, seconds=seconds
-                )
-                account.end(Ending(told, Verdict("pending", cause)))
+                account.end(Outcome("stopped", cause, seconds=now - account.began_at))
         if self._accounts:
             try:
                 self._ledger.commit(list(self._accounts.values()), now)

@@ -35,25 +35,30 @@ from tunewright.store.trial_rows import At, free_number, make_more, trial_folder
 
 # in the text of the statement, so that the database knows that its partial index will do
 PENDING: ColumnElement[str] = literal_column("'pending'")
+NOBODY = 0  # the owner of an attempt that no worker holds
 ADDED = "added"  # the search of a trial whose configuration somebody gave
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Claim:
-    """The right to run one attempt at one trial; every write about it carries this."""
+    """The right to run one attempt at one trial; every write about it carries this.
 
-    trial: int  # the record's key
+    `trial.json` in the folder of a trial has its newest claim.
+    """
+
+    trial: int  # the store's key
     attempt: int  # from 1
-    worker: int  # the owner's key
     number: int | None  # round-wide; None: a repeat
     study: int
     index: int | None  # position in the study's sequence; None: added by hand, or a repeat
     configuration: Mapping[str, Value] | None  # None: to be filled by an adaptive search
     unit: Mapping[str, float]
     seed: int
-    split_seed: int
     folder: str  # relative to the folder of trials; the same for every attempt
-    attempts_died: int  # earlier attempts that died; three make a trial failed
+    # what follows is known while somebody holds it; `trial.json` does not have it
+    worker: int = NOBODY  # the owner's key
+    split_seed: int = 0
+    attempts_died: int = 0  # earlier attempts that died; three make a trial failed
 
 
 _split: ScalarSelect[int] = (

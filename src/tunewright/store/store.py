@@ -5,7 +5,7 @@
         worker = store.register(record.id, "supervisor", exclusive=True)
         for claim in store.claim(record.id, worker, count=4):
             store.log(claim, [pack({"valid_error": ([100], [0.2])})])
-            store.finish(claim, "completed")
+            store.end(claim, Outcome("completed"))
         results = store.results(round.name)
 
 Every method is one transaction; several in a `with store.transaction():` block are one together.
@@ -38,7 +38,7 @@ from tunewright.store import (
     campaigns,
     claims,
     evaluations,
-    fenced_writes as telling,
+    fenced_writes,
     imported as foreign,
     integrity,
     launches,
@@ -62,6 +62,7 @@ from tunewright.store.launches import Baseline, Launched, Place, Receipt
 from tunewright.store.leases import LEASE_S, Kind, LeaseWatch, Reclaimed, Worker
 from tunewright.store.notes import Note, Stops
 from tunewright.store.origins import read_origins
+from tunewright.store.outcome import Outcome
 from tunewright.store.probes import ProbeRecord
 from tunewright.store.provenance import Provenance
 from tunewright.store.read_round import Attempt, Snapshot
@@ -69,7 +70,7 @@ from tunewright.store.recovery import Imported
 from tunewright.store.removal import Removed, Renamed
 from tunewright.store.results import Results
 from tunewright.store.rounds import RoundRecord
-from tunewright.store.trial import Status, Trial
+from tunewright.store.trial import Trial
 from tunewright.store.trial_rows import At, Suggestions
 
 log = logging.getLogger(__name__)
@@ -345,11 +346,11 @@ class Store:
         self, claim: Claim, configuration: Mapping[str, Value], unit: Mapping[str, float]
     ) -> None:
         """Give a claimed trial the configuration an adaptive search suggested."""
-        telling.fill(self._database, claim, configuration, unit)
+        fenced_writes.fill(self._database, claim, configuration, unit)
 
     def began(self, claim: Claim, start_step: int, worker_text: str, command: str = "") -> None:
         """The training starts after `start_step` updates; `command` reproduces this trial."""
-        telling.began(self._database, claim, start_step, worker_text, command)
+        fenced_writes.began(self._database, claim, start_step, worker_text, command)
 
     def log(self, claim: Claim, batches: Sequence[bytes], first: int | None = None) -> None:
         """Keep packed points.
@@ -357,45 +358,19 @@ class Store:
         `first` is the place of the first batch among this attempt's, from 0: with it, a batch that
         is told again after a lost answer still stands once. Without it they come after the others.
         """
-        telling.log(self._database, claim, batches, first)
+        fenced_writes.log(self._database, claim, batches, first)
 
     def saved(self, claim: Claim, step: int, path: str, sha256: str) -> None:
         """A snapshot was written; `path` is relative to the trial folder."""
-        telling.saved(self._database, claim, step, path, sha256)
+        fenced_writes.saved(self._database, claim, step, path, sha256)
 
-    def finish(
-        self,
-        claim: Claim,
-        status: Status,
-        reason: Message | None = None,
-        *,
-        detail: str = "",
-        seconds: float = 0.0,
-        peak_memory_mb: float | None = None,
-        last: Sequence[bytes] = (),
-        first: int | None = None,
-    ) -> None:
-        """End the trial, its last batches and its status together; told again, it counts once."""
-        telling.finish(
-            self._database, claim, status, reason, detail, seconds, peak_memory_mb, last, first
-        )
+    def end(self, claim: Claim, outcome: Outcome) -> None:
+        """End an attempt: its outcome and its last points together; written twice, it counts once.
 
-    def release(
-        self,
-        claim: Claim,
-        cause: Message | None,
-        *,
-        died: bool,
-        seconds: float = 0.0,
-        detail: str = "",
-        peak_memory_mb: float | None = None,
-        last: Sequence[bytes] = (),
-        first: int | None = None,
-    ) -> None:
-        """Put the trial back to pending; only a death counts towards the three that fail it."""
-        telling.release(
-            self._database, claim, cause, died, seconds, detail, peak_memory_mb, last, first
-        )
+        After `died` and `stopped` the trial is pending again; only a death counts towards the limit
+        of three.
+        """
+        fenced_writes.end(self._database, claim, outcome)
 
     def add_provenance(self, claim: Claim, provenance: Provenance) -> None:
         """Keep where an attempt comes from; equal ones are stored once."""

@@ -59,7 +59,7 @@ def test_texts_have_an_end(tmp_path: Path) -> None:
         raise ValueError("x" * 100_000 + "\nsecond line")
 
     end = perform(Task(train, OBJECTIVE, Meaning()), assignment(tmp_path), lambda event: None)
-    assert end.cause is not None and len(end.cause.facts["text"]) == LONGEST_CAUSE
+    assert end.reason is not None and len(end.reason.facts["text"]) == LONGEST_CAUSE
     assert len(end.detail) == LONGEST_DETAIL
 
 
@@ -80,7 +80,7 @@ def test_a_stop_before_the_beginning(tmp_path: Path) -> None:
 
     task = Task(train, OBJECTIVE, Meaning())
     end = perform(task, assignment(tmp_path), lambda event: None, Run.ask_stop)
-    assert (end.outcome, end.cause) == ("stopped", Message("stopped.before_start"))
+    assert (end.status, end.reason) == ("stopped", Message("stopped.before_start"))
 
 
 def test_ctrl_c_is_not_the_trials(tmp_path: Path) -> None:

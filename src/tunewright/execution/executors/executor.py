@@ -10,19 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from tunewright.design.ranges import Value
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
-
-Outcome = Literal[
-    "completed",  # the training program came to its end
-    "infeasible",  # it diverged, ran out of memory, or said so itself
-    "failed",  # an exception, a value that is no number, sys.exit, a time-out
-    "died",  # by a signal, os._exit or a lost host: another attempt is due
-    "stopped",  # asked to stop (or pre-empted): goes back to pending, counts as no death
-]
+from tunewright.store.outcome import Ended as Ended
 
 
 @dataclass(frozen=True)
@@ -100,19 +93,6 @@ class Applied:
     trial: int
     attempt: int
     values: Mapping[str, Any]  # plain data
-
-
-@dataclass(frozen=True)
-class Ended:
-    """The attempt is over; nothing more will be told of it."""
-
-    trial: int
-    attempt: int
-    outcome: Outcome
-    cause: Message | None = None  # why; one that only the executor knows is `foreign`
-    detail: str = ""  # traceback or the tail of the log
-    seconds: float = 0.0  # by a monotonic clock
-    peak_memory_mb: float | None = None
 
 
 Event = Began | Logged | Saved | Stepped | Noted | Applied | Ended

@@ -14,6 +14,7 @@ from tunewright.execution.handle import Run
 from tunewright.execution.processes.attempt import Task, perform
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
+from tunewright.store.outcome import Outcome
 
 GLANCE_S = 1.0
 
@@ -57,7 +58,7 @@ class Inline:
         try:
             if assignment.trial in self._stops:
                 early = Message("stopped.before_start")
-                end = Ended(assignment.trial, assignment.attempt, "stopped", early)
+                end = Ended(assignment.trial, assignment.attempt, Outcome("stopped", early))
             else:
                 task = Task(workload.train, workload.objective, workload.meaning)
                 with self._glances(assignment):

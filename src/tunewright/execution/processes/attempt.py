@@ -19,13 +19,14 @@ from tunewright.design.objective import Objective
 from tunewright.errors import BadValue, Diverged, Infeasible, SnapshotError, Stopped
 from tunewright.execution.command import Command
 from tunewright.execution.current_run import bound
-from tunewright.execution.executors.executor import Assignment, Ended, Event, Outcome
+from tunewright.execution.executors.executor import Assignment, Ended, Event
 from tunewright.execution.handle import Run
 from tunewright.execution.processes.program import Finished, run_program
 from tunewright.execution.processes.seeding import plant
 from tunewright.execution.step_order import is_ours
 from tunewright.execution.workload import Train
 from tunewright.messages import Message
+from tunewright.store.outcome import End, Outcome
 
 LONGEST_CAUSE = 500  # characters of what an exception says, in the reason
 LONGEST_DETAIL = 20_000  # characters of a traceback
@@ -51,28 +52,24 @@ def perform(
 ) -> Ended:
     """Train once; `tell` receives the events and `began` the handle, to stop or flush it."""
     start = time.monotonic()
+    end: End
     try:
         run = Run(assignment, task.objective, task.meaning, tell, task.devices)
         began(run)
-        outcome, cause, detail = _train(task, run)
+        end, cause, detail = _train(task, run)
     except Exception as error:  # the trial folder cannot be read, say
-        outcome, cause, detail = judge(error)
-    return Ended(
-        assignment.trial,
-        assignment.attempt,
-        outcome,
-        cause,
-        clean(detail)[-LONGEST_DETAIL:],
-        seconds=time.monotonic() - start,
-    )
+        end, cause, detail = judge(error)
+    detail, seconds = clean(detail)[-LONGEST_DETAIL:], time.monotonic() - start
+    outcome = Outcome(end, cause, detail, seconds=seconds)
+    return Ended(assignment.trial, assignment.attempt, outcome)
 
 
-def _train(task: Task, run: Run) -> tuple[Outcome, Message | None, str]:
+def _train(task: Task, run: Run) -> tuple[End, Message | None, str]:
     if run.stop_asked:
         return "stopped", Message("stopped.before_start"), ""
     run.announce()
     plant(run.seeds)
-    end: tuple[Outcome, Message | None, str] = ("completed", None, "")
+    end: tuple[End, Message | None, str] = ("completed", None, "")
     try:
         if isinstance(task.train, Command):
             run_program(task.train, run)
@@ -96,15 +93,15 @@ def _train(task: Task, run: Run) -> tuple[Outcome, Message | None, str]:
     return end
 
 
-def judge(error: BaseException) -> tuple[Outcome, Message, str]:
+def judge(error: BaseException) -> tuple[End, Message, str]:
     """How an exception ends an attempt: outcome, reason, and the rest of what it says.
 
     >>> judge(Infeasible("heads do not divide width"))[:2]
     ('infeasible', Message(code='trial.infeasible', facts={'text': 'heads do not divide width'}))
     >>> judge(MemoryError())[1].code
     'memory.exhausted'
-    >>> outcome, reason, detail = judge(OSError(errno.ENOSPC, "No space left on device"))
-    >>> outcome, str(reason)
+    >>> end, reason, detail = judge(OSError(errno.ENOSPC, "No space left on device"))
+    >>> end, str(reason)
     ('died', 'no space left: OSError: [Errno 28] No space left on device')
     """
     if isinstance(error, Finished):

@@ -20,13 +20,13 @@ from typing import IO, Any
 from tunewright.errors import Infeasible, WorkloadError
 from tunewright.execution.command import CONFIG, CONFIG_FILE, Command, Fact, as_config
 from tunewright.execution.current_run import VARIABLE, described
-from tunewright.execution.executors.executor import Outcome
 from tunewright.execution.growing_file import FileReader
 from tunewright.execution.handle import Run
 from tunewright.execution.line_patterns import LineReader
 from tunewright.execution.processes import process_tree
 from tunewright.execution.processes.memory import OomKills
 from tunewright.messages import Message
+from tunewright.store.outcome import End
 
 LOOK_S = 0.2  # how often it is looked at when it prints nothing
 LEAVE_S = 2.0  # time to leave by itself after it said that it is infeasible
@@ -43,7 +43,7 @@ OURS = (
 class Finished(Exception):
     """The program ended in another way than with exit status 0."""
 
-    def __init__(self, outcome: Outcome, reason: Message) -> None:
+    def __init__(self, outcome: End, reason: Message) -> None:
         """How that ends the attempt, and why."""
         super().__init__(reason)
         self.outcome = outcome

@@ -17,7 +17,7 @@ import signal
 import sys
 import threading
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -28,7 +28,6 @@ from tunewright.execution.executors.executor import (
     Applied,
     Assignment,
     Began,
-    Ended,
     Event,
     Logged,
     Noted,
@@ -41,6 +40,7 @@ from tunewright.execution.processes.attempt import Task, clean, judge, perform
 from tunewright.execution.processes.frames import Head, Receiver, Sender
 from tunewright.execution.processes.shipping import Shipment, receive
 from tunewright.messages import Message
+from tunewright.store.outcome import Outcome, outcome_data
 from tunewright.store.reason import encode
 
 TELL_S = 0.2  # points wait this long for company
@@ -56,7 +56,7 @@ class Worker:
         self._source = source
         self._sender = Sender(target)
         self._orders: queue.SimpleQueue[tuple[Head, bytes]] = queue.SimpleQueue()
-        self._task: Task | Ended | None = None
+        self._task: Task | Outcome | None = None
         self._run: Run | None = None
         self._stops: set[tuple[int, int]] = set()  # trial and attempt, asked before it began
         self._before: dict[str, object] = {}
@@ -125,34 +125,25 @@ class Worker:
             meaning = Meaning(**head["meaning"])
             self._task = Task(train, objective, meaning, tuple(head["devices"]))
         except (Exception, SystemExit) as error:
-            outcome, cause, detail = judge(error)
+            end, cause, detail = judge(error)
             reason = Message("trial.not_loaded", {"cause": cause.to_data()})
-            self._task = Ended(0, 0, outcome, reason, clean(detail))
+            self._task = Outcome(end, reason, clean(detail))
         self._before = surroundings.look()
 
     def _attempt(self, assignment: Assignment) -> None:
         memory.forget_peak()
         if isinstance(self._task, Task):
-            ended = perform(self._task, assignment, self._tell, self._began)
+            outcome = perform(self._task, assignment, self._tell, self._began).outcome
         else:
             assert self._task is not None
-            ended = self._task
+            outcome = self._task
         self._run = None
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(Exception):  # the program may have closed or replaced it
                 stream.flush()
-        left = self._left_behind(ended)
-        self._sender.send(
-            {
-                "kind": "ended",
-                "outcome": ended.outcome,
-                "cause": encode(ended.cause),
-                "detail": ended.detail,
-                "seconds": ended.seconds,
-                "peak_memory_mb": memory.own_peak_mb(),
-                "left": left,
-            }
-        )
+        left = self._left_behind(outcome)
+        outcome = replace(outcome, peak_memory_mb=memory.own_peak_mb())
+        self._sender.send({"kind": "ended", "outcome": outcome_data(outcome), "left": left})
 
     def _began(self, run: Run) -> None:
         self._run = run
@@ -173,16 +164,16 @@ class Worker:
             case Applied():
                 self._sender.send({"kind": "applied", "values": event.values})
 
-    def _left_behind(self, ended: Ended) -> list[str]:
+    def _left_behind(self, outcome: Outcome) -> list[str]:
         """What makes this process unfit for another trial; what still runs below it is ended."""
         left = []
         if process_tree.has_children():
             if process_tree.kill_children():
                 left.append("processes that it started")
             process_tree.reap()
-        out_of_memory = ended.cause is not None and ended.cause.code == "memory.exhausted"
-        if ended.outcome == "failed" or out_of_memory:
-            left.append(ended.outcome)
+        out_of_memory = outcome.reason is not None and outcome.reason.code == "memory.exhausted"
+        if outcome.status == "failed" or out_of_memory:
+            left.append(outcome.status)
         left += surroundings.changed(self._before, surroundings.look())
         torch: Any = sys.modules.get("torch")
         if torch is not None and torch.cuda.is_initialized():

@@ -19,7 +19,7 @@ from typing import Any
 
 import tunewright
 from tunewright.errors import WorkloadError
-from tunewright.execution.executors.executor import Assignment, Ended, Event, Outcome
+from tunewright.execution.executors.executor import Assignment, Ended, Event
 from tunewright.execution.executors.limits import Limits
 from tunewright.execution.executors.pool import Isolate, Load
 from tunewright.execution.executors.ray.cluster import package
@@ -27,6 +27,7 @@ from tunewright.execution.executors.ray.host import Arrived, Host, Printed
 from tunewright.execution.executors.ray.place import Place, first_words
 from tunewright.execution.executors.ray.resources import as_options, described
 from tunewright.messages import Message
+from tunewright.store.outcome import End, Outcome
 
 ASK_S = 10.0  # how long a host waits for something to tell
 ORDER_S = 2.0  # an order to stop that had no effect is given again
@@ -95,7 +96,7 @@ class Crew:
             self._waiting.remove(entry)
             attempt = entry[1].attempt
             early = Message("stopped.before_start")
-            self._told.append(Ended(trial, attempt, "stopped", early))
+            self._told.append(Ended(trial, attempt, Outcome("stopped", early)))
         now = time.monotonic()
         for place in self._places:
             if place.job is not None and place.job.trial == trial:
@@ -289,13 +290,13 @@ class Crew:
             return
         self._end(place, *place.lost(error))
 
-    def _end(self, place: Place, outcome: Outcome, cause: Message) -> None:
+    def _end(self, place: Place, end: End, cause: Message) -> None:
         job, place.job = place.job, None
         assert job is not None
         now = time.monotonic()
         place.stop_by, place.idle_since = None, now
-        seconds = now - place.began
-        self._told.append(Ended(job.trial, job.attempt, outcome, cause, seconds=seconds))
+        outcome = Outcome(end, cause, seconds=now - place.began)
+        self._told.append(Ended(job.trial, job.attempt, outcome))
 
     def _check(self, now: float) -> None:
         for place in tuple(self._places):

@@ -116,14 +116,15 @@ class Host:
     def _retold(self, event: Event) -> list[Told]:
         """An event as the supervisor may hear it: what is in a private folder is not there."""
         private = self._private.get(event.trial)
-        if isinstance(event, Ended) and event.outcome == "failed" and self._missing:
-            cause = event.cause or Message("trial.failed", {"text": ""})
+        if isinstance(event, Ended) and event.outcome.status == "failed" and self._missing:
+            cause = event.outcome.reason or Message("trial.failed", {"text": ""})
             facts = {
                 "cause": cause.to_data(),
                 "host": socket.gethostname(),
                 "folder": self._missing,
             }
-            event = replace(event, cause=Message("trial.folder_missing", facts))
+            reason = Message("trial.folder_missing", facts)
+            event = replace(event, outcome=replace(event.outcome, reason=reason))
         if private is None:
             return [event]
         if isinstance(event, Saved):

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from tunewright.execution.executors.executor import Assignment, Outcome
+from tunewright.execution.executors.executor import Assignment
 from tunewright.execution.executors.ray.host import Arrived
 from tunewright.messages import Message
+from tunewright.store.outcome import End
 
 
 @dataclass(eq=False)
@@ -31,7 +32,7 @@ class Place:
         """The machine, for people."""
         return self.arrived.host if self.arrived else "a node"
 
-    def lost(self, error: Exception) -> tuple[Outcome, Message]:
+    def lost(self, error: Exception) -> tuple[End, Message]:
         """How its trial ends when Ray says that the host is gone."""
         if self.stop_by is not None:
             return "stopped", Message("stopped.host_lost", {"where": self.where})
@@ -42,7 +43,7 @@ class Place:
             "text": said,
             "folder_lost": not self.shared,
         }
-        outcome: Outcome = "stopped" if getattr(error, "preempted", False) else "died"
+        outcome: End = "stopped" if getattr(error, "preempted", False) else "died"
         return outcome, Message("host.lost", facts)
 
 

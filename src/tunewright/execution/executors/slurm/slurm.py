@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tunewright.errors import WorkloadError
-from tunewright.execution.executors.executor import Assignment, Began, Ended, Event, Outcome
+from tunewright.execution.executors.executor import Assignment, Began, Ended, Event
 from tunewright.execution.executors.limits import Limits
 from tunewright.execution.executors.local import load_of
 from tunewright.execution.executors.pool import Load
@@ -29,6 +29,7 @@ from tunewright.execution.executors.slurm.scheduler import (
 )
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
+from tunewright.store.outcome import End, Outcome
 
 FOLDER = ".slurm"  # of the trial folders: one folder per array job
 READ_S = 0.1  # how often files are read while somebody waits
@@ -271,14 +272,16 @@ class Slurm:
 
     def _explained(self, one: _Running, ended: Ended) -> Ended:
         """A task ended by SIGTERM was pre-empted, or cancelled by hand, which Slurm knows."""
-        if ended.cause is None or ended.cause.code != "slurm.terminated" or one.task is None:
+        reason = ended.outcome.reason
+        if reason is None or reason.code != "slurm.terminated" or one.task is None:
             return ended
         until = time.monotonic() + SETTLE_S  # while the task ends, its state is COMPLETING
         with contextlib.suppress(SchedulerDown):
             while (state := self.scheduler.state(one.task)) in ACTIVE and time.monotonic() < until:
                 time.sleep(READ_S)
             if state == "CANCELLED":
-                return Ended(*one.names, *_outcome(state, one), seconds=ended.seconds)
+                end, cause = _outcome(state, one)
+                return Ended(*one.names, Outcome(end, cause, seconds=ended.outcome.seconds))
         return ended
 
     def _poll(self, now: float) -> None:
@@ -306,13 +309,13 @@ class Slurm:
             self.scheduler.cancel([one.task])
             self._end(one, "stopped", Message("stopped.grace_over"))
 
-    def _end(self, one: _Running, outcome: Outcome, cause: Message) -> None:
+    def _end(self, one: _Running, end: End, cause: Message) -> None:
         if one in self._running:
             self._running.remove(one)
-            self._told.append(Ended(*one.names, outcome, cause))
+            self._told.append(Ended(*one.names, Outcome(end, cause)))
 
 
-def _outcome(state: str, one: _Running) -> tuple[Outcome, Message]:
+def _outcome(state: str, one: _Running) -> tuple[End, Message]:
     """How an attempt ends whose task is over and did not report it."""
     if one.stop_by is not None:
         return "stopped", Message("stopped.before_start" if not one.began else "stopped.asked")

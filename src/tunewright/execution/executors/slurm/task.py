@@ -94,9 +94,9 @@ def train(watch: Watch, pool: Pool, outbox: Outbox) -> Ended:
 
 def _named(ended: Ended, why: Message | None) -> Ended:
     """The end of a trial that was asked to stop, with the reason that Slurm gave."""
-    if why is None or ended.outcome != "stopped" or why.code == "stopped.asked":
+    if why is None or ended.outcome.status != "stopped" or why.code == "stopped.asked":
         return ended
-    return replace(ended, cause=why)
+    return replace(ended, outcome=replace(ended.outcome, reason=why))
 
 
 def main(arguments: list[str], index: int | None = None) -> int:
