@@ -138,8 +138,9 @@ def test_a_store_out_of_reach_loses_nothing(desk):
     end(account)
     assert ledger.commit([account], 6.0).settled == []
     (spooled,) = results_in(store.trial_root() / account.claim.folder)
-    assert spooled.status == "completed"
-    spooled_steps = [int(s) for b in spooled.batches for s in unpack(b)["valid_error"].steps]
+    assert spooled.outcome.status == "completed"
+    batches = spooled.outcome.batches
+    spooled_steps = [int(s) for b in batches for s in unpack(b)["valid_error"].steps]
     assert spooled_steps == [1, 2], "the end is on the disk while the store is away"
     log_points(accounts[1], [1])
     committed = ledger.commit([account, accounts[1]], 7.0)
@@ -235,8 +236,8 @@ def test_the_spool_has_whole_curves_though_most_were_committed_before(desk):
     end(account)
     ledger.commit([account], 4.0)
     (spooled,) = results_in(store.trial_root() / account.claim.folder)
-    assert spooled.first == 0
-    steps = [int(s) for b in spooled.batches for s in unpack(b)["valid_error"].steps]
+    assert spooled.outcome.first == 0
+    steps = [int(s) for b in spooled.outcome.batches for s in unpack(b)["valid_error"].steps]
     assert steps == [1, 2, 3, 4]
 
 

@@ -47,7 +47,7 @@ def test_everything_is_written_when_the_block_is_left(
     for number in range(8):
         folder = tmp_path / claim(number).folder
         assert read_trial(folder / TRIAL_FILE).number == number
-        assert [one.status for one in results_in(folder)] == ["completed"]
+        assert [one.outcome.status for one in results_in(folder)] == ["completed"]
 
 
 def test_a_folder_that_cannot_be_made_is_passed_over(

@@ -175,7 +175,7 @@ class Progress:
         if not self._record.counts.get("completed"):
             return None
         try:
-            return self._store.results(self._record.name).best().value
+            return self._store.claimed(self._record).best().value
         except NotFound:
             return None
 

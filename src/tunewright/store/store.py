@@ -391,14 +391,8 @@ class Store:
             written = tuple(note.text for note in self.notes(record))
             origins = read_origins(self._database, record.id)
             supervised = leases.is_supervised(self._database, connection, record.id)
-        return Results(
-            round=record.round,
-            objective=record.objective,
-            meaning=record.meaning,
-            recorded=tuple(trials),
-            recorded_repeats=tuple(repeats),
-            search=record.search,
-            store=self.url,
+        return replace(
+            self._as_results(record, trials, repeats),
             root=record.folder or str(self._default_root or ""),
             notes=written,
             origins=origins,
@@ -408,7 +402,11 @@ class Store:
 
     def claimed(self, record: RoundRecord) -> Results:
         """What a search learns from: the trials and repeats of a round that somebody claimed."""
-        trials, repeats = reading.read_claimed(self._database, record)
+        return self._as_results(record, *reading.read_claimed(self._database, record))
+
+    def _as_results(
+        self, record: RoundRecord, trials: Sequence[Trial], repeats: Sequence[Trial]
+    ) -> Results:
         return Results(
             round=record.round,
             objective=record.objective,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tunewright.errors import WorkloadError
@@ -49,3 +50,15 @@ class Limits:
         """How a trial ends that took so much memory."""
         facts = {"used_gb": megabytes / MEGABYTES, "limit_gb": self.memory_gb}
         return "infeasible", Message("limit.memory", facts)
+
+
+def refuse(problems: Sequence[Message], *checks: Callable[[], object]) -> None:
+    """Raise one error with these problems and those of the checks that fail; all at once."""
+    found = list(problems)
+    for check in checks:
+        try:
+            check()
+        except WorkloadError as error:
+            found += error.problems
+    if found:
+        raise WorkloadError.several(found)

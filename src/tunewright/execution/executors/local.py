@@ -13,7 +13,7 @@ from tunewright.errors import WorkloadError
 from tunewright.execution.command import Command
 from tunewright.execution.executors import devices as machine
 from tunewright.execution.executors.executor import Assignment, Event
-from tunewright.execution.executors.limits import Limits
+from tunewright.execution.executors.limits import Limits, refuse
 from tunewright.execution.executors.pool import Isolate, Load, Pool, Seat
 from tunewright.execution.processes.shipping import ship
 from tunewright.execution.workload import Workload
@@ -57,12 +57,7 @@ class Local:
                 problems.append(Message("executor.bad_count", {"name": name, "count": count}))
         if self.isolate not in ("auto", "always", "never"):
             problems.append(Message("executor.bad_isolate", {"isolate": self.isolate}))
-        try:
-            self._limits  # noqa: B018
-        except WorkloadError as error:
-            problems.extend(error.problems)
-        if problems:
-            raise WorkloadError.several(problems)
+        refuse(problems, lambda: self._limits)
 
     @property
     def slots(self) -> int:

@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tunewright.errors import WorkloadError
 from tunewright.execution.executors.executor import Assignment, Event
-from tunewright.execution.executors.limits import Limits
+from tunewright.execution.executors.limits import Limits, refuse
 from tunewright.execution.executors.local import load_of
 from tunewright.execution.executors.pool import Isolate, Load
 from tunewright.execution.executors.ray.cluster import Cluster, join
@@ -57,13 +56,7 @@ class Ray:
             problems.append(Message("ray.grows_without_workers"))
         if self.isolate not in ("auto", "always", "never"):
             problems.append(Message("executor.bad_isolate", {"isolate": self.isolate}))
-        for check in (lambda: self._limits, lambda: self._needs):
-            try:
-                check()
-            except WorkloadError as error:
-                problems.extend(error.problems)
-        if problems:
-            raise WorkloadError.several(problems)
+        refuse(problems, lambda: self._limits, lambda: self._needs)
 
     @property
     def slots(self) -> int:

@@ -12,9 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tunewright.errors import WorkloadError
 from tunewright.execution.executors.executor import Assignment, Began, Ended, Event
-from tunewright.execution.executors.limits import Limits
+from tunewright.execution.executors.limits import Limits, refuse
 from tunewright.execution.executors.local import load_of
 from tunewright.execution.executors.pool import Load
 from tunewright.execution.executors.slurm.job import Batch, Order, job_name, script
@@ -114,12 +113,7 @@ class Slurm:
         for line in self.lines:
             if "\n" in line or not line.strip():
                 problems.append(Message("slurm.bad_line", {"line": line}))
-        try:
-            self._limits  # noqa: B018
-        except WorkloadError as error:
-            problems.extend(error.problems)
-        if problems:
-            raise WorkloadError.several(problems)
+        refuse(problems, lambda: self._limits)
 
     @property
     def slots(self) -> int:
