@@ -9,7 +9,7 @@ from tests.store.record_parts import curve
 
 from tunewright.execution import trial_files
 from tunewright.execution.trial_files import TrialFiles
-from tunewright.store.claims import Claim
+from tunewright.store.claim import Claim
 from tunewright.store.outcome import Ended, Outcome
 from tunewright.store.spool import TRIAL_FILE, read_trial, results_in
 

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import select
 from tests.store.record_parts import KILLED, STOPPED, begun, curve, rows
 
-from tunewright.store.claims import NOBODY, Claim
+from tunewright.store.claim import NOBODY, Claim
 from tunewright.store.leases import add_retired
 from tunewright.store.outcome import Ended, Outcome
 from tunewright.store.replay import NEW, UNOWNED, Fence, add_row, replay

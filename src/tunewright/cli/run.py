@@ -40,6 +40,8 @@ from tunewright.present.terminal.screen import say, screen
 from tunewright.progress.choose import on_screen
 from tunewright.progress.watcher import Concluded, Summary
 from tunewright.search.search import Search
+from tunewright.store.claim import claim_of
+from tunewright.store.outcome import Outcome
 from tunewright.store.repeats import Repeats
 from tunewright.store.results import Results
 
@@ -172,17 +174,7 @@ def best_before(store: str, name: str) -> Concluded | None:
     """The best trial that earlier calls have recorded, as a watcher is told of one."""
     found = recorded(store, name)
     for best in found.top(1) if found is not None else ():
-        return Concluded(
-            best.number,
-            best.study,
-            best.attempts,
-            best.configuration,
-            best.status,
-            best.reason,
-            best.value,
-            best.seconds,
-            running=0,
-        )
+        return Concluded(claim_of(best), Outcome("completed"), best.value, running=0)
     return None
 
 

@@ -18,7 +18,7 @@ from tunewright.execution.executors.executor import (
     Saved,
     Stepped,
 )
-from tunewright.store.claims import Claim
+from tunewright.store.claim import Claim
 from tunewright.store.curves import Batch, merge, packed
 from tunewright.store.outcome import Outcome
 from tunewright.store.store import Store

@@ -20,7 +20,7 @@ from tunewright.execution.process_group import rank
 from tunewright.execution.step_order import went_back
 from tunewright.messages import Message
 from tunewright.seeds import Seeds, seeds
-from tunewright.store.claims import Claim
+from tunewright.store.claim import Claim
 from tunewright.store.curves import pack
 from tunewright.store.outcome import Outcome
 from tunewright.store.rounds import inside

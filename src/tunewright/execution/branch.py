@@ -20,7 +20,7 @@ from tunewright.messages import Message
 from tunewright.progress.watcher import Silent
 from tunewright.search.halton import Halton
 from tunewright.snapshot import Snapshot
-from tunewright.store.claims import Claim
+from tunewright.store.claim import Claim
 from tunewright.store.outcome import Outcome
 from tunewright.store.rounds import inside
 from tunewright.store.store import Store

@@ -24,6 +24,7 @@ from tunewright.execution.workload import Workload
 from tunewright.messages import Message
 from tunewright.progress.choose import Wanted
 from tunewright.progress.watcher import Concluded, RoundStarted, Started, Summary, Watcher, Why
+from tunewright.store.claim import claim_of
 from tunewright.store.curves import unpack
 from tunewright.store.evaluations import Evaluation, looks
 from tunewright.store.judge import value_at
@@ -32,7 +33,7 @@ from tunewright.store.rounds import inside
 from tunewright.store.seed import split_seed
 from tunewright.store.selected import Selected, selected
 from tunewright.store.store import RoundRecord, Store
-from tunewright.store.trial import Status, Trial
+from tunewright.store.trial import Trial
 
 WITHIN = "evaluation"  # the folder inside a trial's, for logs and files of the evaluation
 FIELDS = ("checkpoint", "step", "folder")  # of a command, beside the hyperparameters
@@ -237,24 +238,15 @@ class _Shown:
         if not isinstance(event, Began | Ended):
             return
         trial = self._jobs[event.trial].trial
-        about = (trial.number, trial.study, 1, trial.configuration)
         if isinstance(event, Began):
             self._running += 1
-            self._watch.claimed(Started(*about, running=self._running, trial=trial.identity))
+            self._watch.claimed(Started(claim_of(trial), self._running))
             return
         self._running, self._ended = max(0, self._running - 1), self._ended + 1
-        status: Status = "completed" if event.outcome.status == "completed" else "failed"
-        self._watch.ended(
-            Concluded(
-                *about,
-                status=status,
-                reason=event.outcome.reason,
-                value=None,
-                seconds=event.outcome.seconds,
-                running=self._running,
-                trial=trial.identity,
-            )
-        )
+        outcome = event.outcome
+        if outcome.status != "completed":
+            outcome = replace(outcome, status="failed")  # it has one attempt
+        self._watch.ended(Concluded(claim_of(trial), outcome, None, self._running))
 
     def close(self) -> None:
         """Report the end, however it came."""

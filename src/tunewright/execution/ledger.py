@@ -21,7 +21,7 @@ from tunewright.execution.account import Account
 from tunewright.execution.handle import FOLDER as SNAPSHOTS
 from tunewright.execution.retry import Patience
 from tunewright.store import backup
-from tunewright.store.claims import Claim
+from tunewright.store.claim import Claim
 from tunewright.store.disk_reserve import RESERVE_MB, short_of_space
 from tunewright.store.rounds import inside
 from tunewright.store.spool import TRIAL_FILE, write_result, write_trial

@@ -12,7 +12,7 @@ from tunewright.execution.account import Account
 from tunewright.execution.conclude import Seen
 from tunewright.progress.tally import Tally
 from tunewright.progress.watcher import Concluded, Reached, RoundStarted, Silent, Started, Watcher
-from tunewright.store.claims import Claim
+from tunewright.store.claim import Claim
 from tunewright.store.curves import Batch, Curves
 from tunewright.store.judge import Judged, judge
 from tunewright.store.outcome import Outcome
@@ -64,15 +64,7 @@ class Progress:
         if self._silent:
             return
         steps = (claim.configuration or {}).get(self._steps_name)
-        started = Started(
-            claim.number,
-            claim.study,
-            claim.attempt,
-            claim.configuration or {},
-            running,
-            total=steps if type(steps) is int else None,
-            trial=claim.trial,
-        )
+        started = Started(claim, running, total=steps if type(steps) is int else None)
         self._tally = self._tally.after_start(started, time.monotonic())
         self._watch.claimed(started)
 
@@ -86,14 +78,11 @@ class Progress:
         self._reached_at[claim.trial] = now
         steps = (claim.configuration or {}).get(self._steps_name)
         reached = Reached(
-            claim.number,
-            claim.study,
-            claim.attempt,
+            claim,
             step=account.step,
             total=account.total or (steps if type(steps) is int else None),
             start_step=account.start_step,
             seconds=now - account.began_at,
-            trial=claim.trial,
         )
         self._tally = self._tally.after_reach(reached, now)
         self._watch.reached(replace(reached, left_s=self._tally.left_s(now)))
@@ -109,25 +98,18 @@ class Progress:
             self._lengths.append(outcome.seconds)
         if self._silent:
             return
-        judged = self._judged(account, outcome)
-        claim = account.claim
-        concluded = Concluded(
-            number=claim.number,
-            study=claim.study,
-            attempt=claim.attempt,
-            configuration=claim.configuration or {},
-            status=judged.status,
-            reason=judged.reason,
-            value=judged.value,
-            seconds=outcome.seconds,
-            running=running,
-            trial=claim.trial,
-        )
+        claim, judged, value = account.claim, outcome, None
+        if outcome.status == "completed":
+            found = self._judged(account)
+            value = found.value
+            if found.status != "pending" and found.status != "running":
+                judged = replace(outcome, status=found.status, reason=found.reason)
+        concluded = Concluded(claim, judged, value, running)
         self._reached_at.pop(claim.trial, None)
         self._tally = self._tally.after_end(concluded)
         self._watch.ended(concluded)
-        if claim.number is not None and self._is_best(judged.value):
-            self._best = judged.value
+        if claim.number is not None and self._is_best(value):
+            self._best = value
             self._watch.best(concluded)
 
     def hopeless(self, first: int) -> bool:
@@ -148,9 +130,7 @@ class Progress:
         low, high = (max(max(length - age, 0.0) for age in ages) for length in (short, long))
         return f"{duration(low)} to {duration(high)} left"
 
-    def _judged(self, account: Account, outcome: Outcome) -> Judged:
-        if outcome.status != "completed":
-            return Judged(outcome.becomes, outcome.reason)
+    def _judged(self, account: Account) -> Judged:
         if account.whole is not None and account.start_step == 0:
             batches = [Batch(account.claim.attempt, 0, points) for points in account.whole]
             return judge(self._record.objective, "completed", None, Curves(batches))

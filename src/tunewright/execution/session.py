@@ -30,7 +30,7 @@ from tunewright.execution.session_store import Desk
 from tunewright.messages import Message
 from tunewright.search.halton import Halton
 from tunewright.search.search import Search
-from tunewright.store.claims import Claim
+from tunewright.store.claim import Claim
 from tunewright.store.results import Results
 
 log = logging.getLogger(__name__)

@@ -24,7 +24,7 @@ from tunewright.execution.suggest import filled
 from tunewright.execution.trial_files import TrialFiles
 from tunewright.search.listed import Listed
 from tunewright.search.search import Search, vet
-from tunewright.store.claims import Claim
+from tunewright.store.claim import Claim
 from tunewright.store.leases import LeaseWatch
 from tunewright.store.provenance import capture
 from tunewright.store.rounds import ASKED, inside

@@ -42,7 +42,7 @@ from tunewright.execution.workload import Workload
 from tunewright.messages import Message
 from tunewright.progress.watcher import RoundStarted, Watcher, Why
 from tunewright.search.search import Search
-from tunewright.store.claims import Claim
+from tunewright.store.claim import Claim
 from tunewright.store.leases import LeaseWatch
 from tunewright.store.outcome import Outcome
 from tunewright.store.provenance import Provenance

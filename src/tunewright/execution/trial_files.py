@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 
 from tunewright.errors import StoreError
-from tunewright.store.claims import Claim
+from tunewright.store.claim import Claim
 from tunewright.store.outcome import Ended
 from tunewright.store.spool import write_result, write_trial
 

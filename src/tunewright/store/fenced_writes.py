@@ -17,7 +17,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from tunewright.design.ranges import Value
 from tunewright.errors import OutOfDate, StoreError
 from tunewright.store import outcome_rows, plain_json
-from tunewright.store.claims import Claim
+from tunewright.store.claim import Claim
 from tunewright.store.database import Database
 from tunewright.store.outcome import End, Ended, Outcome
 from tunewright.store.outcome_rows import ENDING

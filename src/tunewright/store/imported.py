@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection, insert, select
 
 from tunewright.errors import NotFound, RoundChanged
-from tunewright.store.claims import Claim
+from tunewright.store.claim import claim_of
 from tunewright.store.curves import packed
 from tunewright.store.database import Database
 from tunewright.store.leases import add_retired
@@ -106,17 +106,7 @@ class _Into:
     def write(self, own: Trial, keys: Mapping[int, int], repeat: int | None = None) -> int:
         """Insert a trial with one attempt and its curves; its key."""
         number = (own.number if repeat is None else own.parent) or 0
-        claim = Claim(
-            trial=0,
-            attempt=1,
-            number=own.number,
-            study=own.study,
-            index=own.index,
-            configuration=own.configuration,
-            unit=own.unit,
-            seed=own.seed,
-            folder=trial_folder(self.directory, number, repeat),
-        )
+        claim = replace(claim_of(own), folder=trial_folder(self.directory, number, repeat))
         key = add_row(self.connection, self.round, claim, own.search, keys, own.command) or 0
         ended = Ended(key, 1, outcome_of(own))
         own_claim = replace(claim, trial=key)

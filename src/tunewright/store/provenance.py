@@ -23,7 +23,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from tunewright.errors import Damaged
 from tunewright.store import plain_json
 from tunewright.store.applied import shared
-from tunewright.store.claims import Claim
+from tunewright.store.claim import Claim
 from tunewright.store.database import Database
 from tunewright.store.schema import attempt, provenance as provenance_table
 from tunewright.store.secrets import masked, masked_words, without_secrets

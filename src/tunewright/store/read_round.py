@@ -15,7 +15,7 @@ from tunewright.actions import TrainAgain
 from tunewright.errors import Damaged
 from tunewright.messages import Message
 from tunewright.store import applied, plain_json
-from tunewright.store.claims import Claim
+from tunewright.store.claim import Claim
 from tunewright.store.curves import Batch, Curves, pack
 from tunewright.store.database import Database
 from tunewright.store.reason import decode

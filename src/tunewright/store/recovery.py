@@ -15,7 +15,7 @@ from typing import Any
 from sqlalchemy import select
 
 from tunewright.errors import Damaged
-from tunewright.store.claims import Claim
+from tunewright.store.claim import Claim
 from tunewright.store.database import Database
 from tunewright.store.replay import UNOWNED, Fence, replay
 from tunewright.store.rounds import inside

@@ -15,7 +15,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, bindparam, insert, or_, select, true, update
 
 from tunewright.store import outcome_rows, plain_json
-from tunewright.store.claims import NOBODY, Claim
+from tunewright.store.claim import NOBODY, Claim
 from tunewright.store.database import Database
 from tunewright.store.outcome import Ended
 from tunewright.store.outcome_rows import ENDING

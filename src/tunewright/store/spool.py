@@ -24,7 +24,7 @@ from tunewright.design.round import Round
 from tunewright.design.round_data import as_data, from_data
 from tunewright.errors import Damaged, StoreError
 from tunewright.snapshot import flush
-from tunewright.store.claims import Claim
+from tunewright.store.claim import Claim
 from tunewright.store.definition import meaning_data, meaning_from, objective_data, objective_from
 from tunewright.store.outcome import Ended, check_fields, outcome_data, outcome_from
 from tunewright.store.plain_json import read_object

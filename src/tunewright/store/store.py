@@ -54,7 +54,7 @@ from tunewright.store import (
     spool,
 )
 from tunewright.store.campaigns import CampaignRecord, CampaignStep
-from tunewright.store.claims import Claim
+from tunewright.store.claim import Claim
 from tunewright.store.evaluations import Evaluation
 from tunewright.store.integrity import Fault
 from tunewright.store.judge import judged
