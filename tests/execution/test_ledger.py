@@ -147,7 +147,7 @@ def test_a_store_out_of_reach_loses_nothing(desk):
     assert committed.settled == [account, accounts[1]]
     assert steps_of(store, 0) == [1, 2]
     assert store.results("r").trial(0).status == "completed"
-    assert "restarting" in told[0] and "training goes on" in told[0]
+    assert "restarting" in told[0] and "training continues" in told[0]
     assert told[1] == "the store is back after 2 s"
     assert len(told) == 2, "said once, however often it was tried"
 
@@ -192,7 +192,7 @@ def test_a_full_disk_is_waited_for_without_end(desk, monkeypatch):
     assert not ledger.has_space(), "which is said once"
     full[0] = False
     assert ledger.has_space()
-    assert told[-2:] == ["paused: full.", "there is space again: going on"]
+    assert told[-2:] == ["paused: full.", "there is space again: continuing"]
     assert ledger.commit(accounts[:1], 20 * PATIENCE_S).settled == accounts[:1]
 
 

@@ -48,10 +48,10 @@ class Account:
         self._command = command
         self._watched = tuple(watched)
         self._flushed_at = now
-        self._committed = 0  # batches of this attempt in the record
+        self._committed = 0  # batches of this attempt in the store
         self._began: Began | None = None
         self._points: list[bytes] = []  # as they came
-        self._offered: list[bytes] = []  # as the store was told them, perhaps in vain
+        self._offered: list[bytes] = []  # as the store was given them, perhaps in vain
         self._snapshots: list[Saved] = []
         self._applied: dict[str, Any] = {}  # every value that the program reported it used
         self._applied_new = False  # and the store lacks some of them
@@ -99,7 +99,7 @@ class Account:
         return self._flushed_at + max(FLUSH_S, FLUSH_SHARE * (now - self.began_at))
 
     def unsaid(self) -> tuple[tuple[bytes, ...], int]:
-        """The batches that are not known to be in the record, and the place of the first.
+        """The batches that are not known to be stored, and the place of the first.
 
         What was offered once keeps its place and content: if only the answer was lost, the store
         recognises it.
@@ -110,7 +110,7 @@ class Account:
         return tuple(self._offered), self._committed
 
     def recall(self, store: Store) -> None:
-        """Read back what is in the record, so that the trial folder can hold whole curves.
+        """Read back what is stored, so that the trial folder can hold whole curves.
 
         Even a lost store can then be made again from the folders. If it cannot be read, what it
         lacks is kept alone.
@@ -166,7 +166,7 @@ class Account:
 
 
 def joined(batches: Sequence[bytes]) -> bytes:
-    """Several batches of one attempt as one: a row of the record each would be too many."""
+    """Several batches of one attempt as one: a row of the store each would be too many."""
     if len(batches) == 1:
         return batches[0]
     curves = merge([Batch(1, 0, points) for points in batches])

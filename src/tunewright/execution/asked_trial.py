@@ -1,4 +1,4 @@
-"""A trial somebody asked for: its configuration, and what they tell of it until it ends."""
+"""A trial of ask-and-tell: its configuration, and what is logged of it until it ends."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Batch = dict[str, tuple[list[int], list[float]]]
 class Asked:
     """One open trial of a session; `finish`, `infeasible` or `fail` ends it.
 
-    On ranks other than 0 it checks what it is told and writes nothing.
+    On ranks other than 0 it checks its arguments and writes nothing.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Asked:
         root: Path | None,
         commit: Callable[[Asked], None],
     ) -> None:
-        """`commit` brings what is new into the record; sessions make these, people use them."""
+        """`commit` writes what is new to the store; sessions make these, users use them."""
         self.configuration: Mapping[str, Value] = dict(claim.configuration or {})
         self.number = claim.number
         self.attempt = claim.attempt  # from 1; more when an earlier owner was lost
@@ -115,7 +115,7 @@ class Asked:
     def finish(self) -> None:
         """It was trained to its end: completed, or infeasible if it diverged on the way.
 
-        Without the objective ever logged it is failed; `status` says which it became.
+        Without the objective ever logged it is failed; `status` is what it became.
         """
         self._check_open("finish")
         self._pack()

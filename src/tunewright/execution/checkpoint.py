@@ -29,7 +29,7 @@ class Checkpoint:
     configuration: Mapping[str, Value]
     step: int  # updates the checkpoint has had
     folder: Path  # the trial's own, with whatever the training program left there
-    path: Path | None  # the snapshot; None where the program keeps checkpoints of its own
+    path: Path | None  # the snapshot; None where the program keeps its own checkpoints
     seeds: Seeds = field(repr=False)  # the trial's: `seeds.split` finds its data split again
     devices: tuple[str, ...] = ()
 

@@ -30,7 +30,7 @@ from tunewright.execution.growing_file import GrowingFile
 from tunewright.execution.shell_syntax import for_a_shell, in_a_shell
 from tunewright.messages import Message
 
-# what a program may be told about its run, beside the configuration
+# what a program may receive about its run, next to the configuration
 FACTS = ("seed", "folder", "start_step", "eval_every", "devices", "port")
 CONFIG, OVERRIDES = "config", "overrides"
 CONFIG_FILE = "config.json"  # of a trial's folder, which {config} names
@@ -159,7 +159,7 @@ def command(
 
     It prints one JSON object per measurement, `{"step": 400, "valid_error": 0.081}`; every other
     line is its log. `{"infeasible": "reason"}` ends the trial as infeasible, and
-    `{"resumed_at": 300}`, before the first measurement, says that it goes on from a checkpoint of
+    `{"resumed_at": 300}`, before the first measurement, means that it resumes from a checkpoint of
     its own. True, False and None are written true, false and null; `booleans` declares another
     spelling of the first two, `"True/False"` or `"flag"`, for all hyperparameters or by name.
     `defaults`, or `{lr=0.01}` in the template, hold where a round does not name a hyperparameter.

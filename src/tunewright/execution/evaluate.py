@@ -126,7 +126,7 @@ def evaluate(
 
 
 def name_of(with_: Measure) -> str:
-    """How people call what measures: `module.function`, or the command."""
+    """The name of what measures: `module.function`, or the command."""
     if isinstance(with_, Command):
         return with_.template
     module = getattr(with_, "__module__", None) or "?"

@@ -33,7 +33,7 @@ class Progress:
         watch: Watcher,
         begun: RoundStarted | None = None,
     ) -> None:
-        """`record` says how the round stood before this call, `begun` what the watcher knows."""
+        """`record` has how the round stood before this call, `begun` what the watcher knows."""
         self.ended = 0  # trials that came to an end in this call
         self._failed = 0
         self._store = store
@@ -145,7 +145,7 @@ class Progress:
         return self._best is None or self._record.objective.better(value, self._best)
 
     def _recorded(self, claim: Claim) -> Trial | None:
-        """The trial as the record has it; None while the store cannot be reached."""
+        """The trial as the store has it; None while the store cannot be reached."""
         try:
             return self._store.trial(claim.trial)
         except StoreError:
@@ -169,7 +169,7 @@ def _is_mute(outcome: Outcome) -> bool:
 
 
 def duration(seconds: float) -> str:
-    """A duration for people.
+    """A duration for messages.
 
     >>> duration(42), duration(600), duration(9000)
     ('42 s', '10 min', '2.5 h')

@@ -96,7 +96,7 @@ def supervise(
 
     `trials` limits how many trials come to an end in this call. With `join`, this process helps
     whoever supervises the round already, and waits with them until all of it has ended. How it
-    ended is told to `watch.closed`; signals never raise here. A round that nobody designed, such as
+    ended is sent to `watch.closed`; signals never raise here. A round that nobody designed, such as
     a probe's, needs no advice on its design.
     """
     return supervised(
@@ -204,7 +204,7 @@ def round_started(record: RoundRecord, total: int, done: int) -> RoundStarted:
 
 
 def carry_out(own: Undertaking) -> tuple[Summary, Wish]:
-    """Let a supervisor work, with signals heeded and the watcher told of the beginning and end."""
+    """Let a supervisor work, with signals handled; the watcher receives beginning and end."""
     began = time.monotonic()
     own.watch.began(own.begun)
     for text in own.notes:

@@ -1,11 +1,11 @@
-"""Ask and tell: a program of one's own asks for trials, trains them, and tells what came of them.
+"""Ask and tell: a user's program asks for trials, trains them, and reports what came of them.
 
     with open_round(round, minimize("valid_error")) as session:
         while (trial := session.ask()) is not None:
             trial.log(step, valid_error=train(**trial.configuration))
             trial.finish()
 
-Any number of processes may do so at once; each is a worker with a lease of its own and commits
+Any number of processes may do so at once; each is a worker with its own lease and commits
 directly. Under an initialised process group every rank asks, and rank 0 alone reads and writes.
 """
 

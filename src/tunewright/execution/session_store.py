@@ -35,7 +35,7 @@ log = logging.getLogger(__name__)
 
 
 class Desk:
-    """Claims trials for a session and brings what is told of them into the record."""
+    """Claims trials for a session and writes what is reported of them to the store."""
 
     def __init__(
         self,
@@ -180,7 +180,7 @@ class Desk:
         return claim
 
     def commit(self, account: Account) -> None:
-        """Bring what is new into the record; an end is tried again for ten minutes."""
+        """Write what is new to the store; an end is tried again for ten minutes."""
         try:
             if account.outcome is None:
                 self._write(account)

@@ -1,8 +1,8 @@
 """The supervisor: claim trials, have them trained, and record what becomes of them.
 
-One turn of its loop: heed signals and requests, take back what dead owners held, claim trials for
-the free slots, hear what the executor tells, and commit what is due, many trials at once. It is the
-only one that talks to the store; whatever ends it, the trials it held go back to pending.
+One turn of its loop: handle signals and requests, take back what dead owners held, claim trials for
+the free slots, receive events of the executor, and commit what is due, many trials at once. Nobody
+else writes to the store; whatever ends it, the trials it held go back to pending.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from tunewright.store.reason import NEVER_LOGGED
 from tunewright.store.rounds import inside
 from tunewright.store.store import RoundRecord, Store
 
-TURN_S = 0.5  # the longest wait for events: signals are heeded at least this often
+TURN_S = 0.5  # the longest wait for events: signals are handled at least this often
 MEANWHILE_S = 0.02  # the longest wait for events while a search thinks
 LOOK_S = 1.0  # how often the store is asked for requests, dead owners and new trials
 LAST_WORDS_S = 0.2  # for ends that are on their way when the supervisor itself must end
@@ -101,9 +101,9 @@ class Supervisor:
         if isinstance(own.executor, Inline):
             own.executor.watching = self._glance
         self._why: Why | None = None  # no new trials from now on
-        self._wish = Wish.GO_ON  # the last one that was heeded
+        self._wish = Wish.GO_ON  # the last one that was handled
         self._stopped: set[int] = set()  # trials asked to stop
-        self._asked: frozenset[int] = frozenset()  # numbers of trials that people stopped
+        self._asked: frozenset[int] = frozenset()  # numbers of trials that users stopped
         self._drained = False  # the last claim found fewer trials than there were slots
         self._unsure = False  # a claim failed half-way: some trial may be ours unknown to us
         self._look_at = self._claim_at = 0.0
@@ -155,7 +155,7 @@ class Supervisor:
         with self._ledger.patiently(now):
             said = self._own.heartbeat.lost
             self._own.heartbeat.renew()
-            self._say(f"{said} It goes on with others.")
+            self._say(f"{said} Continuing with new trials.")
             for account in tuple(self._accounts.values()):
                 self._lose(account)
 
@@ -307,7 +307,7 @@ class Supervisor:
             self._take(event)
 
     def _spool_ends(self) -> None:
-        """Hear what the executor tells, and bring ends to the trial folders before any commit."""
+        """Receive events of the executor, and bring ends to the trial folders before any commit."""
         for event in self._own.executor.events(MEANWHILE_S):
             self._take(event)
         self._ledger.spool([a for a in self._accounts.values() if a.outcome is not None])
@@ -391,7 +391,7 @@ class Supervisor:
     def _lose(self, account: Account) -> None:
         """Our lease on it was taken: what it still does must not be seen."""
         name = _name(account.claim.number)
-        self._say(f"{name} was taken by another owner: what it told since is dropped")
+        self._say(f"{name} was taken by another owner: what it reported since is dropped")
         del self._accounts[account.claim.trial]
         self._own.executor.stop(account.claim.trial, 0.0)
 
@@ -447,7 +447,7 @@ class Supervisor:
                 self._ledger.commit(list(self._accounts.values()), now)
             except StoreError as error:
                 # spooled, or reclaimed by the next owner: nothing that was finished is lost
-                log.warning("the store could not be told of the end: %s", error)
+                log.warning("the end could not be committed: %s", error)
             self._accounts.clear()
         if self.progress.ended:
             self._ledger.back_up(at_once=True)

@@ -140,7 +140,7 @@ class Workload:
 
     @property
     def name(self) -> str:
-        """How people call what is trained: `module.function`, or the command."""
+        """The name of what is trained: `module.function`, or the command."""
         if isinstance(self.train, Command):
             return self.train.template
         module = getattr(self.train, "__module__", None) or "?"

@@ -73,7 +73,7 @@ def _moving(pending: Select[tuple[int]]) -> Any:
     )
 
 
-# a trial that people stopped stays pending until its round is run anew, which forgets the wish
+# a trial that a user stopped stays pending until its round is run again, which forgets the request
 _stopped = select(stop.c.id).where(stop.c.round == trial.c.round, stop.c.number == trial.c.number)
 _CLAIM = _moving(
     select(trial.c.id)

@@ -7,7 +7,7 @@ max_train_steps too. What was widened keeps all trials, what was narrowed those 
 Each round is spread evenly over its own space, so where both searched, the joined trials are
 denser than elsewhere. That leaves questions about positions untouched (ends of ranges, regions,
 what decides, which setting is better: all compare trials given where they lie) and makes shares
-and averages lean towards the old space, which a note says with the factor.
+and averages lean towards the old space, which a note reports with the factor.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def joined(results: Results, *earlier: Results) -> Results:
     """The results with those completed and infeasible trials of earlier rounds that fit them.
 
     They are judged by these results' objective. They take numbers after the round's own, the same
-    index in every study where they had one point, and `trial.origin` says where they were run.
+    index in every study where they had one point, and `trial.origin` has where they were run.
     """
     made = results
     for other in earlier:

@@ -75,7 +75,7 @@ class Provenance:
 
     @cached_property
     def sha256(self) -> str:
-        """The checksum by which the record knows an equal one."""
+        """The checksum by which the store finds an equal one."""
         return hashlib.sha256(self.payload.encode()).hexdigest()
 
     @property
@@ -194,7 +194,7 @@ def _changes(folder: Path) -> list[str]:
 
 
 def _git(folder: Path, *arguments: str) -> str | None:
-    """What git says, or None: no git, no repository, or too slow."""
+    """What git prints, or None: no git, no repository, or too slow."""
     git = shutil.which("git")
     if git is None:
         return None

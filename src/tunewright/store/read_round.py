@@ -181,7 +181,7 @@ def _when(seconds: float | None) -> datetime | None:
 
 
 def batches(database: Database, claim: Claim) -> list[bytes]:
-    """The batches of an attempt that are in the record, in order."""
+    """The batches of an attempt that are stored, in order."""
     own = (curve.c.trial == claim.trial) & (curve.c.attempt == claim.attempt)
     with database.reading() as connection:
         kept = select(curve.c.points).where(own).order_by(curve.c.sequence)

@@ -50,7 +50,7 @@ class Results:
     supervised: bool = field(default=False, compare=False)  # a process ran it when it was read
     root: str = ""  # the folder of trials, to which every trial's folder is relative
     notes: tuple[str | Message, ...] = ()  # oldest first; text is the user's own
-    # where trials and repeats come from, by their identity in the record
+    # where trials and repeats come from, by their identity in the store
     origins: Mapping[int, Provenance] = field(default_factory=dict, repr=False, compare=False)
     earlier: tuple[Results, ...] = field(default=(), repr=False, compare=False)  # joined with these
 

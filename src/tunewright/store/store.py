@@ -135,7 +135,7 @@ class Store:
     def back_up(self, *, if_due: bool = False) -> Path | None:
         """Write a checked backup beside a SQLite store; with `if_due`, one every ten minutes.
 
-        None if none was due, or the store is PostgreSQL, whose server has backups of its own.
+        None if none was due, or the store is PostgreSQL, whose server makes its own backups.
         """
         if self.path is None or (if_due and not backup.due(self.path)):
             return None
@@ -180,7 +180,7 @@ class Store:
     ) -> RoundRecord:
         """Record a round with its trials pending, or continue the same one (`.continued`).
 
-        `suggestions(study, count)` gives the study's first `count` configurations; None stands for
+        `suggestions(study, count)` gives the first `count` configurations of a study; None is
         an adaptive search, which fills each trial after it is claimed. With `ahead` only the first
         trials get rows now; `claim` makes the others. A round that begins for a `campaign` belongs
         to it, for a `purpose`. A different round of the same name is RoundChanged.
@@ -340,7 +340,7 @@ class Store:
         """Put the failed trials back to pending, and say their numbers."""
         return claims.reopen(self._database, round_id)
 
-    # what an owner tells; OutOfDate when the trial is no longer its own
+    # fenced writes; OutOfDate when the worker does not hold the trial any more
 
     def fill(
         self, claim: Claim, configuration: Mapping[str, Value], unit: Mapping[str, float]
@@ -356,7 +356,7 @@ class Store:
         """Keep packed points.
 
         `first` is the place of the first batch among this attempt's, from 0: with it, a batch that
-        is told again after a lost answer still stands once. Without it they come after the others.
+        is written twice after a lost answer counts once. Without it they come after the others.
         """
         fenced_writes.log(self._database, claim, batches, first)
 
@@ -444,7 +444,7 @@ class Store:
             return foreign.is_imported_trial(connection, trial.identity)
 
     def batches(self, claim: Claim) -> list[bytes]:
-        """The batches of this attempt that are in the record, in order."""
+        """The stored batches of this attempt, in order."""
         return reading.batches(self._database, claim)
 
     def attempts(self, trial: Trial | int) -> list[Attempt]:

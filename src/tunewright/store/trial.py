@@ -20,7 +20,7 @@ MOST_SHOWN = 12  # hyperparameters of a trial printed on one line
 
 @dataclass(frozen=True)
 class Trial:
-    """One configuration of a study as the record has it, judged by the results' objective."""
+    """One configuration of a study as stored, judged by the results' objective."""
 
     number: int | None  # round-wide, from 0; a repeat has none
     study: int  # the study's number in its round
@@ -38,7 +38,7 @@ class Trial:
     command: str = ""  # trains it again, at a shell in its project
     started: str = ""  # the command line or the call of the program, as it was started
     parent: int | None = None  # a repeat: the number of the trial it repeats
-    identity: int = 0  # the record's own key
+    identity: int = 0  # the store's key
     folder: str = ""  # relative to the store's folder of trials
     detail: str = field(default="", repr=False)  # traceback or log tail of a failed trial
     search: str = ""  # which search suggested it; analyses of edges use non-adaptive ones only

@@ -1,4 +1,4 @@
-"""The executor protocol: who trains, without knowing where the record is kept.
+"""The executor protocol: who trains, without knowing where the store is.
 
 An executor starts trials, reports what happens to them, and stops them. It never talks to the
 store: only the supervisor does. Reports travel as plain data, so an executor may be a process pool,
@@ -22,7 +22,7 @@ from tunewright.store.outcome import Ended as Ended
 class Assignment:
     """One attempt at one trial, all that a worker needs to know."""
 
-    trial: int  # the record's identity of the trial, not its number
+    trial: int  # the store's key of the trial, not its number
     attempt: int  # from 1
     number: int | None  # the round-wide number, None for a repeat
     round: str
@@ -35,7 +35,7 @@ class Assignment:
 
 @dataclass(frozen=True)
 class Logged:
-    """Points of a trial's curves, packed by record.curve.pack; told in order."""
+    """Points of a trial's curves, packed by `store.curves.pack`; sent in order."""
 
     trial: int
     attempt: int
@@ -57,7 +57,7 @@ class Saved:
 class Began:
     """The training program starts (or resumes after `start_step` updates).
 
-    Told again when the program then begins at another step; the last one before any point counts.
+    Sent again when the program then begins at another step; the last one before any point counts.
     """
 
     trial: int

@@ -239,7 +239,7 @@ class Pool:
                     self._selector.unregister(descriptor)
         status = worker.kill()
         self._copy(seat)
-        self._listen(seat)  # what it still told; it may even have finished
+        self._listen(seat)  # what it still sent; it may even have finished
         worker.close()
         seat.worker = seat.loaded = None
         return status
@@ -290,7 +290,7 @@ class Pool:
                     self._finish(seat, head)
 
     def _finish(self, seat: Seat, head: Head) -> None:
-        """The worker says how the trial has ended, and goes on or is replaced."""
+        """The worker reports how the trial has ended, and continues or is replaced."""
         job, load = seat.job, seat.loaded
         assert job is not None and load is not None
         self._copy(seat)

@@ -1,4 +1,4 @@
-"""One attempt at one trial in this process: train, and say how it ended.
+"""One attempt at one trial in this process: train, and report how it ended.
 
 Whatever the training program does short of ending the process comes back as an `Ended`, so one
 misbehaving trial never ends a round.
@@ -28,7 +28,7 @@ from tunewright.execution.workload import Train
 from tunewright.messages import Message
 from tunewright.store.outcome import End, Outcome
 
-LONGEST_CAUSE = 500  # characters of what an exception says, in the reason
+LONGEST_CAUSE = 500  # characters of the text of an exception, in the reason
 LONGEST_DETAIL = 20_000  # characters of a traceback
 # how libraries that have no exception class for it say that memory is used up
 OUT_OF_MEMORY = ("out of memory", "can't allocate memory", "RESOURCE_EXHAUSTED")
@@ -94,7 +94,7 @@ def _train(task: Task, run: Run) -> tuple[End, Message | None, str]:
 
 
 def judge(error: BaseException) -> tuple[End, Message, str]:
-    """How an exception ends an attempt: outcome, reason, and the rest of what it says.
+    """How an exception ends an attempt: end, reason, and the rest of its text.
 
     >>> judge(Infeasible("heads do not divide width"))[:2]
     ('infeasible', Message(code='trial.infeasible', facts={'text': 'heads do not divide width'}))

@@ -29,7 +29,7 @@ from tunewright.messages import Message
 from tunewright.store.outcome import End
 
 LOOK_S = 0.2  # how often it is looked at when it prints nothing
-LEAVE_S = 2.0  # time to leave by itself after it said that it is infeasible
+LEAVE_S = 2.0  # time to leave by itself after it reported that it is infeasible
 LONGEST_LINE = 2**20  # bytes; a longer line is no measurement
 OURS = (
     "step",

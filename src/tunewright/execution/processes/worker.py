@@ -44,7 +44,7 @@ from tunewright.store.outcome import Outcome, outcome_data
 from tunewright.store.reason import encode
 
 TELL_S = 0.2  # points wait this long for company
-BEAT_S = 1.0  # a step without any point is told this often
+BEAT_S = 1.0  # a step without any point is sent this often
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36  # of Linux's prctl
 
 

@@ -2,7 +2,7 @@
 
 Everything here runs in the supervisor's thread. Each seat has one question open at any time, which
 its host answers when something has happened; if the host or its node is gone, Ray answers instead.
-Ray's state is never the record: a crew that is lost has only ever held trials that run again.
+Ray's state is never stored: a crew that is lost has only ever held trials that run again.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Crew:
         self._no_shows = 0
         self._pause_until = 0.0  # after a host that could not be placed
         self._waiting_since: float | None = None
-        self._spoken = set[str]()  # what was said once
+        self._spoken = set[str]()  # what was reported once
 
     # ---- for the supervisor
 
@@ -204,7 +204,7 @@ class Crew:
         self._ask(place)
 
     def _no_show(self, place: Place, error: Exception) -> None:
-        """A host could not be placed or begun: wait a little, and raise when it goes on like so."""
+        """A host could not be placed or begun: wait a little, and raise when it happens again."""
         self._dismiss(place)
         self._no_shows += 1
         self._pause_until = time.monotonic() + ORDER_S * self._no_shows

@@ -21,7 +21,7 @@ from tunewright.messages import Message
 
 @dataclass
 class Ray:
-    """Several trials at once on the nodes of a Ray cluster, each in a process of its own.
+    """Several trials at once on the nodes of a Ray cluster, each in a separate process.
 
     `resources` are what one trial takes, as Ray names them: `{"CPU": 4, "GPU": 0.5}`, `"memory"` in
     bytes, or your own names; one CPU by default. A trial sees the GPUs that Ray gives it alone. A
@@ -120,7 +120,7 @@ class Ray:
         return self._cluster
 
     def _load(self, workload: Workload) -> Load:
-        """What hosts are told of a workload, made once; refuses what cannot be started."""
+        """What hosts receive of a workload, made once; refuses what cannot be started."""
         for known, load in self._loads:
             if known is workload:
                 return load
