@@ -159,15 +159,15 @@ def command(
 
     It prints one JSON object per measurement, `{"step": 400, "valid_error": 0.081}`; every other
     line is its log. `{"infeasible": "reason"}` ends the trial as infeasible, and
-    `{"resumed_at": 300}`, before the first measurement, means that it resumes from a checkpoint of
-    its own. True, False and None are written true, false and null; `booleans` declares another
+    `{"resumed_at": 300}`, before the first measurement, means that it resumes from its own
+    checkpoint. True, False and None are written true, false and null; `booleans` declares another
     spelling of the first two, `"True/False"` or `"flag"`, for all hyperparameters or by name.
     `defaults`, or `{lr=0.01}` in the template, hold where a round does not name a hyperparameter.
     Everything of `{run.*}` is also in the environment: TUNEWRIGHT_SEED, TUNEWRIGHT_FOLDER and so
     on. docs/command_protocol.md has all of it.
 
-    `read` is one or more regular expressions for a program that prints measurements in a form of
-    its own; each named group is a metric, and `step` the step:
+    `read` is one or more regular expressions for a program that prints measurements in its own
+    form; each named group is a metric, and `step` the step:
 
         tw.command("python train.py --lr={lr}",
                    read=r"step (?P<step>\d+): val loss (?P<val_loss>\S+)")

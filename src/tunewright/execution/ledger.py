@@ -161,7 +161,7 @@ class Ledger:
 
 
 def _seconds_between(begin: Path, end: Path) -> float:
-    """How much later one file was written than another; endless when that cannot be told."""
+    """How much later one file was written than another; endless when that is not known."""
     try:
         return end.stat().st_mtime - begin.stat().st_mtime
     except OSError:

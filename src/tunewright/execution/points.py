@@ -26,7 +26,7 @@ LONGEST_HELD_S = 1.0  # ... or after this time: slow steps should be seen too
 
 
 class Points:
-    """The points of one attempt that were logged and not yet told."""
+    """The points of one attempt that were logged and not yet sent."""
 
     def __init__(
         self,

@@ -8,8 +8,8 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, insert, select
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 
 ELSEWHERE = "elsewhere"  # the host of another tool's trials
+_SHARED = {each.name for each in fields(Outcome)} & {each.name for each in fields(Trial)}
 KEPT = "kept"  # the host of trials that a program of the user's made, which can train more
 
 
@@ -116,13 +117,6 @@ class _Into:
 
 def outcome_of(trial: Trial) -> Outcome:
     """The outcome of a trial that has ended, as if it had one attempt."""
-    assert trial.status != "pending" and trial.status != "running"
-    return Outcome(
-        trial.status,
-        trial.reason,
-        trial.detail,
-        seconds=trial.seconds,
-        peak_memory_mb=trial.peak_memory_mb,
-        first=0,
-        batches=(packed(trial.curves),) if len(trial.curves) else (),
-    )
+    assert trial.ended
+    shared: dict[str, Any] = {name: getattr(trial, name) for name in _SHARED}
+    return Outcome(**shared, first=0, batches=(packed(trial.curves),) if len(trial.curves) else ())

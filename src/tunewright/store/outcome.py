@@ -78,12 +78,13 @@ def outcome_data(outcome: Outcome) -> dict[str, Any]:
 def outcome_from(data: Mapping[str, Any]) -> Outcome:
     """What `outcome_data` made; Damaged if a field is not what it writes.
 
-    Version 0.1 wrote what the trial became, and whether the attempt died. Both are understood.
+    Version 0.1 wrote what the trial became, and whether the attempt died. Both are understood, and
+    a field that an earlier version did not write has its default.
 
     >>> outcome_from({**outcome_data(Outcome("failed")), "status": "pending", "died": True}).status
     'died'
     """
-    given = dict(data)
+    given = {**_DEFAULTS, **data}
     died = given.pop("died", False)
     if type(died) is not bool:
         raise Damaged("outcome.wrong_field", name="died")
@@ -126,4 +127,6 @@ _KINDS = {name: kind for name, kind in get_type_hints(Outcome).items() if name !
     "reason": str,
     "batches": list,
 }
+_DEFAULTS = outcome_data(Outcome("completed"))
+del _DEFAULTS["status"]
 assert set(get_args(End)) == {*ENDED, "died", "stopped"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from typing import Any, get_args
@@ -44,6 +44,11 @@ NOTHING = pack({})
 _KINDS = [  # what each column of a trial may hold: its name, the types, and whether nothing
     (c.name, (int, float) if c.type.python_type is float else c.type.python_type, c.nullable)
     for c in trial.columns
+]
+# columns that a trial has under the same name, as they are
+_OTHER = ("configuration", "unit", "reason", "command", "parent")
+_SAME = [
+    each.name for each in fields(Trial) if each.name in trial.columns and each.name not in _OTHER
 ]
 _STATUSES = frozenset(get_args(Status))
 
@@ -207,26 +212,19 @@ def _trial(
     parent = numbers.get(row.parent)
     where = named(record.name, row.number, parent)
     check_row(row, where)
+    same: dict[str, Any] = {name: getattr(row, name) for name in _SAME}
     return Trial(
-        number=row.number,
-        study=row.study,
+        **same,
         index=row.position,
         configuration=_settings(row.configuration, where),
         unit=_settings(row.unit, where),
-        status=row.status,
         reason=decode(row.reason),
         curves=Curves(batches, where),
-        seed=row.seed,
         attempts=row.attempt,
-        seconds=row.seconds,
-        peak_memory_mb=row.peak_memory_mb,
         command=_again(row, parent, record) if ours else row.command or record.command,
         started=row.command if ours else "",
         parent=parent,
         identity=row.id,
-        folder=row.folder,
-        detail=row.detail,
-        search=row.search,
     )
 
 
