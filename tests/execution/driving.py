@@ -63,7 +63,7 @@ class Told:
 
     @property
     def log(self) -> str:
-        return (self.folder / f"log.{self.end.attempt}.txt").read_text(errors="replace")
+        return (self.folder / f"log.{self.events[-1].attempt}.txt").read_text(errors="replace")
 
 
 def assignment(

@@ -40,6 +40,9 @@ _end_unknown = (
     .exists()
 )
 _OPEN_ATTEMPT = insert(attempt)
+_own = update(trial).where(trial.c.id == bindparam("own_trial"))
+_ATTEMPT = _own.values(attempt=bindparam("newest"))
+_FILLED = _ATTEMPT.values(configuration=bindparam("configuration"), unit=bindparam("unit"))
 
 
 @dataclass(frozen=True)
@@ -121,7 +124,8 @@ def replay(
         _open_attempts(connection, claim, ended.attempt, fence, fill)
         if outcome_rows.write(database, connection, fence.ending, ended, {}, fence.at):
             written.append(ended)
-    _open_attempts(connection, claim, claim.attempt, fence, fill)
+    if not ends or claim.attempt > ends[-1].attempt:
+        _open_attempts(connection, claim, claim.attempt, fence, fill)
     return written
 
 
@@ -132,15 +136,16 @@ def _open_attempts(
     known = connection.execute(fence.newest, {"own_trial": claim.trial}).scalar()
     if known is None or (newest <= known and not fill):
         return
-    change: dict[str, Any] = {"attempt": max(known, newest)}
     lost = [
         {"trial": claim.trial, "n": n, "worker": fence.worker, "outcome": "lost"}
         for n in range(known + 1, newest + 1)
     ]
     if lost:
         connection.execute(_OPEN_ATTEMPT, lost)
-    change |= _tried(claim) if fill else {}
-    connection.execute(update(trial).where(trial.c.id == claim.trial).values(change))
+    tried = _tried(claim) if fill else {}
+    change = _FILLED if fill else _ATTEMPT
+    attempts = {"own_trial": claim.trial, "newest": max(known, newest)}
+    connection.execute(change, {**attempts, **tried})
 
 
 def _tried(claim: Claim) -> dict[str, str]:

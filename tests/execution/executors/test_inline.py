@@ -56,7 +56,7 @@ def test_waiting_trials_can_be_stopped_and_forgotten(tmp_path: Path) -> None:
     executor.start(workload, [assignment(tmp_path / str(n), number=n) for n in range(3)])
     executor.stop(101, 1.0)
     ends = [event for _ in range(2) for event in executor.events(0) if isinstance(event, Ended)]
-    assert [end.status for end in ends] == ["completed", "stopped"]
+    assert [end.outcome.status for end in ends] == ["completed", "stopped"]
     executor.close()
     before = time.monotonic()
     assert executor.events(0.05) == []

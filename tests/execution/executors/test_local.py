@@ -211,9 +211,9 @@ def test_a_folder_that_is_not_there_ends_its_attempt_only(local: Make, tmp_path:
     until = time.monotonic() + DEADLINE_S
     while len(ends) < 2 and time.monotonic() < until:
         ends |= {e.trial: e for e in executor.events(0.2) if isinstance(e, Ended)}
-    assert ends[one.trial].outcome == "died", "not its fault: it is tried again"
-    assert ends[one.trial].cause.code == "trial.not_started"
-    assert ends[two.trial].outcome == "completed"
+    assert ends[one.trial].outcome.status == "died", "not its fault: it is tried again"
+    assert ends[one.trial].outcome.reason.code == "trial.not_started"
+    assert ends[two.trial].outcome.status == "completed"
 
 
 # ---- stopping
@@ -308,7 +308,7 @@ def test_workers_outlive_the_thread_that_started_them(local: Make, tmp_path: Pat
     until = time.monotonic() + DEADLINE_S
     while not ends and time.monotonic() < until:
         ends = [event for event in executor.events(0.2) if isinstance(event, Ended)]
-    assert ends[0].outcome == "completed"
+    assert ends[0].outcome.status == "completed"
 
 
 SUPERVISOR = """

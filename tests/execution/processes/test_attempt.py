@@ -58,7 +58,8 @@ def test_texts_have_an_end(tmp_path: Path) -> None:
     def train(run: Run) -> None:
         raise ValueError("x" * 100_000 + "\nsecond line")
 
-    end = perform(Task(train, OBJECTIVE, Meaning()), assignment(tmp_path), lambda event: None)
+    task = Task(train, OBJECTIVE, Meaning())
+    end = perform(task, assignment(tmp_path), lambda event: None).outcome
     assert end.reason is not None and len(end.reason.facts["text"]) == LONGEST_CAUSE
     assert len(end.detail) == LONGEST_DETAIL
 
@@ -79,7 +80,7 @@ def test_a_stop_before_the_beginning(tmp_path: Path) -> None:
         raise AssertionError("it was trained")
 
     task = Task(train, OBJECTIVE, Meaning())
-    end = perform(task, assignment(tmp_path), lambda event: None, Run.ask_stop)
+    end = perform(task, assignment(tmp_path), lambda event: None, Run.ask_stop).outcome
     assert (end.status, end.reason) == ("stopped", Message("stopped.before_start"))
 
 

@@ -122,7 +122,7 @@ def test_curves_arrive_while_a_trial_trains(
         told += executor.events(0.2)
         if any(isinstance(one, Logged) for one in told):
             (given.folder / "go").touch()  # nothing else ends it
-    assert told[-1].outcome == "completed"
+    assert told[-1].outcome.status == "completed"
     assert sum(isinstance(one, Logged) for one in told) >= 2
 
 
@@ -290,7 +290,7 @@ def test_a_project_is_shipped_to_nodes_that_lack_it(
     until = time.monotonic() + DEADLINE_S
     while not any(isinstance(one, Ended) for one in told) and time.monotonic() < until:
         told += executor.events(0.2)
-    assert told[-1].outcome == "completed", told[-1]
+    assert told[-1].outcome.status == "completed", told[-1]
     assert (given.folder / "log.1.txt").read_text().strip() == "blue sky"
 
 
