@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from tunewright.execution.evaluate import evaluate as evaluate
     from tunewright.execution.executors.inline import Inline as Inline
     from tunewright.execution.executors.local import Local as Local
+    from tunewright.execution.executors.packed import Packed as Packed
     from tunewright.execution.executors.ray.ray import Ray as Ray
     from tunewright.execution.handle import Run as Run
     from tunewright.execution.join import worker as worker
@@ -112,6 +113,7 @@ _HOMES = {
     "execution.handle": ("Run",),
     "execution.executors.inline": ("Inline",),
     "execution.executors.local": ("Local",),
+    "execution.executors.packed": ("Packed",),
     "execution.executors.ray.ray": ("Ray",),
     "execution.join": ("worker",),
     "execution.repeat": ("repeat",),

@@ -146,18 +146,22 @@ class CapturedStep:
                 f"{waits[0]} waits for the device in every step, as .item(), .cpu(), nonzero() and "
                 "copies to the host do"
             )
+            self._lane.refuse(self.reason)
 
     def _capture(self, step: Callable[[], None]) -> None:
         if self._lane.on_cpu:
             self._graph = Repeated(step)
+            self._lane.admit()
             return
         self._tried = torch.cuda.CUDAGraph()
         self.reason = captured(self._tried, self._side, step)
         if self.reason is None:
             self._graph = self._tried
+            self._lane.admit()
         else:
             self._static = None
             self._recover()
+            self._lane.refuse(self.reason)
 
 
 def side_stream() -> Any:

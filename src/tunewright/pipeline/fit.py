@@ -138,7 +138,7 @@ def fit(
     if update.reason is not None:
         lane.refuse(update.reason)
     else:
-        lane.admit()
+        lane.enter()
     validator = Validator(valid, keep, state, config, run, host, lane)
     clock, saving = Clock(config.batch_size, device), SaveTimes()
 

@@ -41,6 +41,10 @@ class Lane(Protocol):
         """Whether it stands in for a GPU: steps are then repeated instead of replayed."""
         ...
 
+    def enter(self) -> None:
+        """`fit` trains it, and nothing is known that prevents a capture."""
+        ...
+
     def admit(self) -> None:
         """The trial's steps are captured: it stays in the pack."""
         ...
@@ -62,6 +66,9 @@ class OwnProcess:
     """The lane of a trial that has its process for itself: nothing to wait for."""
 
     on_cpu = False
+
+    def enter(self) -> None:
+        """Nothing to do."""
 
     def admit(self) -> None:
         """Nothing to do."""

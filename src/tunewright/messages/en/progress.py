@@ -29,7 +29,13 @@ def _not_restored(facts: Facts) -> str:
     )
 
 
+def _own_process(facts: Facts) -> str:
+    who = "a repeat" if facts["number"] is None else f"trial {facts['number']}"
+    return f"{who} trains in its own process, not in the pack: {facts['reason']}"
+
+
 SENTENCES: dict[str, Template] = {
+    "packed.own_process": _own_process,
     "progress.bad": 'progress={progress!r}: give "auto", "off" or a tw.progress.Watcher.',
     "progress.bad_variable": "{variable}={value}: set it to off, plain or auto.",
     "round.hopeless": _hopeless,
