@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -28,6 +29,8 @@ from tunewright.pipeline.hosts import Host
 from tunewright.pipeline.stretch import Lane, OwnProcess, Repeated, Replayable, Tables
 
 WARMING = 3  # updates before the capture; the last of them is watched for waiting
+UNROLLED = 10  # steps in the longer graph
+CHEAP_S = 0.008  # a step captured in less is short enough to be launched by tens
 TRIAL = "tunewright trial"  # how the threads of a pack's trials are named
 
 Update = Callable[[Any], Sequence[Tensor]]
@@ -80,6 +83,8 @@ class CapturedStep:
         self.reason = reason  # why updates are not replayed; None while that is open or not so
         self._graph: Replayable | None = None
         self._tried: torch.cuda.CUDAGraph | None = None  # kept: torch may still refer to it
+        self._many: Replayable | None = None  # UNROLLED steps at once, from the tables
+        self._cheap = False  # whether capturing a step took so little that ten can be afforded
         self._static: Any = None
         self._done = 0
         self._side: Any = None
@@ -99,7 +104,7 @@ class CapturedStep:
             self._capture(lambda: self._recorder.write(self._update(self._static)))
         if self._graph is not None and _copied(self._static, item):
             self._recorder.count(step)
-            self._lane.replay(self._graph, 1)
+            self._lane.replay((self._graph, 1))
         elif self._side is None and (self.reason is not None or not self._lane.on_cpu):
             self._recorder.put(step, self._update(item))
         else:
@@ -114,6 +119,8 @@ class CapturedStep:
             self._capture(self._from_tables)
             if self._graph is None:
                 self._tables = None
+            elif self._cheap and not self._lane.on_cpu:
+                self._unroll()
         return self._graph is not None
 
     def stretch(self, first: int, count: int) -> None:
@@ -123,7 +130,24 @@ class CapturedStep:
         for step in range(first, first + count):
             self._recorder.count(step)
         self._done += count
-        self._lane.replay(self._graph, count)
+        tens, ones = divmod(count, UNROLLED) if self._many is not None else (0, count)
+        parts = [
+            (graph, n) for graph, n in ((self._many, tens), (self._graph, ones)) if graph and n
+        ]
+        self._lane.replay(*parts)
+
+    def _unroll(self) -> None:
+        """Ten short steps in one graph: launching them one by one keeps the host busy."""
+        many = torch.cuda.CUDAGraph()
+
+        def ten() -> None:
+            for _ in range(UNROLLED):
+                self._from_tables()
+
+        if captured(many, self._side, ten) is None:
+            self._many = many
+        else:
+            self._recover()
 
     def _from_tables(self) -> None:
         assert self._tables is not None
@@ -153,8 +177,9 @@ class CapturedStep:
             self._graph = Repeated(step)
             self._lane.admit()
             return
-        self._tried = torch.cuda.CUDAGraph()
+        self._tried, started = torch.cuda.CUDAGraph(), time.perf_counter()
         self.reason = captured(self._tried, self._side, step)
+        self._cheap = time.perf_counter() - started < CHEAP_S
         if self.reason is None:
             self._graph = self._tried
             self._lane.admit()

@@ -57,6 +57,7 @@ class CapturedEvaluation:
             together = torch.stack([rows[name] for name in self._names])
             self._sums = torch.stack([row.sum() for row in together])
 
+        self._kept = batches  # the graph reads these tensors wherever they lie
         self.reason = self._capture(model, whole)
 
     def _capture(self, model: nn.Module, whole: Any) -> str | None:
@@ -80,7 +81,7 @@ class CapturedEvaluation:
         """Evaluate the model as it is now."""
         assert self._sums is not None
         self._random.manual_seed(SEED)
-        self._lane.replay(self._graph, 1)
+        self._lane.replay((self._graph, 1))
         sums = dict(zip(self._names, self._sums.tolist(), strict=True))
         total = sums.pop(WEIGHT)
         means = {name: value / total for name, value in sums.items()}

@@ -53,8 +53,8 @@ class Lane(Protocol):
         """Its steps cannot be captured: it leaves the pack by an exception, where it can."""
         ...
 
-    def replay(self, graph: Replayable, count: int) -> None:
-        """Replay `count` times on this trial's stream; returns when the device has done it."""
+    def replay(self, *parts: tuple[Replayable, int]) -> None:
+        """Replay each as often as its number says; returns when the device has done it."""
         ...
 
     def released(self) -> AbstractContextManager[None]:
@@ -76,10 +76,11 @@ class OwnProcess:
     def refuse(self, reason: str) -> None:
         """Nothing to do: the step runs uncaptured."""
 
-    def replay(self, graph: Replayable, count: int) -> None:
-        """Launch `count` replays; they are not waited for."""
-        for _ in range(count):
-            graph.replay()
+    def replay(self, *parts: tuple[Replayable, int]) -> None:
+        """Launch the replays; they are not waited for."""
+        for graph, count in parts:
+            for _ in range(count):
+                graph.replay()
 
     def released(self) -> AbstractContextManager[None]:
         """Nobody waits."""

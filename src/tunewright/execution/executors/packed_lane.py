@@ -83,11 +83,19 @@ class Job:
     """A stretch: replays that a trial waits for."""
 
     lane: TrialLane
-    graph: Any
-    left: int
+    parts: list[tuple[Any, int]]  # graphs, and how often each is still replayed
     launched: threading.Event = field(default_factory=threading.Event)
     done: Any = None  # an event on the trial's stream; None on the CPU
     error: BaseException | None = None
+
+    def replay(self) -> None:
+        """Replay once."""
+        graph, left = self.parts[0]
+        graph.replay()
+        if left > 1:
+            self.parts[0] = (graph, left - 1)
+        else:
+            del self.parts[0]
 
 
 class Pack:
@@ -133,26 +141,25 @@ class Pack:
                 try:
                     turn(job)
                 except BaseException as error:
-                    job.error, job.left = error, 0
-                if not job.left:
+                    job.error, job.parts = error, []
+                if not job.parts:
                     job.launched.set()
-            active = [job for job in active if job.left]
+            active = [job for job in active if job.parts]
 
     def _replay(self, job: Job) -> None:
         torch = self.torch
         with torch.cuda.stream(job.lane.stream):
-            job.graph.replay()
-            job.left -= 1
-            if not job.left:
+            job.replay()
+            if not job.parts:
                 job.done.record()
 
     def _steps(self, job: Job) -> None:
         """The stand-in's turn: steps draw random numbers, so it needs the trial's surroundings."""
         job.lane.take()
         try:
-            for _ in range(min(TURN, job.left)):
-                job.graph.replay()
-                job.left -= 1
+            for _ in range(TURN):
+                if job.parts:
+                    job.replay()
         finally:
             job.lane.give()
 
@@ -217,9 +224,9 @@ class TrialLane:
         self.refused = reason
         raise Unpackable(reason)
 
-    def replay(self, graph: Any, count: int) -> None:
+    def replay(self, *parts: tuple[Any, int]) -> None:
         """Have the driver replay it; the other trials run until the device has done it."""
-        job = Job(self, graph, count)
+        job = Job(self, list(parts))
         if self.stream is not None:
             job.done = self._pack.torch.cuda.Event(blocking=True)
         with self.released():
