@@ -170,9 +170,6 @@ def points(trials: int) -> list[dict[str, float]]:
     ]
 
 
-# --- a loop by hand under Optuna ---------------------------------------------------------------
-
-
 def by_hand(model: str, learning_rate: float, weight_decay: float, steps: int, seed: int) -> float:
     """Train one trial as a user writes it; the last validation loss."""
     torch.manual_seed(seed)
@@ -235,9 +232,6 @@ def with_optuna(model: str, steps: int, trials: int, processes: int) -> tuple[fl
     return wall, [trial.value for trial in study.trials if trial.value is not None]
 
 
-# --- ours --------------------------------------------------------------------------------------
-
-
 def training(model: str, captured: bool, compiled: bool = False) -> Callable[..., None]:
     """The training function, the same for all executors."""
 
@@ -283,9 +277,6 @@ def with_ours(
     started = time.perf_counter()
     results = tw.run(design, workload, search=tw.Listed(points(trials)), progress="off")
     return time.perf_counter() - started, results
-
-
-# --- the device's own pace ---------------------------------------------------------------------
 
 
 class Bare:

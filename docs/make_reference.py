@@ -22,7 +22,7 @@ GROUPS = {
     "Inside a training function": ("Run", "Infeasible"),
     "Doing it": (
         *("run", "load", "worker", "repeat", "again", "evaluate", "open_round"),
-        *("Inline", "Local", "Ray", "Halton", "Listed", "Bayesian"),
+        *("Inline", "Local", "Packed", "Ray", "Halton", "Listed", "Bayesian"),
     ),
     "What happened": ("Results", "Trial", "joined", "rounds", "campaign", "believe"),
     "What can be trusted": ("check", "Finding", "report", "plots"),

@@ -90,6 +90,7 @@ PUBLIC = [
     "Listed",
     "Local",
     "Objective",
+    "Packed",
     "Ray",
     "Results",
     "Round",

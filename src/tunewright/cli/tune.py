@@ -104,6 +104,7 @@ def tune(
     on: where.OnOption = "local",
     ray_address: where.AddressOption = None,
     resources: where.ResourcesOption = None,
+    pack: where.PackOption = None,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -116,7 +117,7 @@ def tune(
     store = from_here(store)
     asked = space_file(project, space)
     called = name or asked.name
-    executor = where.executor(on, workers, ray_address, resources)
+    executor = where.executor(on, workers, ray_address, resources, pack)
     if dry_run:
         with project.entered():
             workload = project.workload(store, executor)
