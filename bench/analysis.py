@@ -48,7 +48,7 @@ CHECKS_S, REPORT_S = 10.0, 5.0  # the bounds, in CPU seconds
 NUISANCE = {
     "learning_rate": tw.log(1e-5, 1.0),
     "weight_decay": tw.log(1e-6, 1e-2),
-    "beta1": tw.log_from_one(0.8, 0.999),
+    "beta1": tw.ranges.log_from_one(0.8, 0.999),
     "width": tw.integers(64, 1024, log=True),
 }
 

@@ -53,7 +53,7 @@ def campaign(trials: int, seed: int) -> Ended:
             train,
             tw.minimize("valid_error"),
             store=Path(folder) / "tuning.db",
-            executor=tw.Inline(),
+            executor=tw.executors.Inline(),
         )
         found = tw.tune(own, SPACE, trials=trials, seed=seed)
     fresh = found.fresh

@@ -9,9 +9,9 @@ evaluates ten times.
 
 WAY: optuna1 optuna16 (a loop by hand; N processes on one SQLite study), optuna1x8 (8 trials in one
 process, scaled), local1 local16 (tw.Local, fit eager), local1c local8c (captured), packed16
-packed32 (tw.Packed), packed16k (compiled), lean (one captured trial against bare replays), bare16
-(the device's own pace: graphs of K trials, nothing else), equal16 (packed against alone, every
-value of every curve).
+packed32 (tw.executors.Packed), packed16k (compiled), lean (one captured trial against bare
+replays), bare16 (the device's own pace: graphs of K trials, nothing else), equal16 (packed
+against alone, every value of every curve).
 Prints one JSON line per way.
 """
 
@@ -272,7 +272,7 @@ def with_ours(
         trials_per_study=trials,
     )
     started = time.perf_counter()
-    results = tw.run(design, workload, search=tw.Listed(points(trials)), progress="off")
+    results = tw.run(design, workload, search=tw.search.Listed(points(trials)), progress="off")
     return time.perf_counter() - started, results
 
 
@@ -358,7 +358,11 @@ def measured(model: str, steps: int, trials: int, way: str) -> dict[str, Any]:
         return equal(model, steps, trials, count)
     else:
         captured = way.endswith(("c", "k")) or way.startswith("packed")
-        executor = tw.Packed(trials=count) if way.startswith("packed") else tw.Local(workers=count)
+        executor = (
+            tw.executors.Packed(trials=count)
+            if way.startswith("packed")
+            else tw.Local(workers=count)
+        )
         wall, results = with_ours(model, steps, trials, executor, captured, way.endswith("k"))
         values = [trial.value for trial in results.trials if trial.status == "completed"]
     best = {"done": len(values), "best": min(values)} if values else {}
@@ -368,8 +372,8 @@ def measured(model: str, steps: int, trials: int, way: str) -> dict[str, Any]:
 def lean(model: str, steps: int) -> dict[str, Any]:
     """Captured trials in this process, everything included, against bare replays."""
     replays = min(bare(model, steps, 1) for _ in range(3))
-    with_ours(model, steps, 2, tw.Inline(), True)  # libraries load once
-    few, many = (with_ours(model, steps, n, tw.Inline(), True)[0] for n in (2, 10))
+    with_ours(model, steps, 2, tw.executors.Inline(), True)  # libraries load once
+    few, many = (with_ours(model, steps, n, tw.executors.Inline(), True)[0] for n in (2, 10))
     return {"trial_s": round((many - few) / 8, 4), "bare_s": round(replays, 4),
             "ratio": round((many - few) / 8 / replays, 3)}  # fmt: skip
 
@@ -377,7 +381,7 @@ def lean(model: str, steps: int) -> dict[str, Any]:
 def equal(model: str, steps: int, trials: int, at_once: int) -> dict[str, Any]:
     """Whether packed trials log what they log alone."""
     one = curves(with_ours(model, steps, trials, tw.Local(workers=1), True)[1])
-    many = curves(with_ours(model, steps, trials, tw.Packed(trials=at_once), True)[1])
+    many = curves(with_ours(model, steps, trials, tw.executors.Packed(trials=at_once), True)[1])
     same = sum(repr(one[n]) == repr(many.get(n)) for n in one)
     largest = max(
         (

@@ -24,7 +24,8 @@ STRING_METHODS = {
     *("replace", "removeprefix", "removesuffix", "strip", "lower", "find", "index", "format"),
 }
 REGEX = {"match", "search", "sub", "findall", "fullmatch", "split"}
-RANGE_KINDS = {"Log", "Linear", "LogFromOne", "Integers", "Choice"}
+RUN_ROUNDS = {"run_equal", "run_listed"}  # the goal is their second argument
+RANGE_KINDS = {"Log", "Linear", "LogFromOne", "Integers", "Choice", "PowersOfTwo"}
 
 
 def docstrings(tree: ast.Module) -> set[int]:
@@ -138,14 +139,50 @@ def untyped_evidence(tree: ast.Module) -> int:
 
 
 def range_tests(tree: ast.Module) -> int:
-    """`isinstance` tests on kinds of ranges."""
-    return sum(
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Name)
-        and node.func.id == "isinstance"
-        and bool({n.id for n in ast.walk(node) if isinstance(n, ast.Name)} & RANGE_KINDS)
-        for node in ast.walk(tree)
-    )
+    """Places that ask which kind a range is: `isinstance`, `type(...) is`, `case Kind()`."""
+    return sum(_asks_for_the_kind(node) for node in ast.walk(tree))
+
+
+def _asks_for_the_kind(node: ast.AST) -> bool:
+    asked = False
+    if isinstance(node, ast.Call):
+        asked = isinstance(node.func, ast.Name) and node.func.id in ("isinstance", "issubclass")
+    elif isinstance(node, ast.Compare):
+        asked = any(isinstance(op, ast.Is | ast.IsNot | ast.Eq) for op in node.ops)
+    elif isinstance(node, ast.MatchClass):
+        asked = True
+        node = node.cls
+    names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+    names |= {n.attr for n in ast.walk(node) if isinstance(n, ast.Attribute)}
+    return asked and bool(names & RANGE_KINDS)
+
+
+def goals_in_words(tree: ast.Module) -> int:
+    """Goals of generated rounds that are text: `goal=`, a name `goal`, a probe's second argument.
+
+    >>> goals_in_words(ast.parse("Round('r', goal=f'imported from {origin}')"))
+    1
+    """
+    found = 0
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            called = node.func.id if isinstance(node.func, ast.Name) else ""
+            given = [k.value for k in node.keywords if k.arg == "goal"]
+            given += node.args[1:2] if called in RUN_ROUNDS else []
+            found += sum(_is_text(one) for one in given)
+        elif isinstance(node, ast.Assign):
+            names = [target.id for target in node.targets if isinstance(target, ast.Name)]
+            found += any(name.lower() == "goal" for name in names) and _is_text(node.value)
+    return found
+
+
+def _is_text(node: ast.expr) -> bool:
+    """Whether an expression is text: a literal, an f-string, or a sum or format of them."""
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, str)
+    if isinstance(node, ast.BinOp):
+        return _is_text(node.left) or _is_text(node.right)
+    return isinstance(node, ast.JoinedStr)
 
 
 def long_calls(tree: ast.Module) -> int:

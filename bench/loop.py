@@ -51,7 +51,7 @@ def by_tune(task: str, seed: int, trials: int) -> tuple[Configuration, dict[str,
             loop_training.train,
             tw.minimize("valid_error"),
             store=Path(folder) / "tuning.db",
-            executor=tw.Inline(),
+            executor=tw.executors.Inline(),
         )
         space = {**SPACE, "task": task, "split": seed}
         campaign = tw.tune(workload, space, trials=trials, seed=seed)

@@ -21,7 +21,7 @@ Floats = npt.NDArray[np.float32]
 FASHION = Path(__file__).parent.parent.parent / "shared" / "data" / "fashion-mnist"
 SPACE: dict[str, Any] = {
     "learning_rate": tw.log(1e-5, 10.0),
-    "momentum": tw.log_from_one(0.5, 0.999),
+    "momentum": tw.ranges.log_from_one(0.5, 0.999),
     "weight_decay": tw.log(1e-7, 1.0),
     "dropout": tw.linear(0.0, 0.8),
     "init_scale": tw.log(0.03, 30.0),
@@ -64,7 +64,7 @@ def data(task: str, seed: int) -> Split:
 
 
 def train(
-    run: tw.Run,
+    run: tw.protocols.Run,
     learning_rate: float,
     momentum: float,
     weight_decay: float,

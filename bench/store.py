@@ -208,7 +208,7 @@ def fill_ours(url: str, trials: int, points: int) -> None:
     """Fill a round as a supervisor would, many trials to a commit."""
     steps = np.arange(1, points + 1)
     random = np.random.default_rng(0)
-    search = tw.Halton()
+    search = tw.search.Halton()
     with Store.open(url) as store:
         record = store.begin(
             a_round(trials),

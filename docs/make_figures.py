@@ -54,7 +54,7 @@ def depth() -> Results:
         scientific={"hidden_layers": [1, 2, 3]},
         nuisance={
             "learning_rate": tw.log(1e-4, 1e-1),
-            "beta1": tw.log_from_one(0.8, 0.99),
+            "beta1": tw.ranges.log_from_one(0.8, 0.99),
             "width": tw.integers(64, 1024, log=True),
         },
         fixed={"batch_size": 128, "max_train_steps": 1000},
@@ -88,7 +88,7 @@ def optimizer() -> Results:
                     "adam": {"learning_rate": tw.log(1e-5, 1e-2)},
                     "nesterov": {
                         "learning_rate": tw.log(1e-3, 1.0),
-                        "momentum": tw.log_from_one(0.8, 0.99),
+                        "momentum": tw.ranges.log_from_one(0.8, 0.99),
                     },
                 }
             ),

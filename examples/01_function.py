@@ -60,7 +60,7 @@ round_1 = tw.Round(
     "hidden_units",
     goal="Do more hidden units lower the validation error?",
     scientific={"hidden_units": [8, 32]},
-    nuisance={"learning_rate": tw.log(1e-3, 1.0), "momentum": tw.log_from_one(0.5, 0.98)},
+    nuisance={"learning_rate": tw.log(1e-3, 1.0), "momentum": tw.ranges.log_from_one(0.5, 0.98)},
     fixed={"max_train_steps": 300},
     trials_per_study=TRIALS,
 )

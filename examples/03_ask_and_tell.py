@@ -15,7 +15,7 @@ TRIALS = 5 if os.environ.get("TUNEWRIGHT_SHORT") else 20
 round_1 = tw.Round(
     "rosenbrock",
     goal="How close does momentum bring gradient descent to the end of the valley?",
-    nuisance={"learning_rate": tw.log(1e-5, 1e-2), "momentum": tw.log_from_one(0.5, 0.99)},
+    nuisance={"learning_rate": tw.log(1e-5, 1e-2), "momentum": tw.ranges.log_from_one(0.5, 0.99)},
     fixed={"max_train_steps": 500},
     trials_per_study=TRIALS,
 )

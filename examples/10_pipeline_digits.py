@@ -2,7 +2,7 @@
 
     python examples/10_pipeline_digits.py
 
-Alone it saves to a folder: kill it, run it again, and it goes on where it was.
+Alone it saves to a folder: kill it, run it again, and it resumes where it was.
 """
 
 import itertools
@@ -90,7 +90,9 @@ choice = tw.Round(
     fixed={"hidden_layers": 1, "max_train_steps": STEPS},
     trials_per_study=2 if SHORT else 8,
 )
-workload = tw.Workload(train, tw.minimize("valid_error"), store="digits.db", executor=tw.Inline())
+workload = tw.Workload(
+    train, tw.minimize("valid_error"), store="digits.db", executor=tw.executors.Inline()
+)
 results = tw.run(choice, workload)
 for name in ("adamw", "nadamw"):
     best = results.best(optimizer=name)

@@ -3,7 +3,7 @@
     python examples/13_existing_script.py
 
 Nothing of the pipeline is needed for that. What the script gains: its trials are recorded with
-their curves, go on after a kill, and can be compared fairly.
+their curves, resume after a kill, and can be compared fairly.
 """
 
 import os
@@ -49,7 +49,9 @@ round_1 = tw.Round(
     fixed={},
     trials_per_study=2 if os.environ.get("TUNEWRIGHT_SHORT") else 8,
 )
-workload = tw.Workload(main, tw.minimize("valid_error"), store="script.db", executor=tw.Inline())
+workload = tw.Workload(
+    main, tw.minimize("valid_error"), store="script.db", executor=tw.executors.Inline()
+)
 results = tw.run(round_1, workload)
 for dropout in (0.0, 0.3):
     best = results.best(dropout=dropout)

@@ -4,7 +4,7 @@
     python examples/14_jax.py
 
 Logging a loss that is still being computed does not wait for it, and `run.save` takes the tree of
-arrays as it is: kill the program, run it again, and every trial goes on where it was.
+arrays as it is: kill the program, run it again, and every trial resumes where it was.
 """
 
 import os
@@ -73,7 +73,7 @@ def ring(key):
 rates = tw.Round(
     "jax_ring",
     goal="Which learning rate and momentum?",
-    nuisance={"learning_rate": tw.log(1e-2, 10.0), "momentum": tw.log_from_one(0.5, 0.98)},
+    nuisance={"learning_rate": tw.log(1e-2, 10.0), "momentum": tw.ranges.log_from_one(0.5, 0.98)},
     fixed={"max_train_steps": STEPS, "hidden_units": 64},
     trials_per_study=TRIALS,
 )

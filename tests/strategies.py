@@ -8,6 +8,7 @@ from typing import Any
 from hypothesis import HealthCheck, settings, strategies as st
 
 from tunewright.design.conditions import given
+from tunewright.design.kinds.powers_of_two import powers_of_two
 from tunewright.design.ranges import (
     Range,
     choice,
@@ -64,6 +65,28 @@ def ranges(draw: st.DrawFn) -> Range:
             return integers(low, high, draw(st.booleans()))
     except DesignError:  # the ends have one logarithm
         return linear(0, 1)
+    return choice(*draw(distinct(values, min_size=1, max_size=5)))
+
+
+@st.composite
+def moderate_ranges(draw: st.DrawFn) -> Range:
+    """Ranges as rounds have them: numbers of a usual size, at least a tenth of a decade wide."""
+    kind = draw(st.sampled_from(["linear", "log", "log_from_one", "integers", "choice", "powers"]))
+    low, wide = draw(st.floats(1e-6, 1e3)), draw(st.floats(1.3, 1e5))
+    if kind == "linear":
+        start = draw(st.floats(-1e3, 1e3))
+        return linear(start, start + low * wide)
+    if kind == "log":
+        return log(low, low * wide)
+    if kind == "log_from_one":
+        far = draw(st.floats(0.01, 1.0))
+        return log_from_one(1 - far, 1 - far / min(wide, 1e4))
+    if kind == "integers":
+        first = draw(st.integers(1, 1000))
+        return integers(first, first + draw(st.integers(1, 10_000)), draw(st.booleans()))
+    if kind == "powers":
+        first = draw(st.integers(0, 12))
+        return powers_of_two(2**first, 2 ** (first + draw(st.integers(1, 12))))
     return choice(*draw(distinct(values, min_size=1, max_size=5)))
 
 

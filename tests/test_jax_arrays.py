@@ -94,7 +94,7 @@ def test_a_header_is_plain() -> None:
     assert array.dtype == np.uint8 and array.size == 12
 
 
-def trained(train, metric: str, folder: Path) -> tw.Trial:
+def trained(train, metric: str, folder: Path) -> tw.types.Trial:
     """The one trial of a round on this training function."""
     asked = tw.Round(
         "jax",
@@ -104,7 +104,11 @@ def trained(train, metric: str, folder: Path) -> tw.Trial:
         trials_per_study=1,
     )
     workload = tw.Workload(
-        train, tw.minimize(metric), store=folder / "t.db", executor=tw.Inline(), eval_every=8
+        train,
+        tw.minimize(metric),
+        store=folder / "t.db",
+        executor=tw.executors.Inline(),
+        eval_every=8,
     )
     (trial,) = tw.run(asked, workload).trials
     return trial

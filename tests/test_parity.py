@@ -57,7 +57,7 @@ SPACE = ROUND.replace("[scientific]\nlayers = [1, 2]\n", "").replace("= 8", "= 4
 # what every call measures anew, or names by the folder it is in
 ANEW = {
     *("seconds", "written", "created", "path", "store", "file", "command", "folder", "report"),
-    *("definition", "checkpoint"),
+    *("definition", "checkpoint", "root"),
 }
 INLINE = ("--on", "inline")
 
@@ -135,14 +135,14 @@ def lasting(data: Any) -> Any:
 
 
 def workload() -> tw.Workload:
-    return tw.project.load().workload(executor=tw.Inline())
+    return tw.project.load().workload(executor=tw.executors.Inline())
 
 
 STORE = "tuning.db"
 
 
 def test_ls(doors: Any, shell: Shell) -> None:
-    rows = tw.rounds(STORE)
+    rows = tw.stores.rounds(STORE)
     same({"rounds": rows}, shell("ls"))
     text = shell("ls", text=True)
     for row in rows:
@@ -165,20 +165,34 @@ def test_trial(doors: Any, shell: Shell) -> None:
         history = tw.stores.history(STORE, trial)
         found = shell("trial", "finer", str(trial.number))
         curves = plain(trial, curves=True)
-        same({"round": "finer", "trial": curves, "repeats": [], "history": history}, found)
+        asked = {"round": "finer", "trial": curves, "repeats": [], "history": history}
+        same({**asked, "standing": None}, found)  # it does not run
         assert words.number(trial.value) in shell("trial", "finer", str(trial.number), text=True)
 
 
 def test_again(doors: Any, shell: Shell) -> None:
     results = tw.load(STORE, "finer")
     for trial in (results.best(), next(t for t in results.trials if t.origin is not None)):
-        found = tw.again(trial, workload())
+        found = tw.trials.again(trial, workload())
         assert found.equal
         same(found, shell("again", "finer", str(trial.number), *INLINE))
         assert words.number(trial.value) in shell(
             "again", "finer", str(trial.number), *INLINE, text=True
         )
     assert len(tw.load(STORE, "finer").trials) == len(results.trials)
+
+
+def test_remove_and_rename(doors: Any, shell: Shell) -> None:
+    for python, more in ((tw.stores.remove, ()), (tw.stores.bring_back, ("--undo",))):
+        both = plain(python(STORE, "finer")), shell("rm", "finer", *more)
+        same(*({k: v for k, v in one.items() if k != "removed"} for one in both))  # when
+    renamed = tw.project.rename("layers", "deeper", store=STORE, project=tw.project.load())
+    found = shell("rename", "layers", "deeper")
+    assert {path.name for path in renamed.files} == {Path(path).name for path in found["files"]}
+    done = {k: v for k, v in plain(renamed).items() if k != "files"}
+    same(done, {k: v for k, v in found.items() if k != "files"})
+    assert tw.load(STORE, "finer").round.continues == "deeper"
+    assert "deeper" in shell("ls", text=True)
 
 
 def test_check_joins_the_rounds_that_are_continued(doors: Any, shell: Shell) -> None:
@@ -192,7 +206,7 @@ def test_check_joins_the_rounds_that_are_continued(doors: Any, shell: Shell) -> 
 
 
 def test_believe(doors: Any, shell: Shell) -> None:
-    beliefs = tw.believe(tw.load(STORE, "finer"))
+    beliefs = tw.search.believe(tw.load(STORE, "finer"))
     assert beliefs[0].earlier > 0
     same(
         {"round": "finer", "beliefs": facts.each_without(beliefs, "says")},
@@ -220,7 +234,7 @@ def test_next_and_its_round_file(doors: tuple[Path, Path], shell: Shell) -> None
 
 
 def test_extend(doors: Any, shell: Shell) -> None:
-    longer = tw.extend(tw.load(STORE, "finer"), 60)
+    longer = tw.advice.extend(tw.load(STORE, "finer"), 60)
     found = shell("extend", "finer", "--max-train-steps", "60")["extension"]["round"]
     same(longer, found)
     assert "60" in shell("extend", "finer", "--max-train-steps", "60", text=True)
@@ -336,8 +350,8 @@ def test_tune(doors: tuple[Path, Path], shell: Shell) -> None:
 
 def test_launch_history_variance_evaluate_and_final(doors: tuple[Path, Path], shell: Shell) -> None:
     results = tw.load(STORE, "layers")
-    same(tw.variance(results).to_data(), shell("variance", "layers"))
-    python = tw.launch(results, workload(), terms=tw.LaunchTerms(plan=3))
+    same(tw.launches.variance(results).to_data(), shell("variance", "layers"))
+    python = tw.launch(results, workload(), terms=tw.launches.LaunchTerms(plan=3))
     same(
         lasting_seconds(python.to_data()),
         lasting_seconds(shell("launch", "layers", "--times", "3", *INLINE)),
@@ -361,7 +375,7 @@ def test_launch_counts_the_rounds_that_are_continued(
     results = tw.load(STORE, "finer")
     best, first = results.best(), results.trial(0)
     assert best.origin is not None and first.origin is None
-    terms = tw.LaunchTerms(plan=3)
+    terms = tw.launches.LaunchTerms(plan=3)
     asked = ("launch", "finer", "--baseline", "0", "--times", "3", *INLINE)
     planned = tw.launch(results, workload(), against=first, terms=terms, dry_run=True)
     assert (planned.candidate.round, planned.candidate.trial) == best.origin

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ def commands() -> dict[str, Any]:
 
 def test_every_command_has_json_and_a_parity_case() -> None:
     here = Path(__file__).parent
-    pages = ("test_parity.py", "test_parity_probes.py")
+    pages = ("test_parity.py", "test_parity_probes.py", "test_parity_ui.py")
     written = "".join((here / page).read_text(encoding="utf-8") for page in pages)
     known = commands()
     assert len(known) > 30
@@ -66,7 +67,7 @@ def fill_in(path: Path) -> None:
 def test_the_loop_by_python_alone(folder: Path) -> None:
     project = tw.project.init("train.py:train", minimize="valid_error")
     fill_in(tw.project.new("layers").path)
-    workload = project.workload(executor=tw.Inline())
+    workload = project.workload(executor=tw.executors.Inline())
     results = tw.run(project.round("layers"), workload)
     assert {finding.verdict for finding in tw.check(results)} & {"ok", "note", "warn"}
     proposed = next(one for one in project.next_round(results) if one.round is not None)
@@ -75,11 +76,11 @@ def test_the_loop_by_python_alone(folder: Path) -> None:
     assert again.counts["completed"] > 0
     repeats = tw.repeat(results.best(), workload, times=3)
     assert len(repeats.values) == 3
-    report = tw.launch(results, workload, terms=tw.LaunchTerms(plan=3))
+    report = tw.launch(results, workload, terms=tw.launches.LaunchTerms(plan=3))
     assert report.decision is not None
     history = tw.history(workload.store)
     assert [one.verdict for one in history.launches] == [report.decision.verdict]
-    assert {row.name for row in tw.rounds(workload.store)} >= {"layers", proposed.round.name}
+    assert {row.name for row in tw.stores.rounds(workload.store)} >= {"layers", proposed.round.name}
 
 
 def test_the_loop_by_json_alone(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -119,3 +120,30 @@ def test_the_loop_by_json_alone(folder: Path, capsys: pytest.CaptureFixture[str]
     launched = call(*step(repeated, "launch"), "--times", "3")
     history = call("tunewright", "history")
     assert [one["verdict"] for one in history["launches"]] == [launched["decision"]["verdict"]]
+
+
+def test_progress(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What a watcher receives of a round is what the command prints at its end."""
+    assert main(["init", "train.py:train", "--minimize", "valid_error"]) == 0
+    (folder / "rounds").mkdir(exist_ok=True)
+    (folder / "rounds" / "layers.toml").write_text(ROUND)
+    seen: list[Any] = []
+
+    class Watching(tw.progress.Silent):
+        def ended(self, concluded: tw.progress.Concluded) -> None:
+            seen.append(concluded)
+
+        def closed(self, summary: tw.progress.Summary) -> None:
+            seen.append(summary)
+
+    project = tw.project.load()
+    apart = replace(project.workload(), store=folder / "python.db", executor=tw.executors.Inline())
+    results = tw.run(project.round("layers"), apart, progress=Watching())
+    *ended, summary = seen
+    capsys.readouterr()
+    assert main(["run", "layers", *INLINE, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["data"]
+    told = (summary.why, summary.ended, dict(summary.counts))
+    assert told == (found["why"], found["ended"], found["counts"])
+    assert {one.value for one in ended} == {trial.value for trial in results.trials}
+    assert min(one.value for one in ended) == found["best"]["value"]

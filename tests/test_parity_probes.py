@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cli.test_probe_length import LONG_ROUND as DECAY
 from tests.test_parity import INLINE, STORE, Shell, lasting, shell as shell, workload
 
 import tunewright as tw
@@ -49,12 +50,14 @@ def doors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
     return both
 
 
-def project(doors: tuple[Path, Path], world: str, function: str, metric: str) -> None:
+def project(
+    doors: tuple[Path, Path], world: str, function: str, metric: str, off: str = CONSTANT
+) -> None:
     """The same project in both folders."""
     (doors[0] / "train.py").write_text((WORLDS / world).read_text(encoding="utf-8"))
     assert main(["init", f"train.py:{function}", "--minimize", metric]) == 0
     with (doors[0] / "tunewright.toml").open("a") as file:
-        file.write(CONSTANT)
+        file.write(off)
     (doors[0] / "rounds").mkdir()
     (doors[0] / "rounds" / "batch.toml").write_text(BATCH)
     shutil.copytree(doors[0], doors[1], dirs_exist_ok=True)
@@ -102,8 +105,19 @@ def test_train_steps(doors: tuple[Path, Path], shell: Shell) -> None:
     agree(answer, shell, "train-steps", "--learning-rate", "0.1", *INLINE)
 
 
+def test_longer(doors: tuple[Path, Path], shell: Shell) -> None:
+    project(doors, "branch_worlds.py", "decaying", "valid_error", off="")
+    for folder in doors:
+        (folder / "rounds" / "decay.toml").write_text(DECAY)
+    own = workload()
+    answer = tw.probes.longer(tw.run(tw.project.load().round("decay"), own), own)
+    assert answer.verdict == "helps"
+    shell("run", "decay", *INLINE)
+    agree(answer, shell, "longer", "decay", *INLINE)
+
+
 def test_critical_batch(doors: tuple[Path, Path], shell: Shell) -> None:
-    project(doors, "scaling_worlds.py", "train", "valid_error")
+    project(doors, "scaling_worlds.py", "train", "valid_error", off="")
     asked = tw.project.load().round("batch")
     answer = tw.probes.critical_batch(
         workload(),

@@ -43,7 +43,7 @@ def cost(contestant: str, told: int) -> float:
     problem = problems()[PROBLEM]
     session = opening(contestant)(problem, 0, told + ASKS)
     configurations = [
-        s.configuration for s in tw.Halton().suggest(problem.study(1, told), [], told)
+        s.configuration for s in tw.search.Halton().suggest(problem.study(1, told), [], told)
     ]
     for number, configuration in enumerate(configurations):
         session.add(configuration, problem.observe(configuration, 0, number))

@@ -203,8 +203,8 @@ def schedule_given(c: Configuration) -> float | None:
     return error + (0.04 if c["nesterov"] is False else 0.0) * math.exp(-abs(x))
 
 
-_SGD = {"learning_rate": tw.log(1e-3, 10.0), "momentum": tw.log_from_one(0.5, 0.995)}
-_ADAM = {"learning_rate": tw.log(1e-5, 1e-1), "beta1": tw.log_from_one(0.5, 0.99)}
+_SGD = {"learning_rate": tw.log(1e-3, 10.0), "momentum": tw.ranges.log_from_one(0.5, 0.995)}
+_ADAM = {"learning_rate": tw.log(1e-5, 1e-1), "beta1": tw.ranges.log_from_one(0.5, 0.99)}
 
 DIVERGING = (
     Problem(
@@ -227,7 +227,7 @@ DIVERGING = (
         "diverging",
         {
             **_ADAM,
-            "beta2": tw.log_from_one(0.9, 0.9999),
+            "beta2": tw.ranges.log_from_one(0.9, 0.9999),
             "warmup_fraction": tw.linear(0.0, 0.3),
             "weight_decay": tw.log(1e-4, 1.0),
             "dropout": tw.linear(0.0, 0.5),
@@ -325,7 +325,7 @@ DIVERGING = (
         "diverging",
         {
             **_ADAM,
-            "beta2": tw.log_from_one(0.9, 0.9999),
+            "beta2": tw.ranges.log_from_one(0.9, 0.9999),
             "weight_decay": tw.log(1e-4, 1.0),
             "warmup_steps": tw.integers(10, 4000, log=True),
             "dropout": tw.linear(0.0, 0.5),

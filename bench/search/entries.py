@@ -31,7 +31,7 @@ def opening(name: str) -> Opening:
         case "random":
             return of(Random())
         case "halton":
-            return of(tw.Halton())
+            return of(tw.search.Halton())
         case "optuna_tpe":
             from .optuna_contestants import tpe
 

@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 import tunewright as tw
 
+from .bounded import slices
 from .onnx_network import Network
 from .problem import Configuration, Problem
 
@@ -42,8 +43,8 @@ NOISY = {"rpart_6_noisy": ("6", 0.06), "rpart_42_noisy": ("42", 0.12)}
 # what was searched, by the scale it was sampled on
 _TASKSET_SPACE = {
     "learning_rate": tw.log(1e-8, 10.0),
-    "beta1": tw.log_from_one(0.0, 0.9999),
-    "beta2": tw.log_from_one(0.0, 0.999999),
+    "beta1": tw.ranges.log_from_one(0.0, 0.9999),
+    "beta2": tw.ranges.log_from_one(0.0, 0.999999),
     "epsilon": tw.log(1e-10, 1000.0),
     "l1": tw.log(1e-8, 10.0),
     "l2": tw.log(1e-8, 10.0),
@@ -254,4 +255,5 @@ def real() -> tuple[Problem, ...]:
         Problem(RESNET, "real", _RESNET_SPACE, resnet),
         Problem(ALEXNET, "real", _ALEXNET_SPACE, alexnet),
         *_surrogates(),
+        *slices(PREPARED),
     )

@@ -14,6 +14,7 @@ import numpy as np
 import tunewright as tw
 from tunewright.design.ranges import Choice
 
+from .bounded import Slice
 from .problem import REFERENCES, Problem, Reference
 from .problems import problems
 from .real import Surrogate, Table
@@ -27,11 +28,11 @@ def find(
 ) -> Reference:
     """The reference by enumeration or by search."""
     table = getattr(problem.truth, "__self__", None)
-    if isinstance(table, Table):
+    if isinstance(table, Table | Slice):
         means = table.values.mean(axis=-1, dtype=np.float64)
         return Reference(float(means.min()), float(np.median(means)), 0.0)
     study = problem.study(seed=0, trials=points)
-    suggested = tw.Halton().suggest(study, [], points)
+    suggested = tw.search.Halton().suggest(study, [], points)
     values = [problem.truth(s.configuration) for s in suggested]
     feasible = np.array([v for v in values if v is not None])
     luck = problem.chance or (lambda _: 0.0)

@@ -142,7 +142,7 @@ class RunRound(Action):
 
 
 def _searching(search: str | None) -> str:
-    return "" if search is None else f", tw.{search.capitalize()}()"
+    return "" if search is None else f", tw.search.{search.capitalize()}()"
 
 
 @dataclass(frozen=True)
@@ -192,11 +192,11 @@ class TrainAgain(Action):
 
     @property
     def call(self) -> str:
-        """`tw.again`."""
+        """`tw.trials.again`."""
         which = f"results.trial({self.number})"
         if self.repeat is not None:
             which = f"results.repeats({self.number})[{self.repeat - 1}]"
-        return f"tw.again({which}, workload{', anyway=True' if self.anyway else ''})"
+        return f"tw.trials.again({which}, workload{', anyway=True' if self.anyway else ''})"
 
 
 @dataclass(frozen=True)
@@ -219,10 +219,10 @@ class MeasureVariance(Action):
 
     @property
     def call(self) -> str:
-        """`tw.variance`."""
+        """`tw.launches.variance`."""
         asked = {"times": self.times, "studies": self.studies, "splits": self.splits}
         options = "".join(f", {name}={n}" for name, n in asked.items() if n is not None)
-        return f"tw.variance(results, workload{options})"
+        return f"tw.launches.variance(results, workload{options})"
 
 
 @dataclass(frozen=True)
@@ -299,10 +299,10 @@ class RemoveRound(Action):
 
     @property
     def call(self) -> str:
-        """`tw.remove`, or what undoes it."""
+        """`tw.stores.remove`, or what undoes it."""
         if self.undo:
             return f"tw.stores.bring_back(results.store, {self.round!r})"
-        return f"tw.remove(results.store, {self.round!r})"
+        return f"tw.stores.remove(results.store, {self.round!r})"
 
 
 @dataclass(frozen=True)
@@ -439,8 +439,8 @@ class Extend(Action):
 
     @property
     def call(self) -> str:
-        """`tw.extend`."""
-        return f"tw.extend(results, {self.max_train_steps})"
+        """`tw.advice.extend`."""
+        return f"tw.advice.extend(results, {self.max_train_steps})"
 
 
 @dataclass(frozen=True)
@@ -449,12 +449,12 @@ class SearchRange(Action):
 
     kind: ClassVar[str] = "search_range"
     column: str
-    range: Any  # a range of `design`, which this leaf does not know; it has `to_data`
+    range: Any  # a range of `design`, which this leaf does not know; it has `to_data` and `call`
 
     @property
     def call(self) -> str:
         """The range, as Python writes it."""
-        return f"tw.{self.range}"
+        return str(self.range.call)
 
 
 @dataclass(frozen=True)
@@ -491,7 +491,7 @@ def for_imported(actions: Sequence[Action]) -> tuple[Action, ...]:
     """The actions of a round that another tool trained: what needs its program is advice alone.
 
     >>> for_imported([Repeat("mine"), NextRound("mine", write=True)])
-    (NextRound(round='mine', write=False), Advise(code='train_elsewhere', facts={}))
+    (NextRound(round='mine', write=False, take=None), Advise(code='train_elsewhere', facts={}))
     """
     kept = [
         replace(action, write=False) if isinstance(action, NextRound) else action

@@ -20,7 +20,7 @@ from tunewright.errors import Busy, Misuse
 from tunewright.remedies import ListBackups
 from tunewright.store import backup as backups_of, rebuild as rebuilding
 from tunewright.store.address import parse
-from tunewright.store.joined import with_earlier
+from tunewright.store.joined import joined as joined, with_earlier
 from tunewright.store.leases import LeaseWatch
 from tunewright.store.notes import Note
 from tunewright.store.provenance import Provenance

@@ -39,7 +39,7 @@ def round_of(random: np.random.Generator) -> Round:
     if random.random() < 0.8:
         nuisance["learning_rate"] = tw.log(1e-4, 1e-1)
     if random.random() < 0.4:
-        nuisance["beta1"] = tw.log_from_one(0.8, 0.99)
+        nuisance["beta1"] = tw.ranges.log_from_one(0.8, 0.99)
     if random.random() < 0.3:
         nuisance["layers"] = tw.integers(1, int(random.integers(2, 12)))
     if random.random() < 0.3:

@@ -139,7 +139,7 @@ def test_refusals() -> None:
 
 def test_the_length_is_read_by_its_meaning() -> None:
     assert trained_steps(short()) == 1000
-    assert tw.extend is extend
+    assert tw.advice.extend is extend
 
 
 def test_a_warmup_ratio_keeps_its_steps() -> None:

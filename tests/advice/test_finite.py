@@ -8,7 +8,7 @@ import pytest
 from tests.launches.rounds_of_worlds import asked
 
 import tunewright as tw
-from tunewright.advice.finite import configurations, most_trials, untried
+from tunewright.advice.finite import most_trials, untried
 from tunewright.advice.next_round import next_round
 from tunewright.advice.proposal import enough_for
 from tunewright.testing import World, results
@@ -31,7 +31,7 @@ def trained(round: tw.Round) -> Any:
 )
 def test_the_configurations_are_counted(nuisance: dict[str, Any], count: int | None) -> None:
     round = asked(nuisance=nuisance, fixed={}, trials_per_study=4)
-    assert configurations(round.studies[0]) == most_trials(round) == count
+    assert round.studies[0].configurations == most_trials(round) == count
     assert count is None or enough_for(round) <= count
 
 

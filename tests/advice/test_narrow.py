@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from tests.launches.rounds_of_worlds import REFERENCE, asked, ran
 
-from tunewright.advice.narrow import around_the_best, cut, narrow, size
+from tunewright.advice.narrow import around_the_best, narrow, size
 from tunewright.design.ranges import Choice, Range, integers, linear, log, log_from_one
 from tunewright.messages import Message
 from tunewright.testing import Bowl, World
@@ -67,7 +67,7 @@ RANGES = [log(1e-4, 1e-1), linear(-1.0, 3.0), log_from_one(0.8, 0.999), integers
 def test_a_cut_holds_what_lies_between_and_nothing_outside_the_range(
     range: Range, low: float, width: float, inside: float
 ) -> None:
-    part = cut(range, low, low + width)
+    part = range.narrow(low, low + width)
     assert part is not None and not isinstance(part, Choice) and not isinstance(range, Choice)
     assert range.low <= part.low < part.high <= range.high
     between = range.value(low + inside * width)
@@ -76,4 +76,4 @@ def test_a_cut_holds_what_lies_between_and_nothing_outside_the_range(
 
 
 def test_a_list_is_not_cut() -> None:
-    assert cut(Choice((1, 2, 3)), 0.0, 0.5) is None
+    assert Choice((1, 2, 3)).narrow(0.0, 0.5) is None

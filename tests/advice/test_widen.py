@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 from tests.launches.rounds_of_worlds import REFERENCE, asked, ran
 
-from tunewright.advice.range_overlap import hull, reaching, share
-from tunewright.advice.widen import widen
+from tunewright.advice.widen import reaching, widen
 from tunewright.checks.boundary import boundary
 from tunewright.checks.checklist import check
 from tunewright.design.conditions import given
@@ -79,9 +78,9 @@ def test_no_warning_no_widening() -> None:
 
 
 def test_hulls_and_shares() -> None:
-    assert hull(log(1e-4, 1), log(1e-5, 0.1)) == log(1e-5, 1)
-    assert hull(integers(1, 4), integers(2, 8)) == integers(1, 8)
-    assert share(linear(0, 1), linear(0, 2)) == 0.5
+    assert log(1e-4, 1).hull(log(1e-5, 0.1)) == log(1e-5, 1)
+    assert integers(1, 4).hull(integers(2, 8)) == integers(1, 8)
+    assert linear(0, 2).covered(linear(0, 1)) == 0.5
     # both ends widened: all of it
     assert reaching(log(1e-4, 0.1), log(1e-5, 1), log(1e-3, 0.01)) == log(1e-5, 1)
     assert reaching(log(1e-4, 0.1), log(1e-5, 0.1), log(1e-4, 1e-3)) == log(1e-5, 1e-3)

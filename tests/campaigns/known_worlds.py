@@ -41,7 +41,7 @@ def workload(folder: Path, function=train, **more) -> tw.Workload:
         function,
         tw.minimize("valid_error"),
         store=folder / "tuning.db",
-        executor=tw.Inline(),
+        executor=tw.executors.Inline(),
         **more,
     )
 

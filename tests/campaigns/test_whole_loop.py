@@ -153,7 +153,7 @@ def test_the_best_are_trained_longer_in_the_end(tmp_path):
     ("more", "says"),
     [
         ({"extend": 1}, "above 1"),
-        ({"extend": 2, "extend_to": 500}, "how many times as long, or to how many"),
+        ({"extend": 2, "extend_to": 500}, "give one: a factor, or a number of steps"),
         ({"extend_to": 100, "steps": 100}, "trains for 100 steps already"),
     ],
 )
@@ -170,7 +170,10 @@ def test_what_cannot_be_extended_is_refused(tmp_path, more, says):
 
 def test_a_workload_without_meanings_says_what_is_left_out(tmp_path):
     own = tw.Workload(
-        train_nameless, tw.minimize("error"), store=tmp_path / "t.db", executor=tw.Inline()
+        train_nameless,
+        tw.minimize("error"),
+        store=tmp_path / "t.db",
+        executor=tw.executors.Inline(),
     )
     campaign = tune(own, {"rate": tw.log(1e-4, 1.0)}, trials=8)
     lines = list(skipped(campaign))

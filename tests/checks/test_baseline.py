@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.checks.curve_worlds import noise, results_of
+from tests.checks.curve_worlds import noise, results_of, shape
 
 from tunewright.actions import Advise, Declare, ShowRound, ShowTrial
 from tunewright.checks.baseline import baseline
@@ -98,3 +98,65 @@ def test_nothing_to_judge() -> None:
     none = baseline(replace(one, recorded=()))[0]
     assert none.evidence.why.code == "baseline.none_completed"
     assert none.actions == (ShowRound(one.round.name),)
+
+
+def at_chance(trials: int, evaluations: int, correlation: float, seed: int) -> Finding:
+    """Labels that are shuffled: nothing but noise around chance, of 5 % of it."""
+    random = np.random.default_rng(seed)
+    loss = 2.303 * (1 + 0.05 * noise(random, trials, evaluations, correlation))
+    objective = minimize("valid_loss")
+    own = results_of({"valid_loss": loss}, means={"chance": 2.303}, objective=objective)
+    return baseline(own)[0]
+
+
+@pytest.mark.parametrize("evaluations", [4, 8, 19, 20, 50, 200])
+@pytest.mark.parametrize("trials", [5, 60])
+def test_the_best_of_much_noise_is_not_better_than_chance(trials: int, evaluations: int) -> None:
+    for correlation in (0.0, 0.5):
+        found = [at_chance(trials, evaluations, correlation, seed) for seed in range(10)]
+        passed = sum(finding.verdict == "ok" for finding in found)
+        assert passed <= 1, "a hundredth of such rounds by the rule"
+        lowest = [finding.evidence.best for finding in found]
+        assert trials == 5 or max(lowest) < 0.98 * 2.303, "every one has an evaluation below it"
+        worst = found[0].evidence
+        assert worst.noise > 0 and worst.sustained >= worst.best and found[0].words.evidence
+
+
+@pytest.mark.parametrize("evaluations", [4, 8, 19, 20, 50, 200])
+@pytest.mark.parametrize("kind", ["fast", "slow", "power_half", "linear"])
+def test_a_model_that_learns_is_better_than_chance(kind: str, evaluations: int) -> None:
+    """Most trials hardly learn, the best gain 40 % of chance; evaluations have noise of 1 %."""
+    for seed in range(5):
+        random = np.random.default_rng(seed)
+        share = np.linspace(0, 0.5, 40)[:, None] * (1 - shape(kind, evaluations))
+        loss = 2.303 * (1 - share + 0.01 * noise(random, 40, evaluations, 0.3))
+        made = {"valid_loss": loss}
+        objective = minimize("valid_loss")
+        own = results_of(made, means={"chance": 2.303}, objective=objective)
+        assert baseline(own)[0].verdict == "ok"
+        by_start = baseline(results_of(made, objective=objective))[0].verdict
+        # the first evaluation of the two others comes when most is learned
+        assert by_start == "ok" or kind in ("fast", "slow")
+
+
+def test_a_model_that_learns_and_then_overfits_is_better_than_chance() -> None:
+    loss = 2.3 - 1.5 * np.minimum(T, 0.3) / 0.3 + 4 * np.maximum(T - 0.35, 0)
+    assert against(loss, 2.3 - 2.2 * T).verdict == "ok"
+
+
+def test_noise_around_where_the_trials_began_is_no_learning() -> None:
+    random = np.random.default_rng(0)
+    for evaluations in (8, 60):
+        error = 0.9 + 0.05 * noise(random, 60, evaluations, 0.0)
+        finding = baseline(results_of({"valid_error": error}))[0]
+        assert finding.verdict == "note" and finding.evidence.best < 0.8
+
+
+def test_few_evaluations_show_no_noise() -> None:
+    own = results_of(
+        {"valid_loss": [np.array([2.3, 1.2])] * 6},
+        means={"chance": 2.303},
+        objective=minimize("valid_loss"),
+    )
+    finding = baseline(own)[0]
+    assert (finding.verdict, finding.evidence.noise) == ("ok", None)

@@ -9,7 +9,7 @@ from tests.checks.real_space import SWEEPS, sweep
 
 from tunewright.actions import Advise, NextRound, RunTrials, SearchRange
 from tunewright.checks.boundary import boundary, edges_of
-from tunewright.checks.wider import NaturalBound
+from tunewright.checks.natural_bound import NaturalBound
 from tunewright.design.ranges import Range, choice, linear, log
 from tunewright.design.round import Round
 from tunewright.finding import Finding

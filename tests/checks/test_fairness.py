@@ -14,6 +14,7 @@ from tunewright.design.names import Meaning
 from tunewright.design.ranges import linear, log
 from tunewright.design.round import Round
 from tunewright.finding import Finding
+from tunewright.store.joined import joined
 from tunewright.store.judge import not_finite
 from tunewright.store.results import Results
 from tunewright.testing import Bowl, World, results
@@ -139,3 +140,36 @@ def test_a_length_that_suits_one_setting_only_is_noted() -> None:
     assert Advise("length_again") in found.actions
     (alike,) = fairness(results_of(falls, **more))
     assert (alike.verdict, alike.evidence.needs) == ("ok", None)
+
+
+def at_batch_size(size: int, name: str = "later", **changes: Any) -> Results:
+    """A round without settings to compare."""
+    fixed = {"batch_size": size, **changes.pop("fixed", {})}
+    settings = {"nuisance": RATE, "trials_per_study": 8, "fixed": fixed, **changes}
+    return results(Round(name, goal="?", **settings), Bowl({}))
+
+
+def test_values_tuned_for_another_batch_size() -> None:
+    first = at_batch_size(32, "first")
+    frozen = {"nuisance": {"momentum": linear(0.8, 0.99)}, "fixed": {"learning_rate": 0.01}}
+    finding = only(joined(at_batch_size(512, continues="first", **frozen), first))
+    kept = finding.evidence.kept
+    assert (finding.verdict, finding.about) == ("note", "later")
+    assert (kept.before, kept.now, kept.optimizer) == (32, 512, ("learning_rate",))
+    facts = {"optimizer": ["learning_rate"], "regularisers": []}
+    assert finding.actions == (Advise("tune_again", facts),)
+    assert fairness(joined(at_batch_size(32, continues="first", **frozen), first)) == []
+    assert fairness(joined(at_batch_size(512, continues="first"), first)) == []
+
+
+def test_settings_that_all_keep_values_of_another_batch_size() -> None:
+    later = at_batch_size(
+        512,
+        scientific={"act": ["a", "b"]},
+        nuisance={"momentum": linear(0.8, 0.99)},
+        fixed={"learning_rate": 0.01},
+        continues="first",
+    )
+    finding = only(joined(later, at_batch_size(32, "first")))
+    assert finding.verdict == "note" and finding.evidence.kept.earlier == "first"
+    assert any(isinstance(a, Advise) and a.code == "tune_again" for a in finding.actions)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tunewright.checks.positions import along, axes, count_of, has_edges, settled
+from tunewright.checks.positions import axes, has_edges, settled
 from tunewright.design.conditions import given
 from tunewright.design.objective import maximize
 from tunewright.design.ranges import Choice, Integers, Linear, choice, integers, linear, log
@@ -13,13 +13,13 @@ from tunewright.testing import Bowl, Walled, World, results
 
 
 def test_ends_of_every_kind_of_range_lie_at_zero_and_one() -> None:
-    assert [along(Integers(2, 4), Integers(2, 4).unit(x)) for x in (2, 3, 4)] == [0.0, 0.5, 1.0]
+    assert [Integers(2, 4).along(Integers(2, 4).unit(x)) for x in (2, 3, 4)] == [0.0, 0.5, 1.0]
     logarithmic = Integers(1, 1000, log=True)
-    assert along(logarithmic, logarithmic.unit(1)) == 0.0
-    assert along(logarithmic, logarithmic.unit(1000)) == 1.0
-    assert along(Linear(0, 2), 0.25) == 0.25
+    assert logarithmic.along(logarithmic.unit(1)) == 0.0
+    assert logarithmic.along(logarithmic.unit(1000)) == 1.0
+    assert Linear(0, 2).along(0.25) == 0.25
     falling = Choice((0.3, 0.2, 0.1))
-    assert [along(falling, falling.unit(x)) for x in (0.1, 0.3)] == [0.0, 1.0]
+    assert [falling.along(falling.unit(x)) for x in (0.1, 0.3)] == [0.0, 1.0]
 
 
 def test_two_values_or_no_order_have_no_ends() -> None:
@@ -28,7 +28,7 @@ def test_two_values_or_no_order_have_no_ends() -> None:
     assert not has_edges(integers(1, 2))
     assert has_edges(choice(1, 2, 3))
     assert has_edges(linear(0, 1))
-    assert count_of(linear(0, 1)) == np.inf
+    assert linear(0, 1).count is None
 
 
 def a_round(**changes: object) -> Round:

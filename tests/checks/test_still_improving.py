@@ -168,13 +168,16 @@ def test_a_flat_end_under_a_rate_near_zero_says_nothing_about_longer_training(
     assert found.words.evidence
 
 
+@pytest.mark.parametrize("key", ["decay_lr", "schedule"])
 @pytest.mark.parametrize(("value", "verdict"), [("True", "cannot_judge"), ("False", "ok")])
-def test_a_declared_schedule_that_is_on_leaves_a_flat_end_open(value: str, verdict: str) -> None:
+def test_a_declared_schedule_that_is_on_leaves_a_flat_end_open(
+    value: str, verdict: str, key: str
+) -> None:
     found = ask(
         {"valid_error": world("fast")},
         configurations=[{"decay_lr": value}] * 10,
         means={"schedule": "decay_lr"},
-        off={"decay_lr": "False"},
+        off={key: "False"},  # a name, or a meaning
     )
     assert found.verdict == verdict
     if verdict == "cannot_judge":

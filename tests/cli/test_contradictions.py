@@ -26,14 +26,14 @@ def test_a_round_that_runs_is_not_to_be_run(tunewright: Tunewright, ran: Path) -
     path = ran / "rounds" / "layers.toml"
     path.write_text(path.read_text().replace("= 4", "= 5"))
     with Store.open(ran / "tuning.db") as store:
-        workload = tw.project.load().workload(executor=tw.Inline())
+        workload = tw.project.load().workload(executor=tw.executors.Inline())
         round = tw.project.load().round("layers")
         record = store.begin(
             round,
             workload.objective,
             workload.meaning,
             search="halton",
-            suggestions=lambda study, count: tw.Halton().suggest(study, (), count),
+            suggestions=lambda study, count: tw.search.Halton().suggest(study, (), count),
         )
         with on_duty(store, record.id, "supervisor", exclusive=True):
             data = tunewright("show", "layers", "--json").data

@@ -35,11 +35,13 @@ def test_the_demo_ends_in_a_choice_a_report_and_what_next(
         "the current default: learning_rate=0.01",
         f"report: tunewright-demo/{REPORT}",
         "cd tunewright-demo",
+        "tunewright ui",
         f"tunewright run {ROUND}",
     ):
         assert expected in answer.out
     page = (tmp_path / "tunewright-demo" / REPORT).read_text(encoding="utf-8")
-    assert "How it came about" in page and "All its trials together" in page
+    assert "All its trials together" in page
+    assert "tw.repeat(" not in page and "tw.run(" not in page, "a page of the shell has commands"
     again = tunewright("demo", "--trials", "9", "--workers", "1")
     assert again.code == 0
     assert "begins" not in again.err

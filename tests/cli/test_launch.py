@@ -228,5 +228,9 @@ def test_variances_together(tuned, tunewright):
     assert "not known" not in after.out
     data = tunewright("variance", "layers", "--json").data
     assert data["trial"]["sd"] > 0
-    assert data["data"]["how"] == {"code": "variance.examples", "examples": 200}
+    assert data["data"]["how"] == {
+        "code": "variance.examples_of_runs",
+        "examples": 200,
+        "runs": 3,
+    }
     assert set(data["study"]) == {"layers=1", "layers=2"}

@@ -34,12 +34,12 @@ def test_batch_size_of_a_factory_and_its_record(tunewright: Tunewright, tmp_path
 def test_refusals(tunewright: Tunewright, tmp_path: Path) -> None:
     (tmp_path / "steps.py").write_text(STEPS)
     misspelt = tunewright("probe", "batch-size", "steps.py:make_stp")
-    assert misspelt.code == 2 and "did you mean 'make_step'" in misspelt.err
+    assert misspelt.code == 2 and "make_step?" in misspelt.err
     assert tunewright("probe", "batch-size").code == 2  # neither a factory nor a project
     odd = tunewright("probe", "batch-size", "steps.py:make_step", "--steps", "many")
     assert odd.code == 2 and "--steps 128=50000" in odd.err
     nowhere = tunewright("probe", "input", "steps.py:make_step")
-    assert nowhere.code == 2 and "at which batch size" in nowhere.err
+    assert nowhere.code == 2 and "give the batch size" in nowhere.err
 
 
 PROGRAM = """

@@ -201,7 +201,7 @@ def test_a_worker_joins_what_is_left(tunewright: Tunewright, project: Path) -> N
     ],
 )
 def test_exit_codes(why: Why, code: int) -> None:
-    assert exit_code(results(), Summary(why, "")) == code
+    assert exit_code(results(), Summary(why)) == code
 
 
 WRONG = """

@@ -105,7 +105,7 @@ def test_a_live_region_and_one_ctrl_c(slow: Path) -> None:
     assert session.finish() == 130
     text = session.text
     assert "no new trials" in text
-    assert "layers: interrupted; tunewright run layers goes on" in text
+    assert "layers: interrupted; tunewright run layers resumes" in text
     assert "\x1b[?25l" in text  # the cursor is hidden while the region is redrawn
     assert text.count("░") > 0
     counts = statuses(slow)

@@ -65,7 +65,7 @@ def test_stop_ends_it_and_the_wish_is_forgotten(
     assert "asked to stop: 1 running trial of layers" in tunewright("stop", "layers").out
     out, _ = running.communicate(timeout=DEADLINE_S)
     assert running.returncode == 130
-    assert "stopped on request; tunewright run layers goes on" in out
+    assert "stopped on request; tunewright run layers resumes" in out
     assert "pending" in tunewright("show", "layers").out
     again = tunewright("run", "layers", "--workers", "2")
     assert again.code == 0

@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from tunewright.design.continued import notes_on_continued, values_of
+from tunewright.design.continued import batch_size_change, notes_on_continued, values_of
 from tunewright.design.names import Meaning
 from tunewright.design.ranges import log
 from tunewright.design.round import Round
@@ -78,3 +78,18 @@ def test_silence_about_lengths_that_no_probe_proposed() -> None:
 def test_values_of() -> None:
     assert values_of(FIRST, "batch_size") == [32] and values_of(FIRST, "learning_rate") == []
     assert values_of(replace(FIRST, scientific={"depth": [1, 2]}), "depth") == [1, 2]
+
+
+def test_what_was_tuned_again_since_is_not_kept() -> None:
+    again = replace(
+        FIRST, name="again", continues="first", fixed={**FIRST.fixed, "batch_size": 512}
+    )
+    third = replace(FROZEN, name="third")
+    change = batch_size_change(third, (FROZEN, FIRST), Meaning())
+    assert change is not None and change.earlier == "first", "a round between does not hide it"
+    assert (change.optimizer, change.regularisers) == (("learning_rate",), ("weight_decay",))
+    assert batch_size_change(third, (again, FIRST), Meaning()) is None
+    rate = {"learning_rate": log(1e-4, 1e-1)}
+    part = replace(again, nuisance=rate, fixed={**again.fixed, "weight_decay": 1e-4})
+    left = batch_size_change(third, (part, FIRST), Meaning())
+    assert left is not None and (left.optimizer, left.regularisers) == ((), ("weight_decay",))

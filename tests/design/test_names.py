@@ -125,3 +125,9 @@ def test_which_metrics_judge_validation(metric: str, judges: bool) -> None:
 
 def test_a_declared_training_loss_judges_no_validation() -> None:
     assert not Meaning({"train_loss": "loss"}).judges_validation("loss")
+
+
+def test_off_may_be_keyed_by_a_meaning_or_by_a_name() -> None:
+    means = {"schedule": "lr_scheduler_type", "weight_decay": "wd"}
+    known = Meaning(means, {"schedule": "none", "wd": 1e-8, "dropout": 0.1})
+    assert known.off_by_name == {"lr_scheduler_type": "none", "wd": 1e-8, "dropout": 0.1}

@@ -58,10 +58,11 @@ def test_names_and_caveats() -> None:
         trials_per_study=2,
     )
     assert round.names == ("optimizer", "beta1", "batch_size", "beta2")
-    assert round.caveats == (
-        "holds for batch_size = 128",
-        "holds for beta2 = 0.999 under optimizer = adam",
-    )
+    assert [caveat.facts for caveat in round.caveats] == [
+        {"fixed": {"batch_size": 128}, "when": {}},
+        {"fixed": {"beta2": 0.999}, "when": {"optimizer": "adam"}},
+    ]
+    assert round.caveats[1].text == "holds for beta2 = 0.999 under optimizer = adam"
 
 
 def test_lists_are_choices_and_later_changes_change_nothing() -> None:

@@ -25,7 +25,7 @@ OLD = Round(
 
 
 def changed(**changes) -> list[str]:
-    return differences(OLD, dataclasses.replace(OLD, **changes))
+    return [message.text for message in differences(OLD, dataclasses.replace(OLD, **changes))]
 
 
 @forall(rounds())

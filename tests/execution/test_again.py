@@ -42,14 +42,16 @@ def workload(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tw.Workload:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(CALLS, "shift", 0.0)
     monkeypatch.setitem(CALLS, "fails", False)
-    return tw.Workload(train, tw.minimize("valid_error"), executor=tw.Inline(), eval_every=3)
+    return tw.Workload(
+        train, tw.minimize("valid_error"), executor=tw.executors.Inline(), eval_every=3
+    )
 
 
 def test_it_is_the_same_and_is_not_counted(workload: tw.Workload, tmp_path: Path) -> None:
     results = tw.run(asked(), workload)
     best = results.best()
     other = replace(workload, eval_every=7)  # the trial had its own
-    found = tw.again(best, other)
+    found = tw.trials.again(best, other)
     assert found.equal and found.difference == 0.0 and found.message.code == "again.equal"
     assert list(found.curves["valid_error"].steps) == [3, 6, 9, 12, 15, 18, 20]
     assert found.differing == ("seconds",)  # said, and no reason to doubt it
@@ -57,7 +59,7 @@ def test_it_is_the_same_and_is_not_counted(workload: tw.Workload, tmp_path: Path
     after = tw.load("tuning.db", "depth")
     assert [t.identity for t in after.trials] == [t.identity for t in results.trials]
     assert after.repeats(best) == ()
-    assert tw.again(best, workload).folder != found.folder
+    assert tw.trials.again(best, workload).folder != found.folder
 
 
 def test_a_repeat_is_done_again_under_its_own_seed(workload: tw.Workload) -> None:
@@ -67,18 +69,18 @@ def test_a_repeat_is_done_again_under_its_own_seed(workload: tw.Workload) -> Non
     number = results.best().number
     assert number is not None
     assert second.command == TrainAgain("depth", number, repeat=2).command
-    found = tw.again(second, workload)
+    found = tw.trials.again(second, workload)
     assert found.equal and found.trial.seed == second.seed != results.best().seed
 
 
 def test_a_difference_is_measured_and_placed(workload: tw.Workload, monkeypatch) -> None:
     best = tw.run(asked(), workload).best()
     monkeypatch.setitem(CALLS, "shift", 0.25)
-    found = tw.again(best, workload)
+    found = tw.trials.again(best, workload)
     assert not found.equal and found.first_difference == 12
     assert found.message.code == "again.same_value" or found.difference is not None
     monkeypatch.setitem(CALLS, "shift", -0.25)
-    found = tw.again(best, workload)
+    found = tw.trials.again(best, workload)
     assert found.message.code == "again.differs"
     assert found.difference == pytest.approx(-0.25)
 
@@ -86,7 +88,7 @@ def test_a_difference_is_measured_and_placed(workload: tw.Workload, monkeypatch)
 def test_an_end_of_another_kind(workload: tw.Workload, monkeypatch) -> None:
     best = tw.run(asked(), workload).best()
     monkeypatch.setitem(CALLS, "fails", True)
-    found = tw.again(best, workload)
+    found = tw.trials.again(best, workload)
     assert (found.status, found.value) == ("failed", None)
     assert found.message.code == "again.ended_differently" and "broken" in found.detail
 
@@ -94,7 +96,7 @@ def test_an_end_of_another_kind(workload: tw.Workload, monkeypatch) -> None:
 def test_an_infeasible_trial_is_infeasible_again(workload: tw.Workload) -> None:
     round = asked(nuisance={}, fixed={"learning_rate": 1.0}, trials_per_study=1)
     trial = tw.run(round, workload).trial(0)
-    found = tw.again(trial, workload)
+    found = tw.trials.again(trial, workload)
     assert trial.status == "infeasible" and found.equal
 
 
@@ -108,16 +110,16 @@ def test_other_code_is_refused_by_the_name_of_its_files(tmp_path: Path, monkeypa
     workload = tw.Workload(own, tw.minimize("e"), executor=tw.Local(workers=1))
     round = tw.Round("r", goal="?", nuisance={"x": tw.linear(0, 1)}, trials_per_study=1)
     trial = tw.run(round, workload).trial(0)
-    assert tw.again(trial, workload).equal
+    assert tw.trials.again(trial, workload).equal
     script.write_text("# a comment is no change\n" + text)
-    assert tw.again(trial, workload).changed == ()
+    assert tw.trials.again(trial, workload).changed == ()
     script.write_text(text.replace("argv[1])", "argv[1]) + 1"))
     with pytest.raises(WorkloadError) as refused:
-        tw.again(trial, workload)
+        tw.trials.again(trial, workload)
     assert refused.value.code == "again.code_differs"
     assert refused.value.facts["files"] == ["program.py"]
     assert refused.value.remedy == TrainAgain("r", 0, anyway=True)
-    found = tw.again(trial, workload, anyway=True)
+    found = tw.trials.again(trial, workload, anyway=True)
     assert found.changed == ("program.py",) and found.difference == 1.0
 
 
@@ -131,10 +133,10 @@ def test_what_cannot_be_done_again_is_refused(workload: tw.Workload, tmp_path: P
     (tmp_path / "used").mkdir()
     (tmp_path / "used" / "file").touch()
     with pytest.raises(DesignError) as refused:
-        tw.again(best, workload, folder=tmp_path / "used")
+        tw.trials.again(best, workload, folder=tmp_path / "used")
     assert codes(refused.value) == ["again.folder_in_use"]
     with pytest.raises(DesignError) as no_trial:
-        tw.again(3, workload)  # type: ignore[arg-type]
+        tw.trials.again(3, workload)  # type: ignore[arg-type]
     assert codes(no_trial.value) == ["again.not_a_trial"]
 
 
@@ -144,7 +146,7 @@ def test_an_imported_trial_has_no_program(workload: tw.Workload, tmp_path: Path)
     results = tw.importers.tables(table, name="old", objective=tw.minimize("valid_error"))
     kept = tw.stores.keep("tuning.db", results)
     with pytest.raises(DesignError) as refused:
-        tw.again(kept.best(), workload)
+        tw.trials.again(kept.best(), workload)
     assert codes(refused.value) == ["again.imported"]
 
 

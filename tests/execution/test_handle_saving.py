@@ -42,6 +42,17 @@ def test_what_was_told_before_a_snapshot_comes_before_it(tmp_path: Path) -> None
     assert told.saved[0].step == 3  # the last one logged, as run.steps was not used
 
 
+def test_what_led_to_a_file_of_the_program_s_own_is_told_before_it_is_written(
+    tmp_path: Path,
+) -> None:
+    run, told = handle(tmp_path, {"max_train_steps": 20})
+    run.log(1, loss=1.0)
+    run.log(2, loss=0.5)
+    assert not run.save_due(1) and told.events == []
+    assert run.save_due(2)
+    assert [type(event).__name__ for event in told.events] == ["Logged"]
+
+
 def test_the_step_of_a_snapshot(tmp_path: Path) -> None:
     run, told = handle(tmp_path)
     run.save({})  # nothing done yet

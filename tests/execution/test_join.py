@@ -20,14 +20,17 @@ ROUND = tw.Round(
 )
 
 
-def train(run: tw.Run, learning_rate: float) -> None:
+def train(run: tw.protocols.Run, learning_rate: float) -> None:
     for step in run.steps(3):
         run.log(step, valid_error=learning_rate / step)
 
 
 def workload(folder: Path, train: Any = train) -> tw.Workload:
     return tw.Workload(
-        train, tw.minimize("valid_error"), store=folder / "tuning.db", executor=tw.Inline()
+        train,
+        tw.minimize("valid_error"),
+        store=folder / "tuning.db",
+        executor=tw.executors.Inline(),
     )
 
 
@@ -37,9 +40,9 @@ def begun(own: tw.Workload, search: Search | None = None) -> None:
 
 
 SEARCHES: list[Search] = [
-    tw.Halton(),
-    tw.Bayesian(),
-    tw.Listed([{"learning_rate": rate} for rate in (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)]),
+    tw.search.Halton(),
+    tw.search.Bayesian(),
+    tw.search.Listed([{"learning_rate": rate} for rate in (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)]),
 ]
 
 
@@ -51,20 +54,20 @@ def test_it_continues_with_the_search_that_the_round_began_with(
     begun(own, search)
     results = tw.worker("rate", own)
     assert (results.search, results.counts) == (search.name, {"completed": 6})
-    if isinstance(search, tw.Listed):
+    if isinstance(search, tw.search.Listed):
         assert [t.configuration["learning_rate"] for t in results.trials][-1] == 0.6
 
 
 def test_it_shares_the_trials_with_the_process_that_runs_the_round(tmp_path: Path) -> None:
     began, helped = threading.Event(), threading.Event()
 
-    def slow(run: tw.Run, learning_rate: float) -> None:
+    def slow(run: tw.protocols.Run, learning_rate: float) -> None:
         """The supervisor's first trial lasts until the worker has trained all others."""
         began.set()
         assert helped.wait(60)
         train(run, learning_rate)
 
-    def last(run: tw.Run, learning_rate: float) -> None:
+    def last(run: tw.protocols.Run, learning_rate: float) -> None:
         train(run, learning_rate)
         trained.append(run.number)
         if len(trained) == ROUND.trials - 1:
@@ -96,7 +99,7 @@ def test_what_cannot_be_joined_is_refused(tmp_path: Path) -> None:
     assert states(refused.value, "join.not_a_round")
 
 
-class Mine(tw.Halton):
+class Mine(tw.search.Halton):
     """A search that only its author's program has."""
 
     @property

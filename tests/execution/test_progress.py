@@ -190,7 +190,9 @@ def nano(tmp_path: Path):
 
     def make(*read: str) -> Workload:
         executor = Local(workers=1, devices=[])
-        return Workload(command(template, read), minimize("val_loss"), tmp_path / "t.db", executor)
+        return Workload(
+            command(template, read=read), minimize("val_loss"), tmp_path / "t.db", executor
+        )
 
     return make
 
@@ -218,7 +220,7 @@ def test_lines_on_standard_error_are_read_as_well_and_stay_in_the_log(tmp_path):
         "import sys\nfor n in (1, 2): print(f'step {n} val_loss {1 / n}', file=sys.stderr)"
     )
     template = f"'{sys.executable}' '{tmp_path / 'train.py'}' {{learning_rate}} {{max_train_steps}}"
-    own = command(template, r"step (?P<step>\d+) val_loss (?P<val_loss>\S+)")
+    own = command(template, read=r"step (?P<step>\d+) val_loss (?P<val_loss>\S+)")
     store, executor = tmp_path / "t.db", Local(workers=1, devices=[])
     results = run(ROUND, Workload(own, minimize("val_loss"), store, executor))
     assert results.trial(0).value == 0.5

@@ -141,10 +141,10 @@ class Endurance:
             assert self.started[-1].poll() is None, self.started[-1].stderr.read()
             time.sleep(0.01)
 
-    def results(self) -> tw.Results:
+    def results(self) -> tw.types.Results:
         return tw.load(self.store, "endurance")
 
-    def check(self) -> tw.Results:
+    def check(self) -> tw.types.Results:
         """No finished result lost, none recorded twice, no trial without a terminal state."""
         results = self.results()
         assert [t.number for t in results.trials] == list(range(self.trials))
@@ -192,9 +192,9 @@ def main() -> None:
     # listed, not drawn: every start would pay for the import of a search that is not tested here
     rates = [{"learning_rate": 1e-4 * 1000 ** (n / int(trials))} for n in range(int(trials))]
     if "join" in more:
-        supervise(round, workload(store, folder), search=tw.Listed(rates), join=True)
+        supervise(round, workload(store, folder), search=tw.search.Listed(rates), join=True)
     else:
-        tw.run(round, workload(store, folder), search=tw.Listed(rates))
+        tw.run(round, workload(store, folder), search=tw.search.Listed(rates))
 
 
 if __name__ == "__main__":

@@ -52,14 +52,14 @@ def asked(journal: Path | str, trials: int, name: str = NAME, sleep_s: float = 0
     )
 
 
-def rates(trials: int) -> tw.Listed:
+def rates(trials: int) -> tw.search.Listed:
     """As many learning rates; a search of its own would cost every asker its import."""
-    return tw.Listed([{"learning_rate": 1e-4 * 1000 ** (n / trials)} for n in range(trials)])
+    return tw.search.Listed([{"learning_rate": 1e-4 * 1000 ** (n / trials)} for n in range(trials)])
 
 
 def workload(store: Path | str, folder: Path | None = None, executor=None) -> tw.Workload:
     return tw.Workload(
-        train, OBJECTIVE, store=store, folder=folder, executor=executor or tw.Inline()
+        train, OBJECTIVE, store=store, folder=folder, executor=executor or tw.executors.Inline()
     )
 
 
@@ -71,7 +71,7 @@ def lines(journal: Path) -> list[tuple[int, int, str]]:
     return [(int(number), int(attempt), what) for number, attempt, what in rows]
 
 
-def check(results: tw.Results, journal: Path, trials: int, again: int = 0) -> None:
+def check(results: tw.types.Results, journal: Path, trials: int, again: int = 0) -> None:
     """The three zeros; `again` trials may have been trained to their end twice."""
     told = lines(journal)
     ended = Counter(number for number, _, what in told if what == "ended")

@@ -82,7 +82,9 @@ def test_case_24_scientific_value(tmp_path, kind):
     except DesignError as refused:
         assert "label" in str(refused)
         return
-    work = tw.Workload(named, OBJECTIVE, store=project / "tuning.db", executor=tw.Inline())
+    work = tw.Workload(
+        named, OBJECTIVE, store=project / "tuning.db", executor=tw.executors.Inline()
+    )
     results = tw.run(round, work)
     assert results.counts == {"completed": 2}
     assert results.best(label=value).configuration["label"] == value

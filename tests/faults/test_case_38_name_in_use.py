@@ -32,7 +32,7 @@ def test_case_10_and_38(store_url, tmp_path):
     )
     first = supervise(ROUND, workload, trials=3)
     watch, records = Kept(), []
-    watch.began = lambda record, total, done: records.append((record.continued, total, done))
+    watch.began = lambda round: records.append((round.continued, round.total, round.done))
     same = supervise(replace(ROUND, goal="Do they really?"), workload, watch=watch)
     assert records == [(True, 4, 3)], "it continues, and says so"
     assert same.round.goal == "Do they really?"
@@ -46,10 +46,14 @@ def test_case_10_and_38(store_url, tmp_path):
     ]:
         with pytest.raises(RoundChanged, match=says) as refused:
             tw.run(replace(ROUND, **change), workload)
-        assert "a name of its own" in str(refused.value)
+        assert refused.value.code == "round.changed"
     with pytest.raises(RoundChanged, match="objective"):
         tw.run(ROUND, replace(workload, objective=tw.maximize("valid_error")))
     with pytest.raises(RoundChanged, match="search"):
-        tw.run(ROUND, workload, search=tw.Listed([{"learning_rate": 0.1}, {"learning_rate": 0.01}]))
+        tw.run(
+            ROUND,
+            workload,
+            search=tw.search.Listed([{"learning_rate": 0.1}, {"learning_rate": 0.01}]),
+        )
     assert len(executor.started) == trained, "nothing was trained"
     assert tw.load(store_url, "depth").trials == same.trials, "nothing was changed"

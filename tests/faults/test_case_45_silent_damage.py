@@ -23,7 +23,7 @@ POINTS = 199
 PAGE = 4096
 
 
-def recorded(store: Path | str, trials: int = 12) -> tw.Results:
+def recorded(store: Path | str, trials: int = 12) -> tw.types.Results:
     """Trials with curves that take pages of their own."""
     with tw.open_round(asked("-", trials), OBJECTIVE, store) as session:
         while (trial := session.ask()) is not None:
@@ -33,7 +33,7 @@ def recorded(store: Path | str, trials: int = 12) -> tw.Results:
     return tw.load(store, "quick")
 
 
-def contents(results: tw.Results) -> list[object]:
+def contents(results: tw.types.Results) -> list[object]:
     return [
         (
             t.number,

@@ -25,7 +25,9 @@ def train(run, learning_rate):
 
 
 @MOSTLY_SQLITE
-@pytest.mark.parametrize("executor", [tw.Inline(), tw.Local(workers=2)], ids=["inline", "local"])
+@pytest.mark.parametrize(
+    "executor", [tw.executors.Inline(), tw.Local(workers=2)], ids=["inline", "local"]
+)
 def test_case_46(store_url, tmp_path, executor):
     round = tw.Round(
         "cycle",

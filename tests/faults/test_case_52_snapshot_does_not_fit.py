@@ -49,7 +49,9 @@ def test_case_52(tmp_path, monkeypatch):
         nuisance={"learning_rate": tw.log(1e-4, 1e-1)},
         trials_per_study=2,
     )
-    work = tw.Workload(train, OBJECTIVE, store=tmp_path / "tuning.db", executor=tw.Inline())
+    work = tw.Workload(
+        train, OBJECTIVE, store=tmp_path / "tuning.db", executor=tw.executors.Inline()
+    )
     results = tw.run(round, work)
     assert results.counts == {"completed": 2}, "tried again until it fitted"
     assert sum(trial.attempts for trial in results.trials) == 2 + TIMES

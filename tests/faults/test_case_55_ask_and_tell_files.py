@@ -13,7 +13,7 @@ from tunewright.store.rebuild import rebuild
 TRIALS = 5
 
 
-def tell(store, round, trials: int, folder=None) -> tw.Results:
+def tell(store, round, trials: int, folder=None) -> tw.types.Results:
     with tw.open_round(round, OBJECTIVE, store, folder=folder) as session:
         for _ in range(trials):
             trial = session.ask()
@@ -26,7 +26,7 @@ def tell(store, round, trials: int, folder=None) -> tw.Results:
         return session.results()
 
 
-def facts(results: tw.Results) -> list[tuple]:
+def facts(results: tw.types.Results) -> list[tuple]:
     return [
         (t.number, t.status, t.value, t.seed, dict(t.configuration), t.reason)
         for t in results.trials
@@ -42,7 +42,7 @@ def lose(tmp_path) -> None:
 
 @pytest.mark.parametrize("how", ["missing", "empty"])
 def test_case_55_a_lost_store_is_rebuilt_from_what_was_told(tmp_path, how):
-    store, round = tmp_path / "tuning.db", asked("-", TRIALS + 1)
+    store, round = tmp_path / "tuning.db", asked(tmp_path / "journal", TRIALS + 1)
     before = tell(store, round, TRIALS)
     lose(tmp_path)
     if how == "empty":
@@ -60,7 +60,7 @@ def test_case_55_a_lost_store_is_rebuilt_from_what_was_told(tmp_path, how):
 
 
 def test_case_55_a_round_without_a_finished_trial_is_not_replaced_either(tmp_path):
-    store, round = tmp_path / "tuning.db", asked("-", 2)
+    store, round = tmp_path / "tuning.db", asked(tmp_path / "journal", 2)
     with tw.open_round(round, OBJECTIVE, store):
         pass
     lose(tmp_path)
@@ -70,7 +70,7 @@ def test_case_55_a_round_without_a_finished_trial_is_not_replaced_either(tmp_pat
 
 
 def test_case_55_the_end_of_a_session_makes_a_backup(tmp_path):
-    store, round = tmp_path / "tuning.db", asked("-", TRIALS)
+    store, round = tmp_path / "tuning.db", asked(tmp_path / "journal", TRIALS)
     before = tell(store, round, TRIALS)
     store.write_bytes(b"torn")
     backup.restore(store)
@@ -78,7 +78,7 @@ def test_case_55_the_end_of_a_session_makes_a_backup(tmp_path):
 
 
 def test_case_55_ends_after_a_backup_come_from_the_trial_folders(tmp_path):
-    store, round = tmp_path / "tuning.db", asked("-", TRIALS)
+    store, round = tmp_path / "tuning.db", asked(tmp_path / "journal", TRIALS)
     tell(store, round, 1)
     old = backup.newest(store)
     before = tell(store, round, TRIALS - 1)
@@ -91,7 +91,7 @@ def test_case_55_ends_after_a_backup_come_from_the_trial_folders(tmp_path):
 
 
 def test_case_55_a_folder_elsewhere_serves_on_both_stores(store_url, request, tmp_path):
-    folder, round = tmp_path / "trials", asked("-", TRIALS)
+    folder, round = tmp_path / "trials", asked(tmp_path / "journal", TRIALS)
     before = tell(store_url, round, TRIALS, folder)
     server = store_url.startswith("postgresql")
     fresh = request.getfixturevalue("new_postgres_url")() if server else str(tmp_path / "new.db")

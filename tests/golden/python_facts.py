@@ -33,7 +33,7 @@ def joined(project: Path) -> Any:
     loading finds nothing more to join.
     """
     later, earlier = (tw.load(project / STORE, name) for name in CONTINUES)
-    return _results_facts(tw.joined(later, earlier))
+    return _results_facts(tw.stores.joined(later, earlier))
 
 
 def judged_anew(project: Path) -> Any:
@@ -67,7 +67,7 @@ def campaign(project: Path) -> Any:
         program.train,
         tw.minimize("valid_error"),
         store=project / STORE,
-        executor=tw.Inline(),
+        executor=tw.executors.Inline(),
         means={"chance": 0.9},
         off={"dropout": 0.0, "schedule": "constant"},
     )
@@ -122,7 +122,7 @@ def stored(project: Path) -> Any:
         }
 
 
-def _results_facts(results: tw.Results) -> Any:
+def _results_facts(results: tw.types.Results) -> Any:
     return {
         **_best_facts(results),
         "trials": [[t.number, t.status, t.value, t.best_step] for t in results.trials],
@@ -142,7 +142,7 @@ def _about(finding: Any) -> str:
     return f"round {finding.about}" if whole else finding.about
 
 
-def _best_facts(results: tw.Results) -> Any:
+def _best_facts(results: tw.types.Results) -> Any:
     return {
         "counts": dict(results.counts),
         "top": [[t.number, t.value, t.best_step] for t in results.top(5)],

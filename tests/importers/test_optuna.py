@@ -73,7 +73,7 @@ def made(storage: Any, name: str = "width", trials: int = 12) -> Any:
 def check_alike(found: Results, study: Any) -> None:
     """Everything Optuna knows of the study."""
     assert found.round.name == "width"
-    assert found.round.goal == "imported from the Optuna study 'width'"
+    assert found.round.goal == Message("goal.imported", {"origin": "the Optuna study 'width'"})
     assert len(found.trials) == 12
     assert found.best().number == study.best_trial.number
     assert found.best().value == study.best_value
@@ -143,8 +143,10 @@ def test_pruned_trials_are_shown_as_pruned_everywhere(tmp_path: Path) -> None:
     assert "1 pruned" in counts_line(found)
     (shown,) = [text for status, text in remarks(found) if status == "pruned"]
     assert shown.startswith("1 of 12: pruned (trial 3)")
-    (row,) = [row for row in trial_rows(found).rows if row.number == 3]
-    assert (row.status, row.value) == ("pruned", "-")
+    table = trial_rows(found)
+    (row,) = [row for row in table.rows if row.number == 3]
+    value = row.cells[[column.kind for column in table.columns].index("value")]
+    assert (row.status, value.text) == ("pruned", "")
     rows = json.loads(found.export(tmp_path / "out.json").read_text())
     assert (rows[3]["status"], rows[3]["reason_code"]) == ("pruned", "trial.pruned")
     assert rows[3]["value"] is None
@@ -265,7 +267,7 @@ def test_a_study_must_be_there(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/optuna.db"
     made(url, "width", trials=1)
     optuna.create_study(storage=url, study_name="depth")
-    with pytest.raises(NotFound, match=r"holds 2 studies: say which\. There is: width, depth"):
+    with pytest.raises(NotFound, match=r"holds 2 studies: choose one\. There is: width, depth"):
         importers.optuna(url)
     with pytest.raises(NotFound, match=r"no study 'widht'\. Did you mean 'width'"):
         importers.optuna(url, "widht")

@@ -8,8 +8,11 @@ import pytest
 from tests.launches.arms import HIGH, LOW, facts, of, repeats_of, round_results, warning
 
 from tunewright.checks.density import density
+from tunewright.checks.fairness import FairnessEvidence
+from tunewright.design.continued import BatchSizeChange
 from tunewright.design.ranges import log
 from tunewright.design.round import Round
+from tunewright.finding import Finding
 from tunewright.launches.decide import decide
 from tunewright.launches.terms import LaunchTerms
 from tunewright.testing import Bowl, results
@@ -76,3 +79,14 @@ def test_a_converted_finding_keeps_its_evidence_in_the_reason():
     assert kept["scope"] == "round"
     elsewhere = replace(dense, check="boundary", scope="study", about="layers=7")
     assert of(HIGH, LOW, findings=[elsewhere]).verdict == "launch"
+
+
+def test_values_tuned_for_another_batch_size_are_a_caveat_and_no_objection():
+    kept = BatchSizeChange("batch_size", "first", 32, 512, ("learning_rate",), ("weight_decay",))
+    noted = Finding("fairness", "round", "depth", "note", FairnessEvidence((), "all", kept=kept))
+    launch = of(HIGH, LOW, findings=[noted])
+    assert launch.verdict == "launch"
+    found = facts(launch.caveats, "continued.batch_size")
+    assert (found["before"], found["now"], found["optimizer"]) == (32, 512, ["learning_rate"])
+    silent = replace(noted, evidence=FairnessEvidence((), "all"))
+    assert "continued.batch_size" not in {c.code for c in of(HIGH, LOW, findings=[silent]).caveats}

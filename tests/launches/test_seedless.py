@@ -30,7 +30,11 @@ def coarse(run, learning_rate=0.01, max_train_steps=20):
 
 def two_settings(tmp_path, train, **more):
     own = tw.Workload(
-        train, tw.minimize("valid_error"), store=tmp_path / "s.db", executor=tw.Inline(), **more
+        train,
+        tw.minimize("valid_error"),
+        store=tmp_path / "s.db",
+        executor=tw.executors.Inline(),
+        **more,
     )
     asked = tw.Round(
         "r",

@@ -84,7 +84,7 @@ def doors(tuned, tmp_path, monkeypatch, capsys):
         module.train,
         tw.minimize("valid_error"),
         store=folders[0] / "tuning.db",
-        executor=tw.Inline(),
+        executor=tw.executors.Inline(),
     )
 
     def command(*arguments: str):
@@ -116,7 +116,9 @@ def test_launch_and_history_give_the_same_facts(doors):
         tw.launch(results, workload, dry_run=True).to_data(),
         command("launch", "layers", "--dry-run"),
     )
-    report = tw.launch(results, workload, why="cheap", terms=tw.LaunchTerms(complexity=0.001))
+    report = tw.launch(
+        results, workload, why="cheap", terms=tw.launches.LaunchTerms(complexity=0.001)
+    )
     inline = ("--on", "inline")
     told = command("launch", "layers", "--why", "cheap", "--complexity", "0.001", *inline)
     same(report.to_data(), told)
@@ -136,7 +138,7 @@ def test_the_first_baseline_and_a_named_one_give_the_same_facts(doors):
     same(first.to_data(), command("launch", "layers", "--trial", "0", "--first"))
     assert first.now == first.candidate
     trial = results.best(layers=2)
-    terms = tw.LaunchTerms(plan=3, claim="hyperparameters")
+    terms = tw.launches.LaunchTerms(plan=3, claim="hyperparameters")
     named = tw.launch(trial, workload, against=results.best(layers=1), terms=terms)
     numbers = [str(results.best(layers=n).number) for n in (2, 1)]
     told = command(
@@ -150,29 +152,29 @@ def test_the_first_baseline_and_a_named_one_give_the_same_facts(doors):
 def test_variance_gives_the_same_facts(doors):
     workload, command, _ = doors
     results = tw.load(workload.store, "layers")
-    same(tw.variance(results).to_data(), command("variance", "layers"))
+    same(tw.launches.variance(results).to_data(), command("variance", "layers"))
     asked = {"times": 3, "studies": 3, "splits": 3}
     options = [word for name, n in asked.items() for word in (f"--{name}", str(n))]
-    measured = tw.variance(results, workload, **asked)
+    measured = tw.launches.variance(results, workload, **asked)
     same(measured.to_data(), command("variance", "layers", *options, "--on", "inline"))
     assert measured.trial.how.facts == {"repeats": 3}
-    assert tw.variance(results).to_data() == measured.to_data()
+    assert tw.launches.variance(results).to_data() == measured.to_data()
 
 
 def test_evaluate_and_the_final_test_give_the_same_facts(doors):
     workload, command, module = doors
     results = tw.load(workload.store, "layers")
-    measured = tw.evaluate(results.top(2), workload, module.full)
+    measured = tw.trials.evaluate(results.top(2), workload, module.full)
     told = command(
         *("evaluate", "layers", "--top", "2", "--with", "train.py:full", "--on", "inline")
     )
     same([one.to_data() for one in measured], told)
-    final = tw.final_test(results, workload, module.test)
+    final = tw.launches.final_test(results, workload, module.test)
     told = command("final", "layers", "--with", "train.py:test")
     told["evaluation"]["with_"] = final.evaluation.with_  # the module has another name here
     told["evaluation"]["workload"] = final.evaluation.workload
     same(final.to_data(), told)
-    assert tw.final_test(results, workload, module.test).looks_before == 1
+    assert tw.launches.final_test(results, workload, module.test).looks_before == 1
 
 
 def test_what_cannot_be_launched_is_refused_before_anything_runs(doors):
@@ -185,10 +187,10 @@ def test_what_cannot_be_launched_is_refused_before_anything_runs(doors):
     with pytest.raises(DesignError, match="give results"):
         tw.launch("layers", workload)
     with pytest.raises(DesignError, match="give the workload"):
-        tw.variance(results, times=3)
+        tw.launches.variance(results, times=3)
     with pytest.raises(DesignError, match="splits=2"):
-        tw.LaunchTerms(splits=2)
+        tw.launches.LaunchTerms(splits=2)
     with pytest.raises(DesignError, match="plan=0"):
-        tw.LaunchTerms(plan=0)
+        tw.launches.LaunchTerms(plan=0)
     with Store.open(workload.store) as store:
         assert not store.results("layers").recorded_repeats

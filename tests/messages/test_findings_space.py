@@ -26,6 +26,7 @@ from tunewright.design.ranges import choice, integers, linear, log
 from tunewright.design.round import Round
 from tunewright.finding import Finding
 from tunewright.messages.en import findings_space
+from tunewright.store.joined import joined
 from tunewright.store.provenance import Provenance
 from tunewright.store.results import Results
 from tunewright.testing import Bowl, Unlucky, Walled, World, results
@@ -76,6 +77,14 @@ def two_lengths() -> Results:
     rates = [{"layers": 1 + n % 2, "learning_rate": 0.001 if n % 2 else 0.1} for n in range(12)]
     settings = {"scientific": {"layers": [1, 2]}, "configurations": rates}
     return results_of({"valid_error": curves}, **settings)
+
+
+def kept() -> Results:
+    """A larger batch with the learning rate that an earlier round tuned for a smaller one."""
+    first = made(fixed={"batch_size": 32})
+    frozen = {"batch_size": 512, "learning_rate": 0.01}
+    later = made(Bowl({}), nuisance={"momentum": linear(0.8, 0.9)}, fixed=frozen, continues="s")
+    return joined(later, replace(first, round=replace(first.round, name="s")))
 
 
 def wall(above: float) -> Walled:
@@ -137,6 +146,7 @@ def worlds() -> dict[str, Results]:
         "code by arm": with_origins(made(scientific=ARMS), lambda n: f"{n % 2}" * 12),
         "no git": with_origins(made(), lambda n: ""),
         "two lengths": two_lengths(),
+        "kept": kept(),
         "few repeats": made(World(BOWL, noise_sd=0.02), {0: 2}),
     }
 

@@ -7,6 +7,7 @@ from tests.present.sample_findings import MORE, REMEDIES, edge, few, unknown
 import tunewright as tw
 from tunewright.actions import Advise, RunTrials
 from tunewright.checks.comparison import comparison
+from tunewright.messages import Message
 from tunewright.present.answer import answer
 from tunewright.store.results import Results
 from tunewright.testing.surfaces import Bowl
@@ -70,7 +71,9 @@ def test_what_was_found_has_the_best_the_comparison_and_the_repeats() -> None:
     assert (best.code, best.facts["value"]) == ("answer.best", made().best().value)
     assert (repeated.code, repeated.facts["times"]) == ("answer.repeated", 4)
     assert repeated.facts["sd"] > 0
-    assert told.caveats == ("holds for max_train_steps = 1000",)
+    assert told.caveats == (
+        Message("round.holds_for", {"fixed": {"max_train_steps": 1000}, "when": {}}),
+    )
 
 
 def test_a_round_without_trials() -> None:

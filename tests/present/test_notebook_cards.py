@@ -76,7 +76,7 @@ def shown() -> dict[str, Any]:
         "study": own.studies[0],
         "proposals": tw.next_round(own),
         "proposal": tw.next_round(own)[0],
-        "variances": tw.variance(own),
+        "variances": tw.launches.variance(own),
         "launch": launch,
         "launch report": LaunchReport(place, None, decision=launch),
         "first baseline": LaunchReport(place, None),

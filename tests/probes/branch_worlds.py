@@ -17,7 +17,7 @@ def reached(max_train_steps: int, learning_rate: float, slow: float) -> float:
 
 
 def decaying(
-    run: tw.Run, learning_rate: float, max_train_steps: int, slow: float, noise: float
+    run: tw.protocols.Run, learning_rate: float, max_train_steps: int, slow: float, noise: float
 ) -> None:
     """Falls exponentially in the sum of its learning rates, which fall linearly to zero."""
     state = run.restored or {"progress": 0.0}
@@ -33,7 +33,7 @@ def decaying(
 
 
 def forgetful(
-    run: tw.Run, learning_rate: float, max_train_steps: int, slow: float, noise: float
+    run: tw.protocols.Run, learning_rate: float, max_train_steps: int, slow: float, noise: float
 ) -> None:
     """The same by a program that reads its state and then starts anew all the same."""
     run.resumed_at(0)

@@ -19,11 +19,11 @@ STEPS = 100
 
 
 def work(folder: Path, train: Any = branch_worlds.decaying, **more: Any) -> tw.Workload:
-    objective = tw.Objective("valid_error", True, at="last")
+    objective = tw.types.Objective("valid_error", True, at="last")
     return tw.Workload(train, objective, store=folder / "tuning.db", executor=Inline(), **more)
 
 
-def ran(workload: tw.Workload, slow: float, noise: float = 0.002, **fixed: Any) -> tw.Results:
+def ran(workload: tw.Workload, slow: float, noise: float = 0.002, **fixed: Any) -> tw.types.Results:
     given = {"max_train_steps": STEPS, "slow": slow, "noise": noise, **fixed}
     round = tw.Round(
         "decay",

@@ -18,7 +18,9 @@ def train(run, learning_rate, max_train_steps=5):
 
 def test_a_store_counts_what_was_judged(tmp_path: Path) -> None:
     store = tmp_path / "tuning.db"
-    workload = tw.Workload(train, tw.minimize("valid_error"), store=store, executor=tw.Inline())
+    workload = tw.Workload(
+        train, tw.minimize("valid_error"), store=store, executor=tw.executors.Inline()
+    )
     first = tw.Round(
         "first",
         goal="Which rate?",

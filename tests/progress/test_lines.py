@@ -38,7 +38,7 @@ def test_one_line_per_event_in_a_log_file() -> None:
     watch.ended(concluded(0, value=0.202377))
     watch.best(concluded(0, value=0.202377))
     watch.message("no new trials")
-    watch.closed(Summary("interrupted", "interrupted"))
+    watch.closed(Summary("interrupted"))
     lines = [line.split("  ", 1)[1] for line in text]
     assert lines == [
         "weight_decay: 10 trials, minimize valid_error (best)",
@@ -47,7 +47,7 @@ def test_one_line_per_event_in_a_log_file() -> None:
         "best 0.2024 valid_error  trial 0  weight_decay 0  learning_rate 0.013",
         "no new trials",
     ]
-    assert watch.summary == Summary("interrupted", "interrupted")
+    assert watch.summary == Summary("interrupted")
     assert "\x1b" not in "\n".join(text)
 
 
@@ -130,7 +130,7 @@ def test_a_quiet_one_shows_nothing_of_a_short_round() -> None:
         clock.now += 1
         watch.ended(concluded(number, value=0.5))
         watch.best(concluded(number, value=0.5))
-    watch.closed(Summary("finished", "done"))
+    watch.closed(Summary("finished"))
     assert text == []
 
 
@@ -142,7 +142,7 @@ def test_a_quiet_one_stands_every_minute_and_at_the_end() -> None:
         watch.claimed(started(number))
         clock.now += 2
         watch.ended(concluded(number, value=0.5, seconds=2.0))
-    watch.closed(Summary("finished", "done"))
+    watch.closed(Summary("finished"))
     assert 4 <= len(text) <= 6  # after 10 s, then every minute of 200 s, and the end
     assert "100/100" in text[-1]
 

@@ -21,7 +21,7 @@ def test_a_terminal_gets_one_live_region() -> None:
     watch.ended(concluded(0, value=0.202377))
     watch.best(concluded(0, value=0.202377))
     watch.message("2 trials left to finish")
-    watch.closed(Summary("finished", "done"))
+    watch.closed(Summary("finished"))
     shown = text.getvalue().replace("\x1b[?25h", "")  # the cursor is shown again
     assert "2 trials left to finish" in shown
     assert shown.rstrip().splitlines()[-1].startswith("best 0.2024 valid_error  trial 0")
@@ -44,7 +44,7 @@ def test_a_terminal_shows_the_step_of_a_running_trial() -> None:
     watch.claimed(started(3))
     watch.claimed(started(4))
     watch.reached(reached(3, step=400, total=2000))
-    watch.closed(Summary("interrupted", "interrupted"))
+    watch.closed(Summary("interrupted"))
     assert "0/4  2 running (trial 3: step 400/2,000)" in text.getvalue()
 
 
@@ -56,6 +56,6 @@ def test_one_watcher_follows_several_rounds() -> None:
         watch.claimed(started(0))
         watch.ended(concluded(0, value=0.5))
         watch.best(concluded(0, value=0.5))
-        watch.closed(Summary("finished", "done"))
-        assert watch.summary == Summary("finished", "done")
+        watch.closed(Summary("finished"))
+        assert watch.summary == Summary("finished")
         assert f"{name}  ████" in text.getvalue()

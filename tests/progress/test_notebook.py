@@ -40,11 +40,11 @@ def test_a_round_is_one_block_whose_last_state_stays() -> None:
     assert "(trial 0: step 400/2,000)" in cell.blocks[0][-1]["text/html"]
     watch.ended(concluded(0, value=0.25))
     watch.best(concluded(0, value=0.25))
-    watch.closed(Summary("finished", "done"))
+    watch.closed(Summary("finished"))
     (block,) = cell.blocks
     assert "1/2" in block[-1]["text/plain"] and "best 0.25" in block[-1]["text/plain"]
     assert '<progress value="1" max="2">' in block[-1]["text/html"]
-    assert watch.summary == Summary("finished", "done")
+    assert watch.summary == Summary("finished")
 
 
 def test_updates_are_not_sent_for_every_event() -> None:
@@ -55,7 +55,7 @@ def test_updates_are_not_sent_for_every_event() -> None:
         watch.claimed(started(number))
         watch.ended(concluded(number, value=0.5))
         cell.now += AGAIN_S / 10
-    watch.closed(Summary("finished", "done"))
+    watch.closed(Summary("finished"))
     assert 50 <= len(cell.blocks[0]) <= 110
     assert "1000/1000" in cell.blocks[0][-1]["text/plain"]
 
@@ -66,7 +66,7 @@ def test_several_rounds_of_a_campaign_are_blocks_in_order() -> None:
     for number, name in enumerate(("first", "second"), start=1):
         watch.step(CampaignStep("tune", number, "explore", name, Message("campaign.stuck"), 3, 9))
         watch.began(begun(1, name=name))
-        watch.closed(Summary("finished", "done"))
+        watch.closed(Summary("finished"))
     watch.message("all done")
     texts = [block[-1]["text/plain"] for block in cell.blocks]
     assert [name in text for name, text in zip(("tune step 1", "first"), texts, strict=False)]
@@ -79,7 +79,7 @@ def test_what_a_program_says_is_no_markup() -> None:
     watch.began(begun(1, name="<b>x</b>"))
     reason = Message("trial.failed", {"text": "<script>alert(1)</script>"})
     watch.ended(concluded(0, "failed", reason=reason))
-    watch.closed(Summary("finished", "done"))
+    watch.closed(Summary("finished"))
     shown = cell.blocks[0][-1]["text/html"]
     assert "<script>" not in shown and "<b>" not in shown
     assert "&lt;script&gt;" in shown
@@ -98,7 +98,8 @@ def train(run, learning_rate, max_train_steps=20):
 
 round = tw.Round("nb", goal="?", nuisance={"learning_rate": tw.log(1e-3, 1e-1)},
                  fixed={"max_train_steps": 20}, trials_per_study=3)
-workload = tw.Workload(train, tw.minimize("valid_error"), store="nb.db", executor=tw.Inline())
+workload = tw.Workload(train, tw.minimize("valid_error"), store="nb.db",
+                       executor=tw.executors.Inline())
 results = tw.run(round, workload)
 """
 

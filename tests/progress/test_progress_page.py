@@ -32,8 +32,10 @@ def test_the_page_runs(
             exec(compile(body, str(PAGE), "exec"), names)
     assert capsys.readouterr().out.count("completed") == 4
     read = tomllib.loads(blocks("toml")[0])["workload"]["read"]
-    assert Command("train", (read["line"],)).read == names["program"].read
-    resumed = tw.Workload(names["train_resumed"], tw.minimize("valid_error"), executor=tw.Inline())
+    assert Command("train", read=(read["line"],)).read == names["program"].read
+    resumed = tw.Workload(
+        names["train_resumed"], tw.minimize("valid_error"), executor=tw.executors.Inline()
+    )
     assert tw.run(names["round"], resumed).counts == {"completed": 4}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -36,7 +37,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
 
 def recorded(project: Project) -> None:
     workload = tw.Workload(
-        train, tw.minimize("valid_error"), store=project.store(), executor=tw.Inline()
+        train, tw.minimize("valid_error"), store=project.store(), executor=tw.executors.Inline()
     )
     tw.run(project.round("depth"), workload)
 
@@ -52,8 +53,18 @@ def test_files_and_the_store(project: Project) -> None:
     assert done.recorded and set(done.files) == {rounds / "width.toml", rounds / "later.toml"}
     assert (rounds / "width.toml").read_text() == ROUND
     assert (rounds / "later.toml").read_text() == f'continues = "width"  # yes\n{ROUND}'
-    assert [row.name for row in tw.rounds(project.store())] == ["width"]
+    assert [row.name for row in tw.stores.rounds(project.store())] == ["width"]
     assert project.round("width") == tw.load(project.store(), "width").round
+
+
+def test_a_key_written_in_another_way(project: Project, tmp_path: Path) -> None:
+    later = tmp_path / "rounds" / "later.toml"
+    text = f'# why\n\'continues\' = """depth""" # yes\n{ROUND}'
+    later.write_text(text)
+    renamed(project, "depth", "width")
+    assert tomllib.loads(later.read_text())["continues"] == "width"
+    assert later.read_text().startswith("# why\n")
+    assert later.read_text().endswith(ROUND)
 
 
 def test_a_round_that_has_not_run(project: Project) -> None:
@@ -73,4 +84,4 @@ def test_nothing_changes_where_it_is_refused(project: Project) -> None:
     with pytest.raises(NotFound):
         renamed(project, "nothing", "x")
     assert project.round_names == ["depth", "later"]
-    assert [row.name for row in tw.rounds(project.store())] == ["depth"]
+    assert [row.name for row in tw.stores.rounds(project.store())] == ["depth"]

@@ -75,7 +75,7 @@ def test_luck_is_the_same_for_every_contestant_and_differs_by_seed_and_trial() -
     here = problem.study(0, 1)
     configuration = next(
         s.configuration
-        for s in tw.Halton().suggest(here, [], 50)
+        for s in tw.search.Halton().suggest(here, [], 50)
         if problem.truth(s.configuration) is not None
         and problem.chance is not None
         and problem.chance(s.configuration) == 0
@@ -129,7 +129,7 @@ def test_our_search_and_a_variant_of_it_take_part(contestant: str) -> None:
 
 def test_pending_trials_are_shown_to_a_search_of_ours() -> None:
     (problem,) = chosen(["branin"])
-    session = Suggesting(tw.Halton(), problem, 0, 16)
+    session = Suggesting(tw.search.Halton(), problem, 0, 16)
     session.ask(8)
     assert [t.status for t in session.trials] == ["running"] * 8
     session.tell(3, None)
@@ -258,12 +258,12 @@ def test_tables_and_surrogates_of_real_tasks() -> None:
         problem = known[name]
         values = [
             problem.truth(s.configuration)
-            for s in tw.Halton().suggest(problem.study(3, 60), [], 60)
+            for s in tw.search.Halton().suggest(problem.study(3, 60), [], 60)
         ]
         assert min(v for v in values if v is not None) >= problem.reference.optimum
     infeasible = [
         known["alexnet_imagenet"].truth(s.configuration) is None
-        for s in tw.Halton().suggest(known["alexnet_imagenet"].study(4, 300), [], 300)
+        for s in tw.search.Halton().suggest(known["alexnet_imagenet"].study(4, 300), [], 300)
     ]
     assert np.mean(infeasible) == pytest.approx(
         references()["alexnet_imagenet"].infeasible, abs=0.1

@@ -39,7 +39,7 @@ def depth(journal: Path, trials: int) -> tw.Round:
         "depth",
         goal="Do more hidden layers lower the validation error?",
         scientific={"hidden_layers": [1, 2, 3]},
-        nuisance={"learning_rate": LEARNING_RATE, "beta1": tw.log_from_one(0.8, 0.99)},
+        nuisance={"learning_rate": LEARNING_RATE, "beta1": tw.ranges.log_from_one(0.8, 0.99)},
         fixed={"max_train_steps": 20, "journal": str(journal)},
         trials_per_study=trials,
     )
@@ -111,4 +111,5 @@ def test_the_depth_round(world):
     loaded = tw.load(workload.store, "depth")
     assert loaded.trials == more.trials
     assert [t.value for t in loaded.repeats(more.best())] == list(repeats.values)
-    assert "holds for max_train_steps = 20" in loaded.round.caveats
+    (caveat,) = loaded.round.caveats
+    assert caveat.facts["fixed"]["max_train_steps"] == 20

@@ -25,7 +25,7 @@ RATE = tw.log(1e-3, 1.0)
 def workload(folder: Path, train: Any = recorded, **changes: Any) -> tw.Workload:
     settings: dict[str, Any] = {
         "store": folder / "tuning.db",
-        "executor": tw.Inline(),
+        "executor": tw.executors.Inline(),
         "means": {"chance": CHANCE},
         **changes,
     }
@@ -52,7 +52,7 @@ def received(results: Results) -> dict[int, dict[str, Any]]:
     return found
 
 
-def verdict(results: Results, check: str) -> tw.Finding:
+def verdict(results: Results, check: str) -> tw.types.Finding:
     return next(f for f in tw.check(results) if f.check == check)
 
 
@@ -77,9 +77,9 @@ def test_row_14_roles_are_refused_and_what_is_fixed_limits_the_conclusion(tmp_pa
         steps = {"max_train_steps": tw.integers(50, 200)}
         tw.run(asked("steps", nuisance=steps, fixed={}), own)
     made = tw.run(asked(scientific={"optimizer": ["sgd", "adam"]}, trials_per_study=4), own)
-    held = [*made.round.caveats]
-    assert any("max_train_steps = 120" in one for one in held)
-    assert any("hidden = 24" in one for one in held)  # a default of the function
+    (caveat,) = made.round.caveats
+    assert caveat.facts["fixed"]["max_train_steps"] == 120
+    assert caveat.facts["fixed"]["hidden"] == 24  # a default of the function
     best = {study: made.of(study)[0] for study in (0, 1)}
     arms = [tw.repeat(trial, own, times=3) for trial in best.values()]
     launch = tw.decide(*arms)
@@ -91,7 +91,10 @@ def test_row_15_the_program_receives_what_is_active_and_nothing_else(tmp_path: P
     conditional = tw.given(
         {
             "sgd": {"learning_rate": tw.log(1e-2, 1.0), "momentum": tw.linear(0.0, 0.95)},
-            "adam": {"learning_rate": tw.log(1e-3, 1e-1), "beta1": tw.log_from_one(0.8, 0.99)},
+            "adam": {
+                "learning_rate": tw.log(1e-3, 1e-1),
+                "beta1": tw.ranges.log_from_one(0.8, 0.99),
+            },
         }
     )
     made = tw.run(asked(nuisance={"optimizer": conditional}), workload(tmp_path))
@@ -131,7 +134,7 @@ def test_row_32_the_trials_in_the_good_region_are_counted(tmp_path: Path) -> Non
 def test_row_53_suggestions_for_parallel_workers_are_distinct(tmp_path: Path) -> None:
     own = workload(tmp_path, executor=tw.Local(workers=4, devices=[]))
     space = {"learning_rate": RATE, "momentum": tw.linear(0.0, 0.95)}
-    made = tw.run(asked(nuisance=space, trials_per_study=20), own, search=tw.Bayesian())
+    made = tw.run(asked(nuisance=space, trials_per_study=20), own, search=tw.search.Bayesian())
     assert made.counts == {"completed": 20}
     assert len({own["process"] for own in received(made).values()}) >= 2
     late = [trial.unit for trial in made.trials[8:]]  # suggested while others ran
@@ -165,7 +168,9 @@ def test_row_96_code_that_changed_between_trials_is_named(
     subprocess.run([*git, "add", *names], check=True)
     subprocess.run([*git, "commit", "-qm", "program"], check=True)
     program = tw.command(f"{shlex.quote(sys.executable)} train.py {{learning_rate}}")
-    own = tw.Workload(program, tw.minimize("valid_error"), store="tuning.db", executor=tw.Inline())
+    own = tw.Workload(
+        program, tw.minimize("valid_error"), store="tuning.db", executor=tw.executors.Inline()
+    )
     half = asked(fixed={}, trials_per_study=2)
     tw.run(half, own)
     # a round file and a page are committed: nothing that the program runs

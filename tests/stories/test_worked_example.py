@@ -43,7 +43,7 @@ def test_a_few_trials_of_it_end_in_a_choice_and_a_look_at_the_test_set(
         program.train,
         settings["objective"],
         store=tmp_path / "tuning.db",
-        executor=tw.Inline(),
+        executor=tw.executors.Inline(),
         means=settings["means"],
         off=settings["off"],
     )

@@ -14,7 +14,7 @@ from tunewright.advice.narrow import around_the_best
 from tunewright.advice.proposal import Proposal, proposal, reason, successor
 from tunewright.advice.rewrite import with_ranges
 from tunewright.design.conditions import Given
-from tunewright.design.ranges import Choice
+from tunewright.design.ranges import choices_of
 from tunewright.design.round import Round
 from tunewright.errors import DesignError
 from tunewright.finding import Finding
@@ -39,12 +39,12 @@ def compare_again(results: Results, findings: Sequence[Finding]) -> list[Proposa
 
 
 def own_ranges(results: Results) -> Round | None:
-    """The round with ranges of its own for every value of its one scientific list; else None."""
+    """The round with separate ranges for every value of its one scientific list; else None."""
     round = results.round
     if len(round.scientific) != 1:
         return None
     ((name, declared),) = round.scientific.items()
-    if not isinstance(declared, Choice) or isinstance(round.nuisance.get(name), Given):
+    if choices_of(declared) is None or isinstance(round.nuisance.get(name), Given):
         return None
     narrower = {
         study.scientific[name]: around_the_best(results, [study.number])

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tunewright.advice.proposal import Kind, Proposal
 from tunewright.advice.rewrite import searched_ranges
-from tunewright.design.ranges import Choice, Range
+from tunewright.design.ranges import Range
 from tunewright.design.round import Round
 
 # what is left out of an answer beside a proposal of this kind that comes before or after it
@@ -59,7 +59,7 @@ def _opposite(wide: Proposal, narrow: Proposal, asked: Round) -> bool:
 
 
 def _same_end(before: Range, out: Range, inside: Range) -> bool:
-    if isinstance(before, Choice) or isinstance(out, Choice) or isinstance(inside, Choice):
+    if before.ends is None or out.ends is None or inside.ends is None:
         return False
-    low = out.low < before.low < inside.low
-    return low or out.high > before.high > inside.high
+    low = out.ends[0] < before.ends[0] < inside.ends[0]
+    return low or out.ends[1] > before.ends[1] > inside.ends[1]

@@ -21,26 +21,16 @@ from tunewright.advice.proposal import next_name
 from tunewright.advice.transfer import Transfer, transfer
 from tunewright.design.budget import trials_for
 from tunewright.design.names import Meaning
-from tunewright.design.ranges import (
-    Choice,
-    Integers,
-    Linear,
-    Log,
-    LogFromOne,
-    Range,
-    Value,
-    is_number,
-    linear,
-    log,
-)
+from tunewright.design.range import HALF_DECADE
+from tunewright.design.ranges import Range, Value, is_number, log
 from tunewright.design.round import Round
+from tunewright.design.round_numbers import in_digits
 from tunewright.design.spellings import guess_note, understood, usual_meaning
 from tunewright.errors import DesignError, NotFound
 from tunewright.messages import Message
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 
-HALF_DECADE = 10**0.5
 FEW_UNITS = 2  # logged steps per unit of length, from which the length is not counted in steps
 Role = Literal["fixed", "nuisance", "dropped"]
 
@@ -208,35 +198,27 @@ def _searched(results: Results, best: Trial, name: str) -> Range | None:
 
 
 def _around(value: Value, searched: Range | None) -> Range | None:
-    """Half a decade either way on a log scale, a quarter of the range on a linear one."""
-    if not is_number(value) or isinstance(searched, Choice):
+    """Near the value on the scale it was searched on; on a log scale where nothing is known."""
+    if not is_number(value):
         return None
     number = float(value)  # type: ignore[arg-type]
-    if searched is None or isinstance(searched, Log):
-        return (
-            log(_digits(number / HALF_DECADE), _digits(number * HALF_DECADE))
-            if number > 0
-            else None
-        )
-    if isinstance(searched, LogFromOne):
-        low, high = 1 - (1 - number) * HALF_DECADE, 1 - (1 - number) / HALF_DECADE
-        return LogFromOne(max(_digits(low, 4), 0.0), _digits(high, 4))
-    if isinstance(searched, Integers):
-        low, high = max(1, int(number / HALF_DECADE)), round(number * HALF_DECADE)
-        return Integers(low, high, searched.log) if high > low else None
-    reach = (searched.high - searched.low) / 4
-    ends = max(searched.low, number - reach), min(searched.high, number + reach)
-    return linear(_digits(ends[0], 4), _digits(ends[1], 4)) if ends[1] > ends[0] else None
+    if searched is not None:
+        return searched.around(number)
+    if number <= 0:
+        return None
+    return log(in_digits(number / HALF_DECADE), in_digits(number * HALF_DECADE))
 
 
 def _half_to_double(value: Value, searched: Range) -> Range | None:
     """Around a length that the new training moved out of the range it was searched in."""
-    if not is_number(value) or not isinstance(searched, Linear | Log):
+    continuous = searched.ends is not None and searched.count is None
+    if not is_number(value) or not continuous or searched.scale == "log_from_one":
         return None
-    number = float(value)  # type: ignore[arg-type]
-    most = searched.high if searched.high <= 1 else math.inf  # a share of training
-    low, high = _digits(number / 2, 4), _digits(min(number * 2, most), 4)
-    return type(searched)(low, high) if high > low > 0 else None
+    assert searched.ends is not None
+    number, high = float(value), searched.ends[1]  # type: ignore[arg-type]
+    most = high if high <= 1 else math.inf  # a share of training
+    low, high = in_digits(number / 2, 4), in_digits(min(number * 2, most), 4)
+    return searched.with_ends(low, high) if high > low > 0 else None
 
 
 def _notes(found: Collection[Extended], meaning: Meaning, old: int, new: int) -> list[Message]:
@@ -258,7 +240,3 @@ def _best(results: Results) -> Trial:
     if not top:
         raise NotFound("extend.no_completed_trial", round=results.round.name)
     return top[0]
-
-
-def _digits(x: float, digits: int = 2) -> float:
-    return float(f"{x:.{digits}g}")

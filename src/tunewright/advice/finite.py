@@ -3,37 +3,23 @@
 from __future__ import annotations
 
 import json
-import math
 
-from tunewright.design.ranges import Choice, Integers, Range
 from tunewright.design.round import Round
-from tunewright.design.study import Study
 from tunewright.store.results import Results
 
 
-def configurations(study: Study) -> int | None:
-    """How many different configurations a study can have; None where no number limits them.
+def most_trials(round: Round) -> int | None:
+    """The configurations of its largest study; None where one of them has no limit.
 
     >>> from tunewright.design.ranges import integers, log
-    >>> lists = Round("r", goal="?", nuisance={"act": ["relu", "gelu"], "layers": integers(1, 3)})
-    >>> configurations(lists.studies[0])
+    >>> lists = {"act": ["relu", "gelu"], "layers": integers(1, 3)}
+    >>> most_trials(Round("r", goal="?", nuisance=lists, trials_per_study=4))
     6
-    >>> rate = Round("r", goal="?", nuisance={"learning_rate": log(1e-4, 1e-1)})
-    >>> configurations(rate.studies[0]) is None
+    >>> rate = {"learning_rate": log(1e-4, 1e-1)}
+    >>> most_trials(Round("r", goal="?", nuisance=rate, trials_per_study=4)) is None
     True
     """
-    found = 0
-    for branch in study.branches:
-        counts = [_values(h.range) for h in branch.dimensions]
-        if any(count is None for count in counts):
-            return None
-        found += math.prod(count for count in counts if count is not None)
-    return found
-
-
-def most_trials(round: Round) -> int | None:
-    """The configurations of its largest study; None where one of them has no limit."""
-    counts = [configurations(study) for study in round.studies]
+    counts = [study.configurations for study in round.studies]
     return None if None in counts else max(count for count in counts if count is not None)
 
 
@@ -41,7 +27,7 @@ def untried(results: Results) -> int | None:
     """The configurations that no trial has had, in the study with most of them; None: no limit."""
     found = 0
     for study in results.studies:
-        count = configurations(study)
+        count = study.configurations
         if count is None:
             return None
         names = [h.name for h in study.space]
@@ -51,9 +37,3 @@ def untried(results: Results) -> int | None:
         }
         found = max(found, count - len(tried))
     return found
-
-
-def _values(range: Range) -> int | None:
-    if isinstance(range, Choice):
-        return len(range.values)
-    return range.high - range.low + 1 if isinstance(range, Integers) else None

@@ -16,11 +16,10 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from tunewright.advice.proposal import Proposal, proposal, reason, successor
-from tunewright.advice.range_overlap import share
 from tunewright.advice.rewrite import names_of, searched_ranges, with_ranges
 from tunewright.checks.infeasible import InfeasibleEvidence, RegionEvidence
 from tunewright.checks.positions import Axis, axes, settled
-from tunewright.design.ranges import Choice, Integers, Linear, Log, LogFromOne, Range
+from tunewright.design.ranges import Range
 from tunewright.design.round import Round
 from tunewright.errors import DesignError
 from tunewright.finding import Finding
@@ -31,7 +30,7 @@ BEST = 0.2  # of the feasible trials
 FEWEST_BEST = 4
 SPARE = 0.1  # of the range, on either side
 LEAST = 0.25  # of the range is kept
-CHANCE = 0.25  # that trials spread evenly lie so close together: then they say nothing
+CHANCE = 0.25  # that trials spread evenly lie so close together: then they are no evidence
 WORTH_IT = 0.85  # of the range: a smaller cut is none
 FEWEST = 8  # feasible trials
 
@@ -57,14 +56,14 @@ def around_the_best(results: Results, studies: Iterable[int] | None = None) -> d
         column: narrower
         for column, (low, high) in found.items()
         if high - low <= WORTH_IT
-        and (narrower := cut(ranges[column], low, high)) is not None
+        and (narrower := ranges[column].narrow(low, high)) is not None
         and narrower != ranges[column]
     }
 
 
 def best_stretch(axis: Axis) -> tuple[float, float]:
     """From where to where the best trials lie along an axis, with room to spare (0 to 1)."""
-    if isinstance(axis.hyperparameter.range, Choice):
+    if axis.hyperparameter.range.choices is not None:  # a list has no part between its values
         return 0.0, 1.0
     units, losses = axis.units[axis.feasible], axis.losses[axis.feasible]
     if len(units) < FEWEST:
@@ -87,34 +86,6 @@ def by_chance(span: float, count: int) -> float:
     (0.19, 1.0)
     """
     return float(count * span ** (count - 1) - (count - 1) * span**count)
-
-
-def cut(range: Range, low: float, high: float) -> Range | None:
-    """The part of a range between two positions, its ends in few digits, rounded outwards.
-
-    >>> from tunewright.design.ranges import integers, log, log_from_one
-    >>> str(cut(log(1e-4, 1e-1), 0.4, 0.9)), str(cut(integers(1, 64, log=True), 0.5, 1.0))
-    ('log(0.0015, 0.051)', 'integers(8, 64, log=True)')
-    >>> str(cut(log_from_one(0.9, 0.999), 0.0, 0.5))
-    'log_from_one(0.9, 0.99)'
-    """
-    if isinstance(range, Choice):
-        return None
-    try:
-        if isinstance(range, Integers):
-            return Integers(range.value(low), range.value(high), range.log)
-        if isinstance(range, LogFromOne):
-            return LogFromOne(
-                range.low if low <= 0 else _plain(1 - _out(1 - range.value(low), up=True)),
-                range.high if high >= 1 else _plain(1 - _out(1 - range.value(high), up=False)),
-            )
-        ends = (
-            range.low if low <= 0 else max(range.low, _out(range.value(low), up=False)),
-            range.high if high >= 1 else min(range.high, _out(range.value(high), up=True)),
-        )
-        return Log(*ends) if isinstance(range, Log) else Linear(*ends)
-    except DesignError:  # nothing is left to search
-        return None
 
 
 def narrow(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
@@ -174,29 +145,19 @@ def size(results: Results, ranges: Mapping[str, Range]) -> float:
     known = searched_ranges(results.round)
     left = 1.0
     for column, range in ranges.items():
-        left *= share(range, known[column])
+        left *= known[column].covered(range)
     return left
 
 
 def _kept(range: Range, region: RegionEvidence) -> Range | None:
     """The side of a threshold (between two values) where trials are feasible."""
-    if isinstance(range, Choice):
+    if range.ends is None or range.choices is not None:
         return None
-    ends = [min(max(float(x), range.low), range.high) for x in region.between]
-    middle = sum(range.unit(int(x) if isinstance(range, Integers) else x) for x in ends) / 2
+    ends = [min(max(float(x), range.ends[0]), range.ends[1]) for x in region.between]
+    places = [range.unit(x) if range.contains(x) else range.place(x) for x in ends]
+    known = [place for place in places if place is not None]
+    if len(known) < len(ends):
+        return None
+    middle = sum(known) / 2
     low, high = (0.0, middle) if region.rises else (middle, 1.0)
-    return cut(range, low, high) if LEAST / 2 <= high - low <= 1 - 1e-9 else None
-
-
-def _out(x: float, up: bool) -> float:
-    """A number with two digits, not less (`up`) or not more than it was."""
-    if x == 0:
-        return 0.0
-    scale = 10.0 ** (math.floor(math.log10(abs(x))) - 1)
-    near = (math.ceil if up else math.floor)(x / scale * (1 - 1e-12 if up else 1 + 1e-12))
-    return _plain(near * scale)
-
-
-def _plain(x: float) -> float:
-    """A number without the dust of arithmetic."""
-    return float(f"{x:.12g}")
+    return range.narrow(low, high) if LEAST / 2 <= high - low <= 1 - 1e-9 else None

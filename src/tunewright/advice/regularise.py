@@ -14,11 +14,11 @@ from tunewright.advice.proposal import Proposal, enough_for, proposal, reason, s
 from tunewright.checks._better_half import TOP
 from tunewright.checks._training_fit import TrainingFit, training_fit
 from tunewright.checks.overfitting import OverfittingEvidence
-from tunewright.checks.wider import wider
 from tunewright.design._preset_ranges import SPACES
 from tunewright.design.names import Meaning
-from tunewright.design.ranges import Linear, Log, Range, Value, is_number, linear, log
+from tunewright.design.ranges import Range, Value, is_number, linear, log
 from tunewright.design.round import Round
+from tunewright.design.round_numbers import in_digits
 from tunewright.errors import DesignError
 from tunewright.finding import Finding
 from tunewright.messages import Message
@@ -52,7 +52,7 @@ def regularise(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
     if not added:
         return _none(own, known)
     first = next(iter(added))
-    made = [_with(round, {first: added[first]})]  # one at a time is cheaper, and tells which helps
+    made = [_with(round, {first: added[first]})]  # one at a time is cheaper, and shows which helps
     if len(added) > 1:
         made.append(_with(round, added))
     fit = {"not_fit": not_fit(results)}
@@ -94,7 +94,7 @@ def strength(name: str, value: Value, meaning: Meaning, fixed: Mapping[str, Any]
         return None
     number = float(value)  # type: ignore[arg-type]
     if number > 0:
-        return log(_digits(number / DECADES), _digits(number * DECADES))
+        return log(in_digits(number / DECADES), in_digits(number * DECADES))
     if meaning.of(name) == "weight_decay":
         optimizer = str(fixed.get(meaning.name("optimizer"), "")).lower()
         for entry in SPACES.get(optimizer, ()):
@@ -119,7 +119,8 @@ def _stronger(
     """What is searched already reaches further up."""
     found: dict[str, Range] = {}
     for name, range in searched.items():
-        if isinstance(range, Log | Linear) and (made := wider(range, "high")) is not None:
+        fractions = range.count is None and range.scale != "log_from_one"
+        if fractions and (made := range.widen("high")) is not None:
             found[name] = made.range
     if not found:
         return []
@@ -137,7 +138,3 @@ def _stronger(
 
 def _none(own: Sequence[Finding], known: Sequence[str]) -> list[Proposal]:
     return [proposal("regularise", reason("proposal.no_regulariser", own, known=known), own)]
-
-
-def _digits(x: float) -> float:
-    return float(f"{x:.2g}")

@@ -83,14 +83,15 @@ def _under(declared: Mapping[str, Any], setting: Mapping[str, Value]) -> dict[st
     return made
 
 
-def longer_list(declared: Choice, side: str) -> Choice | None:
+def longer_list(listed: tuple[Value, ...], side: str) -> Choice | None:
     """A list of numbers in order with one more at an end, by the step or ratio of its last two.
 
-    >>> longer_list(Choice((1, 2, 3)), "high").values, longer_list(Choice((64, 128)), "low").values
+    >>> longer_list((1, 2, 3), "high").values, longer_list((64, 128), "low").values
     ((1, 2, 3, 4), (32, 64, 128))
-    >>> longer_list(Choice((0.0, 0.1, 0.2)), "high").values
+    >>> longer_list((0.0, 0.1, 0.2), "high").values
     (0.0, 0.1, 0.2, 0.3)
     """
+    declared = Choice(listed)
     if not declared.ordered or len(declared.values) < 2:
         return None
     numbers = [float(v) for v in declared.values]  # type: ignore[arg-type]

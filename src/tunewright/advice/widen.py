@@ -7,18 +7,17 @@ best lie and gives up the far side, is proposed beside it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 from tunewright.advice.finite import most_trials
 from tunewright.advice.narrow import around_the_best
 from tunewright.advice.proposal import Proposal, grown, proposal, reason, successor
-from tunewright.advice.range_overlap import hull, reaching, share
 from tunewright.advice.rewrite import longer_list, names_of, searched_ranges, with_ranges
 from tunewright.checks.boundary import BoundaryEvidence, Edge
 from tunewright.checks.overfitting import OverfittingEvidence
-from tunewright.design.ranges import Choice, Range
+from tunewright.design.areas import area_of
+from tunewright.design.ranges import Range, choices_of
 from tunewright.design.round import Round
 from tunewright.errors import DesignError
 from tunewright.finding import Finding
@@ -26,14 +25,6 @@ from tunewright.messages import Message
 from tunewright.store.results import Results
 
 FEWEST = 8  # trials: with fewer feasible ones the ends cannot be judged again
-# words in the names of what makes a model larger or smaller
-ARCHITECTURE = frozenset(
-    {
-        *("layer", "layers", "depth", "width", "hidden", "head", "heads", "unit", "units"),
-        *("channel", "channels", "filter", "filters", "block", "blocks", "dim", "dims"),
-        *("embd", "embed", "embedding", "mlp", "ffn", "expansion", "experts"),
-    }
-)
 
 
 def widen(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
@@ -69,12 +60,12 @@ def overfits(findings: Sequence[Finding]) -> bool:
 
 
 def _architecture(results: Results, columns: Sequence[str]) -> tuple[str, ...]:
-    """Those of the columns that are parts of the model, by the words of their names."""
+    """Those of the columns that are parts of the model."""
     names = names_of(results.round)
     return tuple(
         column
         for column in columns
-        if ARCHITECTURE & set(re.split(r"[^a-z]+", names.get(column, column).lower()))
+        if area_of(names.get(column, column), results.meaning) == "model"
     )
 
 
@@ -88,16 +79,16 @@ def proposed_ranges(round: Round, findings: Sequence[Finding]) -> dict[str, Rang
     for edge in _warned(findings):
         wide, column = edge.proposed, edge.column
         if wide is not None and column in known:
-            found[column] = hull(found[column], wide) if column in found else wide
+            found[column] = found[column].hull(wide) if column in found else wide
     return found
 
 
-def widened(round: Round, wider: dict[str, Range], lists: dict[str, Choice]) -> Round | None:
+def widened(round: Round, wider: dict[str, Range], lists: dict[str, Range]) -> Round | None:
     """The round in these wider ranges and longer lists; None if a condition forbids it."""
     known = searched_ranges(round)
     times = 1.0
     for column, range in wider.items():
-        times *= 1 / max(share(known[column], range), 1e-3)
+        times *= 1 / max(range.covered(known[column]), 1e-3)
     change = Message("change.wider", {"names": [*wider, *lists]})
     try:
         made = successor(
@@ -109,7 +100,7 @@ def widened(round: Round, wider: dict[str, Range], lists: dict[str, Choice]) -> 
         most = most_trials(made)
         trials = grown(round.trials_per_study, times)
         return replace(made, trials_per_study=trials if most is None else min(trials, most))
-    except DesignError:  # such as a given() that says nothing of the new value
+    except DesignError:  # such as a given() without the new value
         return None
 
 
@@ -128,7 +119,8 @@ def _beyond(results: Results, own: Sequence[Finding], wider: dict[str, Range]) -
         return None
     times = 1.0
     for column, range in ranges.items():
-        times *= share(range, wider[column]) / max(share(known[column], wider[column]), 1e-3)
+        wide = wider[column]
+        times *= wide.covered(range) / max(wide.covered(known[column]), 1e-3)
     trials = max(FEWEST, round(results.round.trials_per_study * min(times, 1.0)))
     try:
         made = successor(
@@ -144,14 +136,29 @@ def _beyond(results: Results, own: Sequence[Finding], wider: dict[str, Range]) -
     return proposal("widen", why, own, made)
 
 
-def _longer_lists(round: Round, findings: Sequence[Finding]) -> dict[str, Choice]:
+def reaching(old: Range, wide: Range, best: Range) -> Range:
+    """The part of a widened range from where the best of the old one lie to the new end.
+
+    >>> from tunewright.design.ranges import log
+    >>> str(reaching(log(1e-4, 0.1), log(1e-4, 1.0), log(0.01, 0.1)))
+    'log(0.01, 1)'
+    """
+    if old.ends is None or wide.ends is None or best.ends is None:
+        return wide
+    low = wide.ends[0] if wide.ends[0] < old.ends[0] else best.ends[0]
+    high = wide.ends[1] if wide.ends[1] > old.ends[1] else best.ends[1]
+    return wide.with_ends(low, high) or wide
+
+
+def _longer_lists(round: Round, findings: Sequence[Finding]) -> dict[str, Range]:
     """Ordered lists with a value more at the end that a finding warns about."""
-    found: dict[str, Choice] = {}
+    found: dict[str, Range] = {}
     for edge in _warned(findings):
         name = edge.column
         declared = round.scientific.get(name, round.nuisance.get(name))
-        if isinstance(declared, Choice) and name not in found:
-            longer = longer_list(declared, edge.seen.side)
+        values = choices_of(declared)
+        if values is not None and name not in found:
+            longer = longer_list(values, edge.seen.side)
             if longer is not None:
                 found[name] = longer
     return found

@@ -1,4 +1,4 @@
-"""Exploitation at the end of a range: the best found there says that the box was cut too small.
+"""Exploitation at the end of a range: a best trial there shows that the box was cut too small.
 
 Exploitation searches around what exploration found best. When its own best trials press against an
 end, the end is moved: back to where the campaign has searched already, or further out.
@@ -9,11 +9,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
-from tunewright.advice.range_overlap import hull
 from tunewright.advice.rewrite import names_of, searched_ranges, with_ranges
 from tunewright.campaigns.campaign import Campaign
-from tunewright.checks.wider import natural_bound, wider
-from tunewright.design.ranges import Choice, Linear, Range
+from tunewright.checks.natural_bound import natural_bound
+from tunewright.design.ranges import Range
 from tunewright.design.round import Round
 from tunewright.errors import DesignError
 from tunewright.store.results import Results
@@ -28,7 +27,7 @@ def beyond(campaign: Campaign, results: Results) -> tuple[Round, dict[str, Range
     top = results.top(BEST)
     moved: dict[str, Range] = {}
     for column, range in own.items():
-        if isinstance(range, Choice) or names[column] not in results.round.nuisance:
+        if range.choices is not None or names[column] not in results.round.nuisance:
             continue
         units = [t.unit[column] for t in top if column in t.unit]
         side: Literal["low", "high"] | None = None
@@ -54,25 +53,24 @@ def _moved(
     campaign: Campaign, results: Results, column: str, range: Range, side: Literal["low", "high"]
 ) -> Range | None:
     """The range with one end moved out; None where no value can lie beyond it."""
-    if isinstance(range, Choice):
+    widest = range
+    for other in campaign.searched:
+        known = searched_ranges(other.round).get(column)
+        if known is not None:
+            widest = widest.hull(known)
+    if range.ends is None or widest.ends is None:
         return None
-    known = [searched_ranges(other.round).get(column) for other in campaign.searched]
-    widest: Range = range
-    for other in known:
-        if other is not None and type(other) is type(range):
-            widest = hull(widest, other)
-    assert not isinstance(widest, Choice)
-    end, now = (widest.low, range.low) if side == "low" else (widest.high, range.high)
-    if end != now:  # cut away by an earlier step: give it back
-        ends = {"low": end} if side == "low" else {"high": end}
-        return replace(range, **ends)  # type: ignore[arg-type]
+    if side == "low" and widest.ends[0] != range.ends[0]:  # cut away by an earlier step
+        return range.with_ends(widest.ends[0], range.ends[1])
+    if side == "high" and widest.ends[1] != range.ends[1]:
+        return range.with_ends(range.ends[0], widest.ends[1])
     name = names_of(results.round)[column]
     if natural_bound(name, range, side, results.meaning):
         return None
-    found = wider(range, side)
+    found = range.widen(side)
     if found is None:
         return None
     made = found.range
-    if isinstance(made, Linear) and isinstance(range, Linear) and made.low < 0 <= range.low:
-        return Linear(0.0, made.high)
+    if made.count is None and made.ends is not None and made.ends[0] < 0 <= range.ends[0]:
+        return made.with_ends(0.0, made.ends[1])
     return made

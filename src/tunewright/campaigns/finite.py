@@ -6,16 +6,17 @@ trials than the space has configurations would wait for ever.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from tunewright.design.round import Round
-from tunewright.search.bayesian.encoding import Encoding
 from tunewright.store.results import Results
 
 
 def configurations(round: Round) -> float:
     """How many different configurations each study of a round has; infinite with a range."""
-    return min(Encoding(study).configurations for study in round.studies)
+    counts = [study.configurations for study in round.studies]
+    return min(math.inf if count is None else count for count in counts)
 
 
 def untried(round: Round, searched: Sequence[Results]) -> float:

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 from tunewright.campaigns.campaign import Campaign
 from tunewright.campaigns.probe_answers import BATCH_SIZE, SETTLING, TRAIN_STEPS, answer
 from tunewright.campaigns.step import Step
-from tunewright.design.ranges import Choice, Range, Value, is_number
+from tunewright.design.ranges import Range, Value, is_number
 from tunewright.design.round import Round
 from tunewright.errors import TunewrightError, WorkloadError
 from tunewright.execution.executors.inline import Inline
@@ -141,10 +141,10 @@ def _centre(workload: Workload, space: Round) -> float | None:
     """The middle of the learning rates that are searched."""
     name = workload.meaning.name("learning_rate")
     declared = space.nuisance.get(name)
-    if not isinstance(declared, Range) or isinstance(declared, Choice):
+    if not isinstance(declared, Range) or declared.choices is not None:
         return None
     middle = declared.value(0.5)
-    return float(middle) if is_number(middle) else None
+    return float(middle) if is_number(middle) else None  # type: ignore[arg-type]
 
 
 def _fixed(workload: Workload, space: Round) -> dict[str, Value]:

@@ -1,6 +1,6 @@
 """Repair on autopilot: unstable training is looked at closely, then warmed up or clipped.
 
-When the findings say that instability holds the best trials down, short runs confirm it and look
+When the findings show that instability holds the best trials down, short runs confirm it and look
 for the shortest warm-up that cures it, else for a threshold to clip at (playbook, "How can
 optimization failures be debugged and mitigated?"). What they find is fixed from then on, and the
 space is explored again with it, up to the learning rate that it makes stable.
@@ -20,7 +20,7 @@ from tunewright.campaigns.probe_answers import REPAIR, answer, message_of
 from tunewright.campaigns.round_names import named, together
 from tunewright.campaigns.shares import FEWEST
 from tunewright.campaigns.step import Step, reason_of
-from tunewright.design.ranges import Log, is_number
+from tunewright.design.ranges import Range, is_number
 from tunewright.design.round import Round
 from tunewright.errors import WorkloadError
 from tunewright.execution.workload import Workload
@@ -135,9 +135,14 @@ def _reaching(campaign: Campaign, found: Mapping[str, Any]) -> Round:
     """The space with a range of learning rates that reaches up to what is stable now."""
     space, name, peak = campaign.space, found["learning_rate"], found.get("base_learning_rate")
     declared = space.nuisance.get(name)
-    if not isinstance(declared, Log) or peak is None or declared.high >= float(peak):
+    if not isinstance(declared, Range) or declared.ends is None or peak is None:
         return space
-    wider = replace(declared, high=float(f"{float(peak):.3g}"))
+    if declared.scale != "log" or declared.count is not None:
+        return space
+    low, high = declared.ends
+    wider = None if high >= float(peak) else declared.with_ends(low, float(f"{float(peak):.3g}"))
+    if wider is None:
+        return space
     return replace(space, nuisance={**space.nuisance, name: wider})
 
 

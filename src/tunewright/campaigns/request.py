@@ -1,4 +1,4 @@
-"""What a campaign is asked for: the space, the budget, what people have today."""
+"""What a campaign is asked for: the space, the budget, the current default."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tunewright.campaigns.definition import Definition
 from tunewright.campaigns.probe import abilities
 from tunewright.campaigns.train_longer import at_length, check_lengths
 from tunewright.design.conditions import Given
-from tunewright.design.ranges import Choice, Range, Value, is_number
+from tunewright.design.ranges import Range, Value, is_number
 from tunewright.design.round import Round
 from tunewright.design.round_data import as_data
 from tunewright.errors import DesignError
@@ -22,10 +22,11 @@ from tunewright.execution.prepare import ready
 from tunewright.execution.run import executor_of
 from tunewright.execution.workload import Workload
 from tunewright.launches.lineage import Place
+from tunewright.messages import Message
 from tunewright.search.halton import Halton
 from tunewright.store.store import Store
 
-GOAL = "Which configuration is best?"
+GOAL = Message("goal.tune")
 
 
 def defined(
@@ -151,7 +152,7 @@ def as_space(
         return made if detect is None else replace(made, detect=detect)
     if not isinstance(space, Mapping):
         raise DesignError("tune.bad_space", space=space)
-    ranges = (Range, Choice, Given, list)
+    ranges = (Range, Given, list)
     searched = {n: d for n, d in space.items() if isinstance(d, ranges)}
     if not searched:
         raise DesignError("tune.nothing_searched", space=dict(space))

@@ -20,12 +20,12 @@ import numpy.typing as npt
 from tunewright.checks.positions import Settled, as_number
 from tunewright.design.conditions import Hyperparameter
 from tunewright.design.names import Meaning
-from tunewright.design.ranges import Integers, Log, LogFromOne, Value
+from tunewright.design.ranges import Value
 from tunewright.stats.noise import Floats
 from tunewright.store.trial import Trial
 
 FEWEST = 3  # of each kind
-DRAWS = 999  # with 299 four of sixteen, fully separated, were not told from chance
+DRAWS = 999  # with 299 four of sixteen, fully separated, did not differ from chance
 P = 0.01
 PURITY, RECALL = 0.85, 0.7
 SAVED = 2  # errors a pair must save to be named in place of a single hyperparameter
@@ -139,7 +139,7 @@ def features_of(study: Settled, rows: Sequence[int], meaning: Meaning) -> tuple[
     pairs = []
     for one, other in itertools.combinations([f for f in singles if f.logarithmic], 2):
         for sign, word in ((1.0, "*"), (-1.0, "/")):
-            # decades of 1 - x stand for 1 - x itself
+            # decades of 1 - x represent 1 - x itself
             name = f"{_plain(one)} {word} {_plain(other)}"
             pairs.append(Feature(name, one.values + sign * other.values, True))
     effective = _effective_rate([t.configuration for t in trials], meaning)
@@ -158,9 +158,9 @@ def _single(h: Hyperparameter, trials: Sequence[Trial]) -> Feature | None:
     if len(found) < len(read) or len(set(found)) < 2:
         return None
     values = np.array(found)
-    if isinstance(h.range, LogFromOne):
+    if h.range.scale == "log_from_one":
         return Feature(h.name, np.log10(1 - values), True, True)
-    is_log = isinstance(h.range, Log) or (isinstance(h.range, Integers) and h.range.log)
+    is_log = h.range.scale == "log"
     return Feature(h.name, np.log10(values) if is_log else values, is_log)
 
 

@@ -1,4 +1,8 @@
-"""Is the best trial better than chance? If not, nothing else of the round means anything."""
+"""Is the best trial better than chance? If not, nothing else of the round means anything.
+
+The best of many evaluations of many trials falls below chance by noise alone, so what counts is a
+moving mean that stays below it by more than the noise of all of them explains.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +15,21 @@ from tunewright.actions import Action, Advise, Declare, ShowRound, ShowTrial
 from tunewright.checks._better_half import have_learned
 from tunewright.finding import Evidence, Finding, NotJudged, Verdict
 from tunewright.messages import Message
+from tunewright.stats.noise import (
+    FEWEST,
+    ROBUST,
+    SECOND_DIFFERENCE_VARIANCE,
+    moving_mean,
+    noisy_curves,
+)
 from tunewright.store.curves import Values
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 
 MARGIN = 0.02  # of chance: less better than that is not better
 TOP = 5
+BY_NOISE = 0.01  # of rounds that stay at chance may pass
+SHORTEST = 4  # evaluations: fewer show no noise, and only the margin counts
 NEAR = 0.25  # of chance: an objective that begins within it has chance among its values
 LOSSES = frozenset({"loss", "nll", "mse", "entropy"})  # words of a metric that chance is about
 
@@ -30,6 +43,8 @@ class BaselineEvidence(Evidence):
     chance: float | None = None
     start: float | None = None
     unused_chance: float | None = None  # declared, but no value of anything that was judged
+    sustained: float | None = None  # the best moving mean, which is what is judged
+    noise: float | None = None  # how far below chance noise alone may take it; None: not known
 
 
 def baseline(results: Results) -> list[Finding]:
@@ -50,35 +65,100 @@ def _against_chance(
     results: Results, top: tuple[Trial, ...], metric: str, chance: float
 ) -> Finding:
     sign = _sign(results, metric)
-    best = min(float((sign * v).min()) for t in top if len(v := _finite(t, metric)))
-    beaten = best < sign * chance - MARGIN * abs(chance)
-    evidence = BaselineEvidence(metric, sign * best, chance=chance)
-    return _finding(results, evidence, beaten)
+    curves = [sign * v for t in top if len(v := _finite(t, metric))]
+    best, reached = min(float(v.min()) for v in curves), _reached(curves, _completed(results))
+    beaten = reached.upper < sign * chance - MARGIN * abs(chance)
+    evidence = BaselineEvidence(metric, sign * best, chance=chance, **reached.facts(sign))
+    return _finding(results, evidence, "ok" if beaten else "warn")
 
 
 def _against_start(results: Results, top: tuple[Trial, ...], chance: float | None) -> Finding:
     metric, sign = results.objective.metric, -results.objective.sign
-    curves = [c for t in top if (c := t.curves.only(metric)) is not None and len(c) > 1]
+    curves = [sign * v for t in top if len(v := _finite(t, metric)) > 1]
     if not curves:
         why = NotJudged(Message("baseline.one_point", {"metric": metric}))
         declare = (Declare("chance"),)
         return Finding("baseline", "round", results.round.name, "cannot_judge", why, declare)
-    values = [sign * c.values[np.isfinite(c.values)] for c in curves]
-    first, lowest = np.array([v[0] for v in values]), np.array([v.min() for v in values])
+    first, lowest = np.array([v[0] for v in curves]), np.array([v.min() for v in curves])
     start, best = float(np.median(first)), float(lowest.min())
-    evidence = BaselineEvidence(metric, sign * best, start=sign * start, unused_chance=chance)
-    learned = bool(any(have_learned(first, lowest))) and start - best > MARGIN * abs(start)
-    return _finding(results, evidence, learned)
+    reached = _reached(curves, _completed(results))
+    evidence = BaselineEvidence(
+        metric, sign * best, start=sign * start, unused_chance=chance, **reached.facts(sign)
+    )
+    fell = [start - lower > MARGIN * abs(start) for lower in (best, reached.upper)]
+    if not (any(have_learned(first, lowest)) and fell[0]):
+        return _finding(results, evidence, "warn")
+    # without a chance to compare with, what noise may explain is worth a note, and stops nothing
+    return _finding(results, evidence, "ok" if fell[1] else "note")
 
 
-def _finding(results: Results, evidence: BaselineEvidence, learned: bool) -> Finding:
+@dataclass(frozen=True)
+class Reached:
+    """The best moving mean of some curves, lower being better, and what noise may add to it."""
+
+    sustained: float
+    noise: float | None  # None: too few evaluations show it
+
+    @property
+    def upper(self) -> float:
+        """What was reached, noise taken off."""
+        return self.sustained + (self.noise or 0.0)
+
+    def facts(self, sign: float) -> dict[str, float | None]:
+        """As evidence, in the metric's own units."""
+        return {"sustained": sign * self.sustained, "noise": self.noise}
+
+
+def _reached(curves: list[Values], trials: int) -> Reached:
+    """What the best of these curves reached; they are the best of so many trials.
+
+    The noise counts as often as there are trials times evaluations to pick the best from.
+    """
+    found = [_smoothed(v, trials) for v in curves if len(v) >= FEWEST]
+    short = [v for v in curves if SHORTEST <= len(v) < FEWEST]
+    if short:
+        # Second differences after the steep first evaluation, read as those of an AR(1) of 0.8:
+        # few evaluations do not show how much neighbours resemble each other.
+        bends = np.concatenate([np.abs(np.diff(v[1:], n=2)) for v in short])
+        sd = ROBUST * float(np.median(bends)) / np.sqrt(SECOND_DIFFERENCE_VARIANCE)
+        for v in short:
+            level = float(moving_mean(v[None], 3).min())
+            found.append(Reached(level, _times(trials * len(v)) * sd))
+    if not found:
+        return Reached(min(float(v.min()) for v in curves), None)
+    usual = float(np.median([one.noise for one in found if one.noise is not None]))
+    return min(
+        (Reached(one.sustained, max(one.noise or 0.0, usual)) for one in found),
+        key=lambda one: one.upper,
+    )
+
+
+def _smoothed(values: Values, trials: int) -> Reached:
+    """The lowest moving mean of one curve, and the noise that picking it may have added."""
+    curve = noisy_curves(values)
+    at = curve.means.argmin(axis=1) + curve.width // 2
+    error = float((curve.mean_sd(curve.width) * curve.factor_at(at))[0])
+    return Reached(float(curve.best[0]), _times(trials * len(values)) * error)
+
+
+def _times(picked_from: int) -> float:
+    """How many standard errors the lowest of so many values lies below their mean, at most."""
+    from scipy.special import ndtri
+
+    return -float(ndtri(BY_NOISE / picked_from))
+
+
+def _completed(results: Results) -> int:
+    return sum(trial.value is not None for trial in results.trials)
+
+
+def _finding(results: Results, evidence: BaselineEvidence, verdict: Verdict) -> Finding:
     actions: list[Action] = []
-    if not learned:
+    if verdict != "ok":
         shown = ShowTrial(results.round.name, results.top(1)[0].number or 0)
         actions += [Advise("start_simpler"), Advise("overfit_one_batch"), shown]
     if evidence.chance is None:
         actions.append(Declare("chance" if evidence.unused_chance is None else "valid_loss"))
-    verdict: Verdict = "ok" if learned else "warn"
     return Finding("baseline", "round", results.round.name, verdict, evidence, tuple(actions))
 
 

@@ -9,18 +9,17 @@ from typing import Literal
 import numpy as np
 
 from tunewright.actions import Action, Advise, NextRound, RunTrials, SearchRange
+from tunewright.checks.natural_bound import NaturalBound, natural_bound
 from tunewright.checks.positions import (
     Axis,
     Settled,
-    along,
     axes,
     has_edges,
     losses_of,
     settled,
 )
-from tunewright.checks.wider import NaturalBound, natural_bound, wider
 from tunewright.design.names import Meaning
-from tunewright.design.ranges import Choice, Range
+from tunewright.design.ranges import Range, choices_of
 from tunewright.finding import Evidence, Finding, NotJudged, Scope, Verdict, said_once
 from tunewright.messages import Message
 from tunewright.stats.crowding import FEWEST, FEWEST_LONE_WARNS, Look, look, pooled_look
@@ -103,7 +102,7 @@ def boundary(results: Results) -> list[Finding]:
 
 
 def edge(meaning: Meaning, axis: Axis, searched: int) -> Edge:
-    """What one axis of one study says; `searched` is how many axes with ends the study has."""
+    """Judge one axis of one study; `searched` is how many axes with ends the study has."""
     h, feasible = axis.hyperparameter, axis.feasible
     seen = look(axis.units[feasible], axis.losses[feasible])
     found = Edge(h.column, h.range, seen)
@@ -127,7 +126,7 @@ def _wider(found: Edge, name: str, meaning: Meaning) -> Edge:
     bound = natural_bound(name, found.range, side, meaning)
     if bound is not None:
         return replace(found, verdict="note", bound=bound)
-    wide = wider(found.range, side)
+    wide = found.range.widen(side)
     if wide is None:
         return found
     return replace(found, proposed=wide.range, times=wide.times)
@@ -146,7 +145,7 @@ def _of_study(
 ) -> Finding:
     about = study.study.label
     if not lines:
-        searched = any(isinstance(h.range, Choice) for h in study.study.space)
+        searched = any(h.range.choices is not None for h in study.study.space)
         return Finding("boundary", "study", about, "ok", BoundaryEvidence((), searched))
     if not edges:
         most = max(int(axis.feasible.sum()) for axis in lines)
@@ -177,7 +176,7 @@ def _finding(results: Results, scope: Scope, about: str, edges: Sequence[Edge]) 
 def _pooled(
     results: Results, lines: Sequence[Sequence[Axis]], looked: Sequence[Sequence[Edge]]
 ) -> list[Finding]:
-    """What the studies say together about an axis that none of them could flag on its own."""
+    """Judge by all studies together an axis that none of them could flag alone."""
     flagged = {e.column for edges in looked for e in edges if e.speaks}
     shared: dict[str, list[Axis]] = {}
     for own in lines:
@@ -221,9 +220,9 @@ def _scientific(results: Results, studies: Sequence[Settled]) -> list[Finding]:
     feasible = np.isfinite(losses)
     edges = []
     for name, declared in results.round.scientific.items():
-        if not isinstance(declared, Choice) or not has_edges(declared):
+        if choices_of(declared) is None or not has_edges(declared):
             continue
-        place = [along(declared, declared.unit(setting[name])) for setting, _ in trials]
+        place = [declared.along(declared.unit(setting[name])) for setting, _ in trials]
         units = np.array(place)[feasible] if trials else np.empty(0)
         if len(units) < FEWEST:
             continue

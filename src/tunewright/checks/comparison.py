@@ -1,4 +1,4 @@
-"""Which scientific setting is better, with so many trials each? Or can they not be told apart?
+"""Which scientific setting is better, with so many trials each? Or can they not be separated?
 
 A setting that is only harder to tune is called worse too (45 to 92 % of studies of 10 to 16
 trials when it is half as sensitive again): the claim is always "with n trials each".
@@ -16,7 +16,7 @@ from tunewright.checks._better_half import TOP
 from tunewright.checks._small_rates import SmallRates, small_rates
 from tunewright.checks.fairness import lengths_of
 from tunewright.checks.positions import Settled, axes, losses_of, settled
-from tunewright.design.ranges import Choice
+from tunewright.design.ranges import choices_of
 from tunewright.design.study import Study
 from tunewright.finding import Evidence, Finding, NotJudged, Verdict
 from tunewright.messages import Message
@@ -104,7 +104,7 @@ def pairs(results: Results) -> list[Pair]:
 
 
 def comparison(results: Results) -> list[Finding]:
-    """Compare the best scientific setting with each other, and say what can be told."""
+    """Compare the best scientific setting with each other, and report what differs."""
     findings = []
     if len(results.studies) > 1:
         findings.append(_of_lists(results))
@@ -221,7 +221,7 @@ def _compared(pair: Pair, others: int) -> PairEvidence:
 
 def _of_ranges(results: Results) -> list[Finding]:
     """One finding for each scientific range of each study: it has buckets, and little power."""
-    ranges = [n for n, d in results.round.scientific.items() if not isinstance(d, Choice)]
+    ranges = [n for n, d in results.round.scientific.items() if choices_of(d) is None]
     return [_of_range(results, own, name) for own in settled(results) for name in ranges]
 
 

@@ -12,6 +12,7 @@ from tunewright.checks._better_half import TOP
 from tunewright.checks.best_step import BestSteps, best_steps
 from tunewright.checks.boundary import Edge, edges_of
 from tunewright.checks.positions import Settled, losses_of, settled
+from tunewright.design.continued import BatchSizeChange, batch_size_change
 from tunewright.design.ranges import is_number
 from tunewright.finding import Evidence, Finding, NotJudged, Verdict
 from tunewright.messages import Message
@@ -87,6 +88,7 @@ class FairnessEvidence(Evidence):
     spaces: Uneven | None = None  # many more hyperparameters with as many trials
     lengths: Lengths | None = None  # some train longer than others
     needs: UnlikeNeeds | None = None  # one length, which suits one setting and not another
+    kept: BatchSizeChange | None = None  # values that were tuned for another batch size
 
     @property
     def warns(self) -> bool:
@@ -96,13 +98,19 @@ class FairnessEvidence(Evidence):
     @property
     def notes(self) -> bool:
         """Whether it may be one: an end that is crowded is warned about by `boundary` already."""
-        return bool(self.ends) or self.spaces is not None or self.needs is not None
+        doubts = (self.spaces, self.needs, self.kept)
+        return bool(self.ends) or any(one is not None for one in doubts)
 
 
 def fairness(results: Results) -> list[Finding]:
-    """Ask whether budgets, feasible trials, search spaces and their ends are alike."""
+    """Ask whether budgets, feasible trials, search spaces and their ends are alike.
+
+    A single setting is compared with the round that it continues: a changed batch size with
+    values that were tuned for the former one is not tuned as well.
+    """
+    kept = batch_size_change(results.round, [own.round for own in results.earlier], results.meaning)
     if len(results.studies) < 2:
-        return []
+        return [] if kept is None else _alone(results, kept)
     name, studies = results.round.name, settled(results)
     losses = {own.study.number: losses_of(results, own.trials) for own in studies}
     feasible = {number: int(np.isfinite(own).sum()) for number, own in losses.items()}
@@ -120,6 +128,7 @@ def fairness(results: Results) -> list[Finding]:
         spaces=_spaces(studies, tuned),
         lengths=lengths_of(results),
         needs=_needs(results),
+        kept=kept,
     )
     if not evidence.warns and not evidence.notes:
         return [Finding("fairness", "round", name, "ok", evidence)]
@@ -127,8 +136,24 @@ def fairness(results: Results) -> list[Finding]:
     verdict: Verdict = "warn" if evidence.warns else "note"
     advice = "train_as_long" if evidence.lengths is not None else "tune_equally"
     stale = () if evidence.needs is None else (Advise("length_again"),)
-    actions = (Advise(advice), *stale, finish)
+    again = () if kept is None else (_tune_again(kept),)
+    actions = (Advise(advice), *stale, *again, finish)
     return [Finding("fairness", "round", name, verdict, evidence, actions)]
+
+
+def _alone(results: Results, kept: BatchSizeChange) -> list[Finding]:
+    """What a round without settings to compare is not tuned as well as."""
+    (own,) = settled(results)
+    feasible = int(np.isfinite(losses_of(results, own.trials)).sum())
+    tuned = _tuned(own, {own.study.number: feasible})
+    evidence = FairnessEvidence((tuned,), tuned.setting, kept=kept)
+    about = results.round.name
+    return [Finding("fairness", "round", about, "note", evidence, (_tune_again(kept),))]
+
+
+def _tune_again(kept: BatchSizeChange) -> Advise:
+    facts = {"optimizer": list(kept.optimizer), "regularisers": list(kept.regularisers)}
+    return Advise("tune_again", facts)
 
 
 def lengths_of(results: Results) -> Lengths | None:

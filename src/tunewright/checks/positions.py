@@ -14,14 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 from tunewright.design.conditions import Hyperparameter
-from tunewright.design.ranges import Choice, Integers, Range, Value, is_number
+from tunewright.design.ranges import Range, Value, is_number
 from tunewright.design.study import Study
 from tunewright.errors import DesignError
 from tunewright.stats.noise import Floats
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 
-# searches that settle every point beforehand; no name: made by hand, or imported
+# searches that fix every point in advance; no name: made by hand, or imported
 LAID_OUT = ("", "halton", "listed", "random", "grid", "sobol", "quasi_random")
 
 
@@ -78,7 +78,7 @@ def axes(results: Results, study: Settled) -> list[Axis]:
     found = []
     for h in study.study.space:
         rows = [row for row, unit in enumerate(study.units) if h.column in unit]
-        units = np.array([along(h.range, study.units[row][h.column]) for row in rows])
+        units = np.array([h.range.along(study.units[row][h.column]) for row in rows])
         trials = tuple(study.trials[row] for row in rows)
         found.append(Axis(h, trials, units.reshape(-1), losses[rows]))
     return found
@@ -90,49 +90,9 @@ def losses_of(results: Results, trials: Sequence[Trial]) -> Floats:
     return np.array([np.inf if t.value is None else sign * t.value for t in trials], dtype=float)
 
 
-def along(searched: Range, unit: float) -> float:
-    """A position stretched so that the first and the last value of a range lie at 0 and 1.
-
-    >>> [along(Choice((3, 2, 1)), unit) for unit in (1 / 6, 3 / 6, 5 / 6)]
-    [1.0, 0.5, 0.0]
-    """
-    if isinstance(searched, Choice):
-        count = len(searched.values)
-        if count == 1:
-            return 0.5
-        at = min(int(unit * count), count - 1) / (count - 1)
-        return 1.0 - at if falls(searched) else at
-    if isinstance(searched, Integers):
-        low, high = searched.unit(searched.low), searched.unit(searched.high)
-        middle = searched.unit(searched.value(unit))
-        return (middle - low) / (high - low)
-    return unit
-
-
-def falls(searched: Choice) -> bool:
-    """Whether the values are numbers that get smaller."""
-    first, last = searched.values[0], searched.values[-1]
-    return searched.ordered and isinstance(first, int | float) and first > last  # type: ignore[operator]
-
-
-def count_of(searched: Range) -> float:
-    """How many values a range has.
-
-    >>> count_of(Integers(1, 3)), count_of(Choice(("adam", "sgd")))
-    (3, 2)
-    """
-    if isinstance(searched, Choice):
-        return len(searched.values)
-    if isinstance(searched, Integers):
-        return searched.high - searched.low + 1
-    return np.inf
-
-
 def has_edges(searched: Range) -> bool:
     """Whether it can be asked if the best lies at an end: three or more values in an order."""
-    if isinstance(searched, Choice) and not searched.ordered:
-        return False
-    return count_of(searched) >= 3
+    return searched.ordered and (searched.count is None or searched.count >= 3)
 
 
 def as_number(value: Value) -> float | None:

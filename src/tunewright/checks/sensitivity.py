@@ -24,7 +24,6 @@ import numpy.typing as npt
 
 from tunewright.actions import Action, Advise, RunTrials
 from tunewright.checks.positions import Axis, Settled, axes, settled
-from tunewright.design.ranges import Choice
 from tunewright.finding import Evidence, Finding, NotJudged, said_once
 from tunewright.messages import Message
 from tunewright.stats.noise import Floats
@@ -38,7 +37,7 @@ MOST_VALUES = 8  # of a list without order
 MOST_AXES = 40
 MOST_NAMED = 4  # hyperparameters named as candidates to fix
 RESAMPLES = 200
-LEVEL = 0.05  # of false discoveries among those said to matter
+LEVEL = 0.05  # of false discoveries among those reported to matter
 UNSEEN = 0.2  # a p above it: no sign of an effect
 
 
@@ -57,7 +56,7 @@ class Importance:
 
 @dataclass(frozen=True)
 class Interaction:
-    """Two hyperparameters whose product says more than each alone."""
+    """Two hyperparameters whose product explains more than each alone."""
 
     names: tuple[str, str]
     t: float
@@ -291,8 +290,7 @@ def _usable(axis: Axis) -> bool:
 
 
 def _unordered(axis: Axis) -> bool:
-    searched = axis.hyperparameter.range
-    return isinstance(searched, Choice) and not searched.ordered
+    return not axis.hyperparameter.range.ordered
 
 
 def _where(axis: Axis, units: Floats) -> tuple[float, float] | None:

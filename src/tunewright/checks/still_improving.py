@@ -30,7 +30,7 @@ MEDIAN_LIMIT = 2.2
 DECAYING = ("cosine", "linear")  # schedules that end near zero
 CONSTANT = "constant"
 GENEROUS = Advise("generous_length")
-# over the last quarter of training; "declared": it is on, and nothing says what it does
+# over the last quarter of training; "declared": it is on, and nothing shows what it does
 Schedule = Literal["decaying", "steady", "declared", "unknown"]
 
 
@@ -189,6 +189,6 @@ def _schedule(results: Results, reading: Reading[Gained]) -> Schedule:
         return "decaying"
     if declared is None:
         return "unknown"
-    off = results.meaning.off.get(name, CONSTANT)
+    off = results.meaning.off_by_name.get(name, CONSTANT)
     constant = isinstance(declared, str) and CONSTANT in declared.lower()  # after a warm-up
     return "steady" if declared == off or constant else "declared"

@@ -53,6 +53,11 @@ FAMILIES: dict[str, tuple[Verb, ...]] = {
             "left.",
         ),
         Verb(
+            "sync",
+            "sync.sync",
+            "Write a round to trackers, or catch up what they lack; nothing is written twice.",
+        ),
+        Verb(
             "stop",
             "run.stop",
             "Ask whoever runs a round to stop it, or one of its trials: they save and can be "
@@ -97,7 +102,7 @@ FAMILIES: dict[str, tuple[Verb, ...]] = {
         Verb(
             "ls",
             "show.ls",
-            "List the rounds: the tracking table, with trials, the best value and notes.",
+            "List the rounds, one line each; `-v` shows how to find the best trial again.",
         ),
         Verb(
             "show",
@@ -109,6 +114,11 @@ FAMILIES: dict[str, tuple[Verb, ...]] = {
             "trial",
             "show.trial",
             "Show one trial: configuration, curves, attempts, log, where it comes from.",
+        ),
+        Verb(
+            "ui",
+            "ui.ui",
+            "Serve the dashboard of a store on this machine, or write it as a site of files.",
         ),
         Verb(
             "believe",
@@ -133,7 +143,7 @@ FAMILIES: dict[str, tuple[Verb, ...]] = {
         Verb(
             "plot",
             "report.plot",
-            "Draw a round: axis and isolation plots, curves, best steps, best of k, sensitivity.",
+            "Draw a round: every trial, the best so far, settings, curves, budgets, importance.",
         ),
         Verb(
             "report",

@@ -122,6 +122,7 @@ def print_next(folder: Path, ending: Ending) -> None:
     if winner is not None:
         command = f"tunewright trial {winner.place.round} {winner.place.trial}"
         made.add_row(cell(command), "what it chose: its curves, its seed, its checkpoint")
+    made.add_row("tunewright ui", "all of it in a browser, each page led by its verdict")
     made.add_row("tunewright ls", "every round it ran, with its goal and its best")
     made.add_row("tunewright history", "what was launched, when and why")
     made.add_row(f"tunewright run {ROUND}", "a question of your own: is a second layer worth it?")

@@ -17,7 +17,8 @@ from tunewright.cli._answer import answer
 from tunewright.cli._options import JsonOption, StoreOption, chosen
 from tunewright.cli._project import DEFAULT_STORE, find_project
 from tunewright.design.objective import Objective
-from tunewright.design.ranges import Range, choice, integers, linear, log, log_from_one
+from tunewright.design.ranges import Range
+from tunewright.design.registry import kinds
 from tunewright.errors import DesignError, Misuse
 from tunewright.importers.build_round import Options
 from tunewright.importers.foreign import parsed
@@ -30,14 +31,6 @@ from tunewright.remedies import use
 from tunewright.store.address import parse
 from tunewright.store.results import Results
 from tunewright.store.secrets import masked_words
-
-KINDS: Mapping[str, Callable[..., Range]] = {
-    "log": log,
-    "linear": linear,
-    "log_from_one": log_from_one,
-    "integers": integers,
-    "choice": choice,
-}
 
 
 @dataclass(frozen=True)
@@ -149,7 +142,7 @@ import_.__name__ = "import"  # the verb's name, which Python keeps for itself
 
 def _tell(results: Results, store: str) -> None:
     name = words.printable(results.round.name)
-    say(f"{name}: {words.printable(results.round.goal)}, kept in {store}")
+    say(f"{name}: {words.printable(str(results.round.goal))}, kept in {store}")
     say(f"{verdict(results)} ({results.objective})")
     for role, declared in roles(results.round):
         say(f"{role:<11} {declared}")
@@ -165,27 +158,27 @@ def parsed_range(text: str) -> tuple[str, Range]:
     (('lr', Log(low=1e-05, high=0.1)), ('adam', 'sgd'))
     """
     found = re.fullmatch(r"\s*(.+?)\s*=\s*(\w+)\s*\(([^()]*)\)\s*", text)
-    if found is None or found[2] not in KINDS:
+    if found is None or found[2] not in kinds():
         raise Misuse(
             "importers.bad_range_option",
             text=text,
-            kinds=list(KINDS),
+            kinds=list(kinds()),
             remedy=use("--range", "learning_rate = log(1e-5, 1e-1)"),
         )
     name, kind, inside = found.groups()
     values: list[Any] = []
-    on_log = False
+    data: dict[str, Any] = {kind: values}
     for word in inside.split(","):
         key, equals, said = (part.strip() for part in word.partition("="))
-        if equals and key == "log" and kind == "integers":
-            on_log = said in ("True", "true")
+        if equals and key in kinds()[kind].keys:
+            data[key] = {"true": True, "false": False}.get(said.lower(), parsed(said))
         else:
             values.append(parsed(word.strip().strip("'\"")))
-    if on_log:
-        values.append(True)
     try:
-        return name, KINDS[kind](*values)
-    except TypeError:
+        return name, kinds()[kind].from_data(data)
+    except DesignError as error:
+        if error.code != "declaration.not_two_bounds":
+            raise
         raise Misuse("importers.range_needs_two_ends", text=text, kind=kind) from None
 
 

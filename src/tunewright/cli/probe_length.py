@@ -135,7 +135,7 @@ def longer(
 
     def ask(workload: Workload, known: Trial | None, watch: Watcher) -> Longer:
         results = load(workload.store, round)
-        return ask_longer(results, workload, trial=trial, share=share, times=times, watch=watch)
+        return ask_longer(results, workload, trial=trial, share=share, times=times, progress=watch)
 
     answer = carried_out(ask, round, trial, store, where.executor(on, workers))
     if json:

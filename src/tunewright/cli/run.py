@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated
 
@@ -15,7 +15,14 @@ from tunewright.cli._answer import answer
 from tunewright.cli._errors import FINE, INTERRUPTED, UNFINISHED
 from tunewright.cli._listed_file import ListedOption, list_for
 from tunewright.cli._objective_options import AtOption, MaximizeOption, MinimizeOption, judged_by
-from tunewright.cli._options import HoursOption, JsonOption, RoundName, StoreOption, WorkersOption
+from tunewright.cli._options import (
+    HoursOption,
+    JsonOption,
+    RoundName,
+    SinkOption,
+    StoreOption,
+    WorkersOption,
+)
 from tunewright.cli._project import Project, from_here, need_project, store_address
 from tunewright.cli._search import SearchOption, search_for
 from tunewright.design.round import Round
@@ -23,29 +30,17 @@ from tunewright.execution.executors.executor import Executor
 from tunewright.execution.join import as_begun
 from tunewright.execution.repeat import repeated
 from tunewright.execution.run import load, supervise
-from tunewright.messages import words
+from tunewright.messages import Message, words
 from tunewright.present import command_facts as facts
 from tunewright.present.next_step import REPEATS, next_steps
 from tunewright.present.terminal.plan_page import plan, print_plan, recorded
 from tunewright.present.terminal.round_page import counts_line, studies_table
 from tunewright.present.terminal.screen import say, screen
 from tunewright.progress.choose import on_screen
-from tunewright.progress.watcher import Concluded, Summary, Why
+from tunewright.progress.watcher import Concluded, Summary
 from tunewright.search.search import Search
 from tunewright.store.repeats import Repeats
 from tunewright.store.results import Results
-
-SAYS: Mapping[Why, str] = {
-    "finished": "finished",
-    "interrupted": "interrupted; tunewright run {name} goes on",
-    "terminated": "ended by SIGTERM; tunewright run {name} goes on",
-    "asked to stop": "stopped on request; tunewright run {name} goes on",
-    "out of time": "the time is over; tunewright run {name} goes on",
-    "limit": "as many trials as asked for; tunewright run {name} goes on",
-    "all failed": "its first trials have all failed. Mend the workload, then: "
-    "tunewright run {name} --retry-failed",
-    "no suggestion": "the search has nothing more to suggest",
-}
 
 
 def run(
@@ -73,6 +68,8 @@ def run(
     ray_address: where.AddressOption = None,
     resources: where.ResourcesOption = None,
     pack: where.PackOption = None,
+    slurm: where.SlurmOption = None,
+    sink: SinkOption = None,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -86,7 +83,7 @@ def run(
     asked = project.round(round)
     if trials is not None:
         asked = replace(asked, trials_per_study=trials)
-    executor = where.executor(on, workers, ray_address, resources, pack)
+    executor = where.executor(on, workers, ray_address, resources, slurm, pack)
     with_list = list_for(listed, search, asked, project.store(store), counted=trials is not None)
     with_search: Search
     if with_list is not None:
@@ -113,6 +110,7 @@ def run(
         max_hours=max_hours,
         retry_failed=retry_failed,
         at_most=None if trials is None else trials_left(project.store(store), asked),
+        sinks=sink,
         json=json,
     )
 
@@ -136,6 +134,7 @@ def run_round(
     retry_failed: bool = False,
     join: bool = False,
     at_most: int | None = None,
+    sinks: Sequence[str] | None = None,
     json: bool = False,
 ) -> None:
     """Run a round of a project with its progress shown, and answer with what came of it."""
@@ -148,7 +147,7 @@ def run_round(
     with project.entered():
         results = supervise(
             asked,
-            project.workload(store, executor, asked.name),
+            project.workload(store, executor, asked.name, sinks=sinks),
             search=search,
             max_hours=max_hours,
             retry_failed=retry_failed,
@@ -191,8 +190,8 @@ def print_outcome(results: Results, summary: Summary | None) -> None:
     """What came of it, verdict first: counts, and the best of each study."""
     if summary is not None:
         name = words.printable(results.round.name)
-        command = words.shell_word(results.round.name)
-        says = SAYS.get(summary.why, summary.says).format(name=command)
+        facts = {"why": summary.why, "stopped": summary.stopped, "round": results.round.name}
+        says = Message("run.outcome", facts).text
         say(f"{name}: {says} ({words.duration(summary.seconds)})", style="bold")
     say(counts_line(results))
     screen().print(studies_table(results))
@@ -214,6 +213,7 @@ def worker(
     workers: WorkersOption = None,
     pack: where.PackOption = None,
     max_hours: HoursOption = None,
+    sink: SinkOption = None,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -233,6 +233,7 @@ def worker(
         search=begun,
         max_hours=max_hours,
         join=True,
+        sinks=sink,
         json=json,
     )
 
@@ -277,6 +278,8 @@ def repeat(
     ray_address: where.AddressOption = None,
     resources: where.ResourcesOption = None,
     pack: where.PackOption = None,
+    slurm: where.SlurmOption = None,
+    sink: SinkOption = None,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -289,10 +292,10 @@ def repeat(
     found = load(project.store(store), round, earlier=False)
     results = judged_by(found, minimize, maximize, at)
     trial = results.best() if number is None else results.trial(number)
-    executor = where.executor(on, workers, ray_address, resources, pack)
+    executor = where.executor(on, workers, ray_address, resources, slurm, pack)
     watch = on_screen()
     with project.entered():
-        workload = project.workload(store, executor, found.round.name)
+        workload = project.workload(store, executor, found.round.name, sinks=sink)
         repeats, summary, _ = repeated(trial, workload, times, watch)
     judged = repeats.judged_by(results.objective)
     data = facts.of_repeats(judged, summary.why)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def train(
-    run: tw.Run,
+    run: tw.protocols.Run,
     learning_rate: float = 0.01,
     momentum: float = 0.9,
     weight_decay: float = 0.0,
@@ -37,7 +37,7 @@ def train(
         nesterov=momentum > 0,
         weight_decay=weight_decay,
     )
-    if run.restored is not None:  # the trial was interrupted: go on where it was saved
+    if run.restored is not None:  # the trial was interrupted: resume where it was saved
         model.load_state_dict(run.restored["model"])
         optimizer.load_state_dict(run.restored["optimizer"])
 
@@ -58,7 +58,7 @@ def train(
             run.save({"model": model.state_dict(), "optimizer": optimizer.state_dict()})
 
 
-def test(checkpoint: tw.Checkpoint) -> dict[str, float]:
+def test(checkpoint: tw.trials.Checkpoint) -> dict[str, float]:
     """The error on images that neither trained nor chose anything: `tunewright final` looks here.
 
     The checkpoint is the one of the trial's best step, or the nearest that was kept.

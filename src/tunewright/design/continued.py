@@ -6,52 +6,79 @@ changed model, data set or augmentation moves the number of steps that a perfect
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 
 from tunewright.design.areas import area_of
 from tunewright.design.names import Meaning
-from tunewright.design.ranges import Choice, Value, same_value
+from tunewright.design.ranges import Value, choices_of, same_value
 from tunewright.design.round import Round
 from tunewright.messages import Message
 
 CHANGES_LENGTH = ("model", "data", "augmentation")  # areas on which the number of steps depends
 
 
+@dataclass(frozen=True)
+class BatchSizeChange:
+    """Values that were tuned for another batch size and are kept."""
+
+    name: str  # of the batch size
+    earlier: str  # the round that tuned them
+    before: Value
+    now: Value
+    optimizer: tuple[str, ...]  # to be tuned again first
+    regularisers: tuple[str, ...]  # and these after them
+
+    @property
+    def message(self) -> Message:
+        """The change as a sentence."""
+        facts = {"name": self.name, "earlier": self.earlier, "before": self.before}
+        kept = {"optimizer": list(self.optimizer), "regularisers": list(self.regularisers)}
+        return Message("continued.batch_size", {**facts, "now": self.now, **kept})
+
+
 def notes_on_continued(
     round: Round, earlier: Round, meaning: Meaning, probed: Collection[object] = ()
 ) -> tuple[Message, ...]:
     """What the settings of `earlier` make doubtful; `probed` are lengths that a probe proposed."""
+    change = batch_size_change(round, (earlier,), meaning)
     return (
-        *_batch_size(round, earlier, meaning),
+        *(() if change is None else (change.message,)),
         *_length(round, earlier, meaning, probed),
     )
 
 
-def _batch_size(round: Round, earlier: Round, meaning: Meaning) -> Iterator[Message]:
+def batch_size_change(
+    round: Round, earlier: Sequence[Round], meaning: Meaning
+) -> BatchSizeChange | None:
+    """What a round keeps of values that an earlier one tuned at another batch size.
+
+    `earlier` are the rounds that it continues, newest first. What one of them tuned again at the
+    present batch size is not kept from before.
+    """
     name = meaning.name("batch_size")
-    before, now = values_of(earlier, name), values_of(round, name)
-    if len(before) != 1 or len(now) != 1 or same_value(before[0], now[0]):
-        return
-    tuned = {h.name for study in earlier.studies for h in study.space} | set(earlier.scientific)
-    frozen = [one for one in _fixed(round) if one in tuned or meaning.of(one) == "learning_rate"]
-    optimizer = [
-        one
-        for one in frozen
-        if area_of(one, meaning) in ("optimizer", "warm-up") and meaning.of(one) != "optimizer"
-    ]
-    regularisers = [one for one in frozen if area_of(one, meaning) == "regulariser"]
-    if optimizer or regularisers:
-        yield Message(
-            "continued.batch_size",
-            {
-                "name": name,
-                "earlier": earlier.name,
-                "before": before[0],
-                "now": now[0],
-                "optimizer": optimizer,
-                "regularisers": regularisers,
-            },
-        )
+    now = values_of(round, name)
+    again: set[str] = set()
+    for other in earlier:
+        before = values_of(other, name)
+        if len(before) != 1 or len(now) != 1:
+            return None
+        tuned = {h.name for study in other.studies for h in study.space} | set(other.scientific)
+        if same_value(before[0], now[0]):
+            again |= tuned
+            continue
+        kept = [
+            one
+            for one in _fixed(round)
+            if one not in again and (one in tuned or meaning.of(one) == "learning_rate")
+        ]
+        areas = {one: area_of(one, meaning) for one in kept if meaning.of(one) != "optimizer"}
+        optimizer = tuple(one for one in areas if areas[one] in ("optimizer", "warm-up"))
+        regularisers = tuple(one for one in areas if areas[one] == "regulariser")
+        if not optimizer and not regularisers:
+            return None
+        return BatchSizeChange(name, other.name, before[0], now[0], optimizer, regularisers)
+    return None
 
 
 def _length(
@@ -74,11 +101,11 @@ def _length(
 def values_of(round: Round, name: str) -> list[Value]:
     """The values that a name takes in a round, where they can be listed; none for a range."""
     declared = round.scientific.get(name)
-    found: list[Value] = list(declared.values) if isinstance(declared, Choice) else []
+    found: list[Value] = list(choices_of(declared) or ())
     for study in round.studies:
         for h in study.space:
-            if h.name == name and isinstance(h.range, Choice):
-                found += h.range.values
+            if h.name == name:
+                found += h.range.choices or ()
         found += [f.value for f in study.fixed if f.name == name]
     distinct: list[Value] = []
     for value in found:

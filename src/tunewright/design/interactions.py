@@ -1,7 +1,7 @@
 """Which hyperparameters act on each other: what must not be fixed, shared or tuned as an aside.
 
 The more a nuisance hyperparameter interacts with the scientific one, the more a comparison at one
-value of it says about that value alone (playbook, "Identifying scientific, nuisance and fixed
+value of it holds for that value alone (playbook, "Identifying scientific, nuisance and fixed
 hyperparameters"). One table, `FIXED_WHILE_COMPARED`, holds the pairs; notes, never refusals.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from tunewright.design.areas import Area, area_of
 from tunewright.design.names import Meaning
-from tunewright.design.ranges import Choice, Value, same_value
+from tunewright.design.ranges import Value, choices_of, same_value
 from tunewright.design.round import Round
 from tunewright.messages import Message
 
@@ -28,7 +28,7 @@ class Interaction:
     why: str  # the code of the reason
 
 
-# the learning rate, which interacts with everything, has a note of its own
+# the learning rate, which interacts with everything, has a separate note
 FIXED_WHILE_COMPARED = (
     Interaction("model", "regulariser", "interaction.model_size"),
     Interaction("batch size", "regulariser", "interaction.batch_size"),
@@ -53,8 +53,8 @@ def _architecture_nuisance(round: Round, meaning: Meaning) -> Iterator[Message]:
 def _shared_by_optimizers(round: Round, meaning: Meaning) -> Iterator[Message]:
     """One unconditional range for what every compared optimizer understands differently."""
     name = meaning.name("optimizer")
-    declared = round.scientific.get(name)
-    if not isinstance(declared, Choice) or len(declared.values) < 2:
+    values = list(choices_of(round.scientific.get(name)) or ())
+    if len(values) < 2:
         return
     shared = dict.fromkeys(
         h.name
@@ -63,7 +63,6 @@ def _shared_by_optimizers(round: Round, meaning: Meaning) -> Iterator[Message]:
         if meaning.of(h.name) in OF_ONE_OPTIMIZER and all(c != name for c, _ in h.when)
     )
     if shared:
-        values = list(declared.values)
         yield Message(
             "advice.shared_by_optimizers",
             {"optimizer": name, "values": values, "names": list(shared)},
@@ -74,7 +73,7 @@ def _fixed_while_compared(round: Round, meaning: Meaning) -> Iterator[Message]:
     compared = {
         name: area_of(name, meaning)
         for name, declared in round.scientific.items()
-        if not (isinstance(declared, Choice) and len(declared.values) < 2)
+        if (values := choices_of(declared)) is None or len(values) > 1
     }
     fixed = {name: value for name, value in _fixed(round).items() if not _off(name, value, meaning)}
     for interaction in FIXED_WHILE_COMPARED:
@@ -121,5 +120,4 @@ def _off(name: str, value: Value, meaning: Meaning) -> bool:
     """Whether a value switches its hyperparameter off, so that it acts on nothing."""
     if value is None or value is False:
         return True
-    declared = meaning.off.get(meaning.of(name) or name, 0)
-    return same_value(value, meaning.off.get(name, declared))
+    return same_value(value, meaning.off_by_name.get(name, 0))

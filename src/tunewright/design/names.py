@@ -39,7 +39,7 @@ METRICS = ("train_loss", "valid_loss", "gradient_norm")  # of the names, those t
 LISTS = ("regularisers",)  # names of the hyperparameters that regularise
 NUMBERS = ("steps_per_epoch", "chance")  # plain facts about the workload
 DEFAULT_REGULARISERS = ("weight_decay", "dropout", "label_smoothing")
-# words of a metric's name that say what it measures, where no meaning was declared
+# words of a metric's name that show what it measures, where no meaning was declared
 _OF_VALIDATION = {"valid", "validation", "val", "eval", "evaluation", "test", "dev", "holdout"}
 _OF_TRAINING = {"train", "training", "throughput", "time", "seconds", "latency", "memory", "speed"}
 
@@ -80,6 +80,15 @@ class Meaning:
         """
         spelled = self.means.get(meaning, meaning)
         return f"({meaning})" if spelled is None else str(spelled)
+
+    @property
+    def off_by_name(self) -> dict[str, Value]:
+        """The values that switch features off, by the workload's own names.
+
+        >>> Meaning({"schedule": "lr_scheduler_type"}, {"schedule": "constant"}).off_by_name
+        {'lr_scheduler_type': 'constant'}
+        """
+        return {self.name(key): value for key, value in self.off.items()}
 
     def absent(self, meaning: str) -> bool:
         """Whether it is declared that nothing has this meaning."""

@@ -15,7 +15,7 @@ from typing import Any
 
 from tunewright.design._preset_ranges import SPACES, Entry
 from tunewright.design.names import Meaning
-from tunewright.design.ranges import Log, Range, Value, log, short
+from tunewright.design.ranges import Range, Value, log, short
 from tunewright.errors import DesignError
 from tunewright.messages import Message
 
@@ -156,13 +156,13 @@ def _entries(name: str, batch_size: int | None, overfitting: bool) -> Iterator[E
         yield entry
 
 
-def _centred(searched: Range | None, name: str, batch_size: int) -> Log:
+def _centred(searched: Range | None, name: str, batch_size: int) -> Range:
     """Three decades around the range's centre, moved by the ratio of the batch sizes."""
-    assert isinstance(searched, Log)
+    assert searched is not None and searched.ends is not None
     # Adam-like updates grow as the root of the batch size, plain gradients linearly
     power = 0.5 if "adam" in name else 1.0
     ratio = (min(batch_size, LARGEST_SCALED) / REFERENCE_BATCH_SIZE) ** power
-    centre = (searched.low * searched.high) ** 0.5 * ratio
+    centre = (searched.ends[0] * searched.ends[1]) ** 0.5 * ratio
     return log(float(f"{centre / 10**1.5:.2g}"), float(f"{centre * 10**1.5:.2g}"))
 
 

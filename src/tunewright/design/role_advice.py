@@ -12,7 +12,7 @@ from tunewright.design.budget import budget
 from tunewright.design.interactions import notes_on_interactions
 from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
-from tunewright.design.ranges import Choice, Value, same_value
+from tunewright.design.ranges import Value, choices_of, same_value
 from tunewright.design.round import Round
 from tunewright.design.spellings import lengths
 from tunewright.messages import Message
@@ -24,7 +24,7 @@ MOST_DIMENSIONS = 20  # beyond here the search takes Sobol points instead
 
 
 def advise(round: Round, objective: Objective, meaning: Meaning) -> tuple[Message, ...]:
-    """What a careful colleague would say of this round, one sentence or two each."""
+    """What a careful colleague would advise about this round, one sentence or two each."""
     return (
         *_questions(round),
         *_roles(round, meaning),
@@ -45,9 +45,10 @@ def _questions(round: Round) -> Iterator[Message]:
             {"names": names, "studies": len(round.studies)},
         )
     for name, declared in round.scientific.items():
-        if not isinstance(declared, Choice):
+        values = choices_of(declared)
+        if values is None:
             yield Message("advice.scientific_range", {"name": name})
-        elif len(declared.values) == 1:
+        elif len(values) == 1:
             yield Message("advice.one_value", {"name": name})
 
 
@@ -57,10 +58,11 @@ def _roles(round: Round, meaning: Meaning) -> Iterator[Message]:
     }
     fixed = {f.name for study in round.studies for f in study.fixed}
     compared = len(round.studies) > 1 or len(round.scientific) > 0
+    off = meaning.off_by_name
     for name, declared in round.scientific.items():
         if meaning.of(name) in OPTIMIZER:
             yield Message("advice.optimizer_scientific", {"name": name})
-        if name in meaning.regularisers and _strengths(declared, meaning.off.get(name, 0)) > 1:
+        if name in meaning.regularisers and _strengths(declared, off.get(name, 0)) > 1:
             yield Message("advice.strength_scientific", {"name": name})
     rate = meaning.name("learning_rate")
     if compared and rate in fixed and rate not in nuisance and rate not in round.scientific:
@@ -73,11 +75,10 @@ def _roles(round: Round, meaning: Meaning) -> Iterator[Message]:
 
 def _strengths(declared: object, off: Value) -> float:
     """How many values switch the regulariser on."""
-    if not isinstance(declared, Choice):
+    values = choices_of(declared)
+    if values is None:
         return float("inf")
-    return sum(
-        not (value is None or value is False or same_value(value, off)) for value in declared.values
-    )
+    return sum(not (value is None or value is False or same_value(value, off)) for value in values)
 
 
 def _training_objective(round: Round, objective: Objective, meaning: Meaning) -> Iterator[Message]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tunewright.design.conditions import Fixed, Hyperparameter, in_words
-from tunewright.design.ranges import Choice
+from tunewright.design.ranges import Range, choices_of
 from tunewright.messages import Message, words
 from tunewright.messages.markup import Table
 
@@ -32,6 +32,7 @@ def table_of(
 
 
 def _shown(declared: Any) -> str:
-    if isinstance(declared, Choice):
-        return f"[{', '.join(words.value(value) for value in declared.values)}]"
-    return str(declared) if hasattr(declared, "unit") else words.value(declared)
+    values = choices_of(declared)
+    if values is not None:
+        return f"[{', '.join(words.value(value) for value in values)}]"
+    return str(declared) if isinstance(declared, Range) else words.value(declared)

@@ -24,11 +24,10 @@ from tunewright.design.conditions import (
     Fixed,
     Hyperparameter,
     holds,
-    in_words,
     unfold_fixed,
     unfold_searched,
 )
-from tunewright.design.ranges import Choice, Value
+from tunewright.design.ranges import Value, choices_of
 from tunewright.design.role_table import table_of
 from tunewright.design.study import Study
 from tunewright.errors import DesignError
@@ -41,7 +40,7 @@ class Round:
 
     name: str
     _: KW_ONLY
-    goal: str  # the question this round answers
+    goal: str | Message  # the question this round answers; a message in a generated round
     scientific: Mapping[str, Any] = field(default_factory=dict)  # whose effect is measured
     nuisance: Mapping[str, Any] = field(default_factory=dict)  # tuned anew for a fair comparison
     fixed: Mapping[str, Any] = field(default_factory=dict)  # a caveat on every conclusion
@@ -70,8 +69,10 @@ class Round:
             problems += given_problems(roles, self.trials_per_study)
         for role, settled in roles.items():
             object.__setattr__(self, role, settled)
-        if self.change is not None and not problems:  # equal to the one that is read back
-            object.__setattr__(self, "change", as_stored(self.change))
+        for name in ("goal", "change"):  # equal to the one that is read back
+            own = getattr(self, name)
+            if isinstance(own, Message) and not problems:
+                object.__setattr__(self, name, as_stored(own))
         if not problems:
             problems += self._study_problems()
         if problems:
@@ -86,12 +87,13 @@ class Round:
     @cached_property
     def studies(self) -> tuple[Study, ...]:
         """One study per setting of the scientific lists; scientific ranges are searched in each."""
-        settled = {n: d.values for n, d in self.scientific.items() if isinstance(d, Choice)}
+        listed = {n: choices_of(d) for n, d in self.scientific.items()}
+        settled = {n: values for n, values in listed.items() if values is not None}
         ranges = {name: d for name, d in self.scientific.items() if name not in settled}
         unfolded = (*unfold_searched(ranges, {}), *unfold_searched(self.nuisance, settled))
         # what every study has comes first, so that they share those columns of the sequence
         searched = sorted(unfolded, key=lambda h: len(h.when))
-        choices = {h.column: h.range.values for h in searched if isinstance(h.range, Choice)}
+        choices = {h.column: h.range.choices for h in searched if h.range.choices is not None}
         constants = tuple(unfold_fixed(self.fixed, {**choices, **settled}))
         products = itertools.product(*settled.values())
         settings = [dict(zip(settled, values, strict=True)) for values in products]
@@ -135,7 +137,7 @@ class Round:
     def __repr__(self) -> str:
         """The name, the goal and the size, on one line; `round_file` writes all of it."""
         facts = {"name": self.name, "studies": len(self.studies), "trials": self.trials_per_study}
-        return words.one_line(f"<Round {Message('card.round', facts)}: {self.goal[:200]}>")
+        return words.one_line(f"<Round {Message('card.round', facts)}: {self.goal}>")
 
     def _repr_html_(self) -> str:
         """A card for a notebook: the goal, and every hyperparameter in its role."""
@@ -143,21 +145,24 @@ class Round:
         space = dict.fromkeys(h for study in self.studies for h in study.space)
         fixed = dict.fromkeys(f for study in self.studies for f in study.fixed)
         table = table_of(list(space), list(fixed), self.scientific)
-        return markup.card(Message("card.round", facts).text, [self.goal], table=table)
+        return markup.card(Message("card.round", facts).text, [str(self.goal)], table=table)
 
     @property
-    def caveats(self) -> tuple[str, ...]:
+    def caveats(self) -> tuple[Message, ...]:
         """What limits every conclusion: what is fixed, in one sentence for each condition."""
-        groups: dict[str, list[str]] = {}
+        groups: dict[tuple[tuple[str, Value], ...], dict[str, Value]] = {}
         for f in dict.fromkeys(f for study in self.studies for f in study.fixed):
-            groups.setdefault(in_words(f.when), []).append(f"{f.name} = {f.value}")
-        return tuple(f"holds for {', '.join(some)}{under}" for under, some in groups.items())
+            groups.setdefault(f.when, {})[f.name] = f.value
+        return tuple(
+            Message("round.holds_for", {"fixed": some, "when": dict(when)})
+            for when, some in groups.items()
+        )
 
 
-def asked(goal: str, change: Message | None) -> Text:
+def asked(goal: str | Message, change: Message | None) -> Text:
     """A goal with the change that a round makes, as readers see it."""
     if change is None:
-        return Text(goal)
+        return Text(str(goal))
     return Message("round.asks", {"goal": goal, "change": change}).text
 
 

@@ -8,31 +8,20 @@ The order of names is part of a round (it decides the points): keep it when stor
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tunewright.design._problems import ROLES, kind_problems, plain_problems
 from tunewright.design.conditions import Given, settle
-from tunewright.design.ranges import (
-    Choice,
-    Integers,
-    Linear,
-    Log,
-    LogFromOne,
-    choice,
-    integers,
-    linear,
-    log,
-    log_from_one,
-)
+from tunewright.design.ranges import Choice, Range
+from tunewright.design.registry import kinds, read
 from tunewright.design.round import Round
 from tunewright.design.toml_file import unknown_key
 from tunewright.errors import DesignError
 from tunewright.messages import Message
 
 KEYS = ("name", "goal", "trials_per_study", "seed", "detect", "continues", "change", *ROLES)
-KINDS = ("linear", "log", "log_from_one", "integers", "choice", "given")
-_BAD = object()  # a declaration that could not be read; its problem has been said
+_BAD = object()  # a declaration that could not be read; its problem has been reported
 
 
 def as_data(round: Round) -> dict[str, Any]:
@@ -44,7 +33,7 @@ def as_data(round: Round) -> dict[str, Any]:
     """
     data: dict[str, Any] = {
         "name": round.name,
-        "goal": round.goal,
+        "goal": round.goal.to_data() if isinstance(round.goal, Message) else round.goal,
         "trials_per_study": round.trials_per_study,
         "seed": round.seed,
     }
@@ -62,7 +51,7 @@ def as_data(round: Round) -> dict[str, Any]:
 def declaration_data(declared: Any) -> Any:
     """One hyperparameter's declaration as plain data."""
     match declared:
-        case Linear() | Log() | LogFromOne() | Integers() | Choice():
+        case Range():
             return declared.to_data()
         case Given(branches):
             children = [
@@ -81,8 +70,9 @@ def from_data(data: Mapping[str, Any]) -> Round:
         raise DesignError("round.not_mapping", keys=list(KEYS), data=data)
     problems = [unknown_key(key, KEYS, "round") for key in data if key not in KEYS]
     plain = {key: data[key] for key in KEYS if key in data and key not in ROLES}
-    if "change" in plain:
-        plain["change"] = _read_change(plain["change"])
+    for key in ("goal", "change"):
+        if key in plain:
+            plain[key] = _read_message(plain[key])
     for key, example in (
         ("name", 'name = "depth"'),
         ("goal", 'goal = "Do more layers help?"'),
@@ -98,7 +88,7 @@ def from_data(data: Mapping[str, Any]) -> Round:
             problems.append(Message("round.role_not_table", {"role": role, "declared": declared}))
             declared = {}
         roles[role] = _read_all(declared, role, problems)
-    if problems:  # say what else is wrong, as far as it can be known
+    if problems:  # report what else is wrong, as far as it can be known
         problems += plain_problems(**{**stand_in, **plain})
         settled = {role: settle(roles[role], role, problems) for role in ROLES}
         raise DesignError.several([*problems, *kind_problems(settled)])
@@ -145,7 +135,7 @@ def _is_sound(data: Mapping[str, Any]) -> bool:
     return True
 
 
-def _read_change(data: Any) -> Any:
+def _read_message(data: Any) -> Any:
     """The message that a table with a code and facts means; anything else stays what it is."""
     if not isinstance(data, Mapping) or not isinstance(data.get("code"), str):
         return data
@@ -172,7 +162,7 @@ def _read(data: Any, where: str, problems: list[Message]) -> Any:
                 return None
             return _read_table(data, where, problems)
         if isinstance(data, list):
-            return _read_choice(data)
+            return Choice.from_data({"choice": data})
         return data
     except DesignError as error:
         problems += error.inside("declaration.at", place=where)
@@ -180,26 +170,15 @@ def _read(data: Any, where: str, problems: list[Message]) -> Any:
 
 
 def _read_table(data: Mapping[str, Any], where: str, problems: list[Message]) -> Any:
-    kinds = [kind for kind in KINDS if kind in data]
-    if "integers" in kinds and "log" in kinds:
-        kinds.remove("log")  # there it is a flag, not a range
-    if not kinds:
-        raise _no_range(data, where)
-    kind, *others = kinds
-    allowed = {kind, "log"} if kind == "integers" else {kind}
-    others += [key for key in data if key not in allowed and key not in others]
+    if "given" not in data:
+        found = read(data)
+        if found is None:
+            raise _no_range(data, where)
+        return found
+    others = [key for key in data if key != "given"]
     if others:
-        raise DesignError("declaration.two_kinds", others=others, kind=kind)
-    if kind == "given":
-        return _read_given(data["given"], where, problems)
-    bounds = data[kind]
-    if kind == "choice":
-        return _read_choice(bounds)
-    if not isinstance(bounds, Sequence) or isinstance(bounds, str) or len(bounds) != 2:
-        raise DesignError("declaration.not_two_bounds", kind=kind, bounds=bounds)
-    if kind == "integers":
-        return integers(bounds[0], bounds[1], data.get("log", False))
-    return {"linear": linear, "log": log, "log_from_one": log_from_one}[kind](*bounds)
+        raise DesignError("declaration.two_kinds", others=others, kind="given")
+    return _read_given(data["given"], where, problems)
 
 
 def _read_given(data: Any, where: str, problems: list[Message]) -> Any:
@@ -217,22 +196,21 @@ def _read_given(data: Any, where: str, problems: list[Message]) -> Any:
     return Given(branches) if len(problems) == before else _BAD
 
 
-def _read_choice(data: Any) -> Choice:
-    if not isinstance(data, list | tuple):
-        raise DesignError("declaration.bad_choice", data=data)
-    return choice(*(_value(value) for value in data))
-
-
 def _value(data: Any) -> Any:
     return None if data == {"none": True} else data
 
 
 def _no_range(data: Mapping[str, Any], where: str) -> DesignError:
     name = where.split(" ", 1)[1]
+    known = [*kinds(), "given"]
     for key in data:
-        near = difflib.get_close_matches(str(key), KINDS, n=1)
+        near = difflib.get_close_matches(str(key), known, n=1)
         if near:
             return DesignError("declaration.unknown_kind", key=key, near=near[0])
     return DesignError(
-        "declaration.no_range", declared=dict(data), name=name, key=next(iter(data), None)
+        "declaration.no_range",
+        declared=dict(data),
+        name=name,
+        key=next(iter(data), None),
+        kinds=list(kinds()),
     )

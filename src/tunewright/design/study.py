@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 from tunewright.design.conditions import Fixed, Hyperparameter, holds
-from tunewright.design.ranges import Choice, Value, same_value
+from tunewright.design.ranges import Value, same_value
 from tunewright.design.role_table import table_of
 from tunewright.errors import DesignError
 from tunewright.messages import Message, markup, words
@@ -67,12 +68,12 @@ class Study:
         for h in self.space:  # parents stand before their children
             if h.column not in parents:
                 continue
-            assert isinstance(h.range, Choice)  # only a given() makes a parent
+            assert h.range.choices is not None  # only a given() makes a parent
             settings = [
                 grown
                 for one in settings
                 for grown in (
-                    [{**one, h.column: value} for value in h.range.values]
+                    [{**one, h.column: value} for value in h.range.choices]
                     if h.active({**self.scientific, **one})
                     else [one]
                 )
@@ -85,6 +86,17 @@ class Study:
         known = {**self.scientific, **settings}
         free = (h for h in self.space if h.column not in parents and h.active(known))
         return Branch(settings, tuple(free))
+
+    @cached_property
+    def configurations(self) -> int | None:
+        """How many different configurations it can have; None where a range has no such limit."""
+        found = 0
+        for branch in self.branches:
+            counts = [h.range.count for h in branch.dimensions]
+            if any(count is None for count in counts):
+                return None
+            found += math.prod(count for count in counts if count is not None)
+        return found
 
     def configuration(self, unit: Mapping[str, float]) -> dict[str, Value]:
         """The values at a position of the unit cube (column -> position), under function names.

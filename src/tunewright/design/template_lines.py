@@ -35,7 +35,7 @@ def scientific_lines(
     """What the round asks about, then comments for what has no default."""
     if asked is not None:
         if area_of(asked, meaning) == "regulariser":
-            off, own = meaning.off.get(asked, 0.0), defaults.get(asked)
+            off, own = meaning.off_by_name.get(asked, 0.0), defaults.get(asked)
             usual = STRENGTH.get(meaning.of(asked) or "", 0.1)
             on = usual if own is None or same_value(own, off) else own
             values = f"[{toml_value(off)}, {toml_value(on)}]"
@@ -49,7 +49,7 @@ def scientific_lines(
 
 
 def what_is_paid_for(trials_per_study: int) -> Iterator[str]:
-    """Comments that say how many hyperparameters the trials pay for, and what to fix."""
+    """Comments: how many hyperparameters the trials pay for, and what to fix."""
     paid = dimensions_for(trials_per_study)
     yield f"# the most important first: {trials_per_study} trials per study pay for {paid} of them;"
     yield "# fix the rest from the end, each a caveat, but not what acts on the scientific one"

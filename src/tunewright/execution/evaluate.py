@@ -19,7 +19,7 @@ from tunewright.execution.checkpoint import FOLDER, PLACE, STEP, Checkpoint, Mea
 from tunewright.execution.command import Command
 from tunewright.execution.executors.executor import Assignment, Began, Ended, Event, Logged
 from tunewright.execution.repeat import round_of
-from tunewright.execution.run import SAYS, executor_of, watcher_of
+from tunewright.execution.run import executor_of, watcher_of
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
 from tunewright.progress.choose import Wanted
@@ -261,7 +261,7 @@ class _Shown:
             whole = self._ended == len(self._jobs)
             why: Why = "finished" if whole else "interrupted"
             seconds = time.monotonic() - self._since
-            self._watch.closed(Summary(why, SAYS[why], seconds=seconds, ended=self._ended))
+            self._watch.closed(Summary(why, seconds=seconds, ended=self._ended))
 
 
 def _judged(

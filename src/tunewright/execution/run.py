@@ -19,8 +19,9 @@ from tunewright.execution.executors.local import Local
 from tunewright.execution.heartbeat import lease_s, on_duty
 from tunewright.execution.interrupts import Interrupts, Wish
 from tunewright.execution.known_lengths import known_seconds
-from tunewright.execution.prepare import advice, ready, suggestions
+from tunewright.execution.prepare import advice, by_position, ready, suggestions
 from tunewright.execution.retry import from_server
+from tunewright.execution.sink_processes import Following, sinks_open
 from tunewright.execution.sources import sources
 from tunewright.execution.supervisor import Supervisor, Undertaking
 from tunewright.execution.workload import Workload
@@ -37,18 +38,6 @@ from tunewright.store.store import RoundRecord, Store
 from tunewright.store.trial import ENDED
 
 SECONDS_PER_HOUR = 3600.0
-SAYS: dict[Why, str] = {
-    "finished": "every trial has come to an end",
-    "interrupted": "interrupted; the same call again goes on",
-    "terminated": "ended by SIGTERM; the same call again goes on",
-    "asked to stop": "stopped on request; the same call again goes on",
-    "out of time": "the time is over; the same call again goes on",
-    "limit": "as many trials as asked for have been run; the same call again goes on",
-    "all failed": "its first trials have all failed: mend the workload, then run it again with "
-    "retry_failed=True",
-    "no suggestion": "the search has nothing more to suggest",
-    "error": "an error ended it; the same call again goes on",
-}
 log = logging.getLogger(__name__)
 
 
@@ -138,6 +127,7 @@ def supervised(
     """The results, why it came to its end, and the last wish a signal made."""
     search, watch = search or Halton(), watch or Silent()
     _check_limits(max_hours, trials)
+    sinks = workload.placed_sinks()
     search = learning_from_earlier(search, round, workload.store, workload.objective)
     own = ready(round, workload, search)
     workload = workload.given(own.names)
@@ -164,7 +154,9 @@ def supervised(
                 search=search,
                 root=root,
                 watch=watch,
-                claim=lambda count: store.claim(record.id, heartbeat.worker, count),
+                claim=lambda count: store.claim(
+                    record.id, heartbeat.worker, count, by_position(search)
+                ),
                 provenance=capture(sources=sources(workload.train), settings=settings_of(workload)),
                 heartbeat=heartbeat,
                 leases=leases,
@@ -173,7 +165,10 @@ def supervised(
                 limit=trials,
                 deadline=deadline,
             )
-            summary, wish = carry_out(undertaking)
+            with sinks_open(sinks, Following(workload.store, record, root), watch.message) as hurry:
+                summary, wish = carry_out(undertaking)
+                if wish >= Wish.STOP:
+                    hurry()
         results = from_server(store, lambda: store.results(record.name), watch.message)
     return results, summary, wish
 
@@ -278,6 +273,7 @@ def begin_round(
             folder="" if chosen is None else str(root),
             campaign="" if workload.purpose is None else workload.purpose.campaign,
             purpose="" if workload.purpose is None else workload.purpose.kind,
+            ahead=by_position(search) is not None,
         )
 
     return from_server(store, begin, watch.message)
@@ -301,12 +297,11 @@ def _summary(own: Undertaking, why: Why, seconds: float, ended: int) -> Summary:
         read = functools.partial(own.store.round, own.record.name)
         now = read() if why == "error" else from_server(own.store, read, own.watch.message)
         counts = now.counts
-    summary = Summary(why, SAYS[why], counts, seconds, ended)
+    summary = Summary(why, counts, seconds, ended)
     if why == "limit" and summary.whole:
-        return replace(summary, why="finished", says=SAYS["finished"])
+        return replace(summary, why="finished")
     if why == "finished" and own.waits and not summary.whole:
-        says = "every trial but those asked to stop has come to an end; the same call again goes on"
-        return replace(summary, says=says)
+        return replace(summary, stopped=True)
     return summary
 
 

@@ -8,8 +8,9 @@ Each function lives in a private module of its name and is imported when it is f
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from tunewright._namespace import offer
 
 if TYPE_CHECKING:
     from tunewright.importers._frames import frames as frames
@@ -22,16 +23,4 @@ if TYPE_CHECKING:
 
 __all__ = ["frames", "mlflow", "optuna", "ray_tune", "tables", "tensorboard", "wandb"]
 
-
-def __getattr__(name: str) -> Any:
-    """Import a source's module when its function is first used (PEP 562)."""
-    if name not in __all__:
-        raise AttributeError(f"module 'tunewright.importers' has no {name!r}.")
-    found = getattr(importlib.import_module(f"tunewright.importers._{name}"), name)
-    globals()[name] = found
-    return found
-
-
-def __dir__() -> list[str]:
-    """The sources."""
-    return list(__all__)
+offer(__name__, {f"importers._{name}": (name,) for name in __all__})

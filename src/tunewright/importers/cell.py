@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from tunewright.design.ranges import Choice, Integers, Range, Value, same_value
-from tunewright.importers.foreign import number_or_none, whole_or_none
+from tunewright.design.ranges import Range, Value, same_value
+from tunewright.importers.foreign import number_or_none
 
 
 class _Missing:
@@ -22,20 +22,23 @@ MISSING: Final = _Missing()
 def as_value(declared: Range | Value, cell: Any) -> Any:
     """The value of the declared range (or fixed value) that a cell means; MISSING if none.
 
-    >>> as_value(Choice((1, "auto")), "1"), as_value(Integers(1, 9), 3.0)
+    >>> from tunewright.design.ranges import choice, integers
+    >>> as_value(choice(1, "auto"), "1"), as_value(integers(1, 9), 3.0)
     (1, 3)
     """
-    if isinstance(declared, Choice):
-        return _among(declared.values, cell)
     if not isinstance(declared, Range):  # fixed at this value
         return _among((declared,), cell)
+    if declared.choices is not None:
+        return _among(declared.choices, cell)
     if cell is None or isinstance(cell, bool):
         return MISSING
-    number: float | int | None
-    number = whole_or_none(cell) if isinstance(declared, Integers) else number_or_none(cell)
-    if number is None or not declared.low <= number <= declared.high:
+    number = number_or_none(cell)
+    if number is None:  # a kind of range whose values are no numbers
+        return cell if declared.contains(cell) else MISSING
+    if not declared.contains(number):
         return MISSING
-    return number
+    # a table may have made 3.0 of the whole number 3
+    return number if declared.count is None else declared.value(declared.unit(number))
 
 
 def _among(values: tuple[Value, ...], cell: Any) -> Any:
@@ -51,7 +54,7 @@ def _among(values: tuple[Value, ...], cell: Any) -> Any:
 
 
 def _same_number(own: Value, cell: Any) -> bool:
-    """Whether text is another spelling of a number, or 1 stands for True."""
+    """Whether text is another spelling of a number, or 1 means True."""
     if isinstance(own, str) or own is None:
         return False
     if isinstance(own, bool):

@@ -1,9 +1,9 @@
 """Which hyperparameters of foreign trials have which role, and which depend on another?
 
 A guess that the user can overrule: what varies is a nuisance hyperparameter, what does not is
-fixed, a seed is neither. One that only some trials have is taken to depend on the choice that says
-which trials these are. Where nothing says it and few trials lack a value, these trials are set
-aside by name: a parent run or an empty cell costs one trial, not the hyperparameter.
+fixed, a seed is neither. One that only some trials have is taken to depend on the choice that
+selects these trials. Where no choice does and few trials lack a value, these trials are set aside
+by name: a parent run or an empty cell costs one trial, not the hyperparameter.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args
 from tunewright.design.conditions import Given
 from tunewright.design.guards import is_seed
 from tunewright.design.names import Meaning
-from tunewright.design.ranges import Choice, Range, Value, as_range
+from tunewright.design.ranges import Range, Value, as_range, choices_of
 from tunewright.errors import DesignError
 from tunewright.importers.foreign import ForeignTrial
 from tunewright.importers.nearest import did_you_mean
@@ -28,7 +28,7 @@ ROLES: tuple[Role, ...] = get_args(Role)
 FEW = 5  # at most one trial in so many is set aside for lacking a value, or a single one
 MOST_PASSES = 20  # over the trials, each without those that lack something
 MOST_PARENTS = 64  # choices that others may depend on; a table may have thousands of columns
-FEWEST = 3  # trials, in which a choice may differ each time and still say what depends on it
+FEWEST = 3  # trials, in which a choice may differ each time and still decide what depends on it
 MANY = 8  # text that differs in each of more trials than this is a label: a name, a path, a date
 
 
@@ -107,7 +107,7 @@ class _Guessing:
     chosen: Mapping[str, Range]  # the user's ranges
     declared: Mapping[str, Range]  # the source's
     seen: list[str] = field(default_factory=list)  # whose range was guessed from the values
-    # of some trials, and nothing says which: those without it, and how many are looked at
+    # of some trials, and nothing explains which: those without it, and how many are looked at
     unexplained: dict[str, tuple[list[ForeignTrial], int]] = field(default_factory=dict)
     varied: list[str] = field(default_factory=list)
 
@@ -194,7 +194,7 @@ class _Guessing:
             return self.chosen[name]
         values = _values(name, trials)
         found = self.declared.get(name)
-        if found is not None and not isinstance(found, Choice) and len(distinct(values)) > MANY:
+        if found is not None and found.choices is None and len(distinct(values)) > MANY:
             return found
         return listed(values)
 
@@ -214,7 +214,8 @@ class _Guessing:
             else:
                 fixed[name] = values[0]
         choices = {n: distinct(_values(n, trials)) for n in everywhere if n in settled}
-        choices |= {n: list(d.values) for n, d in searched.items() if isinstance(d, Choice)}
+        lists = {n: choices_of(d) for n, d in searched.items()}
+        choices |= {n: list(values) for n, values in lists.items() if values is not None}
         choices = dict(itertools.islice(choices.items(), MOST_PARENTS))
         families: dict[str, list[str]] = {}
         for name in names:
@@ -259,8 +260,8 @@ class _Guessing:
                 )
             return False
         found = self.chosen.get(name) or self.declared.get(name)
-        if isinstance(found, Choice):
-            return len(found.values) > 1 or several
+        if found is not None and found.choices is not None:
+            return len(found.choices) > 1 or several
         return found is not None or several
 
     def _range_of(self, name: str, values: Sequence[Value]) -> Range:
@@ -270,7 +271,7 @@ class _Guessing:
             found = self.declared[name]
         if found is None:
             found = guessed_range(values)
-            if not isinstance(found, Choice):
+            if found.choices is None:
                 self.seen.append(name)
         return found
 
@@ -326,7 +327,7 @@ def _range(name: str, given_range: Any) -> Range:
 
 
 def _whole(trials: Sequence[ForeignTrial]) -> list[ForeignTrial]:
-    """The trials that tell which hyperparameters there are.
+    """The trials that show which hyperparameters there are.
 
     One that failed or was pruned early may lack some that all others have, which makes nothing
     conditional.
@@ -345,14 +346,14 @@ def _values(name: str, trials: Iterable[ForeignTrial]) -> list[Value]:
 
 
 def _parent(child: str, choices: Iterable[str], trials: Sequence[ForeignTrial]) -> str | None:
-    """The choice whose value says which trials have the child, or at least which have it not.
+    """The choice whose value decides which trials have the child, or at least which have it not.
 
     In the second case the rest depends on a choice that is itself a child.
     """
     partial = None
     for parent in choices:
         if len(trials) > FEWEST and len(distinct(_values(parent, trials))) == len(trials):
-            continue  # a name of its own for each trial explains anything
+            continue  # a separate name for each trial explains anything
         having: set[Any] = set()
         lacking: set[Any] = set()
         for trial in trials:

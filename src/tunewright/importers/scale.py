@@ -1,4 +1,4 @@
-"""Which range do these values come from? A guess, for records that do not say."""
+"""Which range do these values come from? A guess, for sources without declared ranges."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from tunewright.design.ranges import (
     Value,
     is_number,
 )
+from tunewright.design.registry import kinds
 from tunewright.errors import DesignError
 
 MOST_LISTED = 12  # different numbers, each tried about twice or more: a list was tried, not a range
@@ -50,6 +51,9 @@ def guessed_range(values: Sequence[Value]) -> Range:
         return listed(values)
     if len(once) <= MOST_LISTED and 2 * len(once) <= len(values):
         return listed(values)
+    for kind in kinds().values():
+        if (known := kind.guess(once)) is not None:
+            return known
     numbers = sorted(float(value) for value in once)  # type: ignore[arg-type]
     whole = all(isinstance(value, int) for value in once)
     try:
@@ -80,7 +84,7 @@ def _fractions(numbers: Sequence[float]) -> Linear | Log | LogFromOne:
     low, high = _widened(numbers, _same, _same)
     low, high = _two_digits(low, math.floor), _two_digits(high, math.ceil)
     if numbers[0] >= 0:
-        low = max(low, 0.0)  # what was never negative, dropout say, is not searched below zero
+        low = max(low, 0.0)  # what was never negative, such as dropout, is not searched below zero
     if numbers[-1] <= 1:
         high = min(high, 1.0)
     return Linear(low, high)

@@ -1,1 +1,28 @@
-"""Launch decisions: variance, terms, the decision, its lineage."""
+"""Launch decisions: variance, terms, the decision, its lineage.
+
+tw.launch(store, "depth", workload, terms=tw.launches.LaunchTerms(worth=0.002))
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tunewright._namespace import offer
+
+if TYPE_CHECKING:
+    from tunewright.launches.final import final_test as final_test
+    from tunewright.launches.launch import Launch as Launch
+    from tunewright.launches.terms import LaunchTerms as LaunchTerms
+    from tunewright.launches.variance import variance as variance
+
+__all__ = ["Launch", "LaunchTerms", "final_test", "variance"]
+
+offer(
+    __name__,
+    {
+        "launches.final": ("final_test",),
+        "launches.launch": ("Launch",),
+        "launches.terms": ("LaunchTerms",),
+        "launches.variance": ("variance",),
+    },
+)

@@ -14,6 +14,7 @@ from tunewright.design.round import Round
 from tunewright.errors import DesignError
 from tunewright.stats.gain import Floats
 from tunewright.stats.identical import identical
+from tunewright.store.provenance import Provenance
 from tunewright.store.repeats import Repeats, same_curves
 
 
@@ -31,7 +32,10 @@ class Arm:
     round: Round | None = None
     study: str = ""  # the setting of the scientific hyperparameters, in words
     configuration: Mapping[str, Value] = field(default_factory=dict)
-    code: frozenset[str] = frozenset()  # commits and uncommitted changes the runs came from
+    # the code its runs came from: hashes of the program's own files, or commits with their
+    # uncommitted changes where those files are not known
+    code: frozenset[str] = frozenset()
+    by_files: bool = False  # whether `code` has hashes of files
     alike: bool | None = None  # whether every run logged the very same curve; None: not known
     deterministic: bool = False  # declared: it gives the same value under every seed
     steps: float | None = None  # for how many steps it trains; None: not known
@@ -59,6 +63,8 @@ class Arm:
         first = several[0]
         results = first.results
         statuses = Counter(trial.status for own in several for trial in own)
+        origins = [origin for own in several for origin in _origins(own)]
+        by_files = bool(origins) and all(origin.sources for origin in origins)
         return cls(
             label=f"{results.round.name} trial {first.of.number}",
             values=tuple(value for own in several for value in own.values),
@@ -70,7 +76,8 @@ class Arm:
             round=results.round,
             study=results.studies[first.of.study].label,
             configuration=first.of.configuration,
-            code=frozenset(_code(own) for own in several) - {""},
+            code=frozenset(_code(own, by_files) for own in several) - {""},
+            by_files=by_files,
             alike=same_curves(first.trials, first.objective.metric),
             deterministic=first.deterministic,
             steps=_steps(first),
@@ -118,10 +125,23 @@ def _steps(repeats: Repeats) -> float | None:
     return float(value) if is_number(value) else None  # type: ignore[arg-type]
 
 
-def _code(repeats: Repeats) -> str:
-    """The code its runs came from; empty when the record does not say."""
+def other_code(one: Arm, other: Arm) -> bool:
+    """Whether two arms are known to have run different code; a commit alone is no evidence."""
+    if one.by_files != other.by_files:
+        return False
+    return bool(one.code and other.code and one.code != other.code)
+
+
+def _origins(repeats: Repeats) -> list[Provenance]:
     origins = repeats.results.origins
-    found = [own for trial in repeats if (own := origins.get(trial.identity)) is not None]
+    return [own for trial in repeats if (own := origins.get(trial.identity)) is not None]
+
+
+def _code(repeats: Repeats, by_files: bool) -> str:
+    """The code its runs came from; empty when the database does not have it."""
+    found = _origins(repeats)
+    if by_files:
+        return ", ".join(sorted({own.program[:10] for own in found}))
     known = {
         f"{own.commit[:10]}{'+' + own.diff_sha256[:10] if own.diff_sha256 else ''}"
         for own in found

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from tunewright.checks.fairness import FairnessEvidence
 from tunewright.design.ranges import same_value
 from tunewright.finding import Finding
-from tunewright.launches.arm import Arm
+from tunewright.launches.arm import Arm, other_code
 from tunewright.launches.plan import Claim
 from tunewright.launches.terms import LaunchTerms
 from tunewright.messages import Message
@@ -20,7 +21,7 @@ from tunewright.messages import Message
 # nothing of the round means anything
 FATAL = frozenset({"baseline", "training_bug"})
 # the settings were not compared at their best; a point can still be shipped
-UNFAIR = frozenset({"overfitting", "fairness", "boundary", "edge_of_divergence"})
+UNFAIR = frozenset({"overfitting", "fairness", "boundary", "edge_of_divergence", "applied"})
 # the repeats decide, not the trials of the round: what differs between those only limits
 LIMITS = frozenset({"same_code"})
 
@@ -40,7 +41,7 @@ def claim_of(candidate: Arm, baseline: Arm, declared: Claim | None = None) -> tu
     """What launching this candidate claims, and why it is taken to be that."""
     if declared is not None:
         return declared, Message("launch.claim_declared", {"claim": declared})
-    if candidate.code and baseline.code and candidate.code != baseline.code:
+    if other_code(candidate, baseline):
         return "feature", Message("launch.claim_other_code", {"claim": "feature"})
     names = changed(candidate, baseline)
     if not names:
@@ -82,6 +83,7 @@ def objections(
     limiting: list[Message] = []
     studies = {candidate.study, baseline.study, "all"}
     for finding in findings:
+        limiting += _of_batch_size(finding)
         if finding.verdict != "warn":
             continue
         facts = _facts(finding)
@@ -93,6 +95,13 @@ def objections(
         elif finding.check in UNFAIR | LIMITS:
             limiting.append(objection)
     return forbidding, limiting
+
+
+def _of_batch_size(finding: Finding) -> list[Message]:
+    """That the candidate's round keeps values which were tuned for another batch size."""
+    seen = finding.evidence
+    kept = seen.kept if isinstance(seen, FairnessEvidence) else None
+    return [] if kept is None else [kept.message]
 
 
 def _facts(finding: Finding) -> dict[str, Any]:

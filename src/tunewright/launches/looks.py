@@ -147,7 +147,7 @@ def look_until_decided(
 def _exactly(candidate: Repeats, baseline: Repeats, question: Question) -> Decided:
     """The decision about a program without chance: its trials are what repeats would be."""
     own, other = (exact_arm(repeats) for repeats in (candidate, baseline))
-    done = Summary("finished", "the program is deterministic: nothing is trained again")
+    done = Summary("finished")
     return Decided(question.answer(own, other), candidate, baseline, done)
 
 
@@ -213,7 +213,7 @@ def _repeated(
     """At least so many repeats, those there are already included."""
     ended = sum(trial.ended for trial in arm)
     if ended >= times:
-        return arm, Summary("finished", "they were there already")
+        return arm, Summary("finished")
     repeats, summary, _ = repeated(arm.of, workload, times, watch)
     return repeats.judged_by(arm.objective), summary
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tunewright.design.ranges import Value, same_value
-from tunewright.launches.arm import Arm
+from tunewright.launches.arm import Arm, other_code
 from tunewright.launches.case import Case
 from tunewright.launches.plan import FEWEST_RUNS, MOST_RUNS, runs_for
 from tunewright.messages import Message
 from tunewright.stats.shrinkage import shrunk
 from tunewright.stats.spread import Spread
 
-SD_RATIO = 3.0  # between the arms: beyond it five skewed runs cannot tell a shift from a spread
+SD_RATIO = 3.0  # between the arms: beyond it five skewed runs cannot separate a shift from a spread
 
 
 def without_probability(case: Case) -> Message:
@@ -154,7 +154,7 @@ def caveats(case: Case, study: Spread | None = None) -> list[Message]:
     if other.infeasible > own.infeasible:
         facts = {"infeasible": other.infeasible, "asked": other.asked}
         found.append(Message("launch.baseline_infeasible", facts))
-    if own.code and other.code and own.code != other.code:
+    if other_code(own, other):
         code = {"candidate": sorted(own.code), "baseline": sorted(other.code)}
         found.append(Message("launch.different_code", code))
     return found

@@ -131,7 +131,7 @@ def _judged_alike(store: Store, results: Results, name: str, *, earlier: bool = 
 
 
 def _named(store: Store, results: Results, named: Named) -> tuple[Results, Trial]:
-    """The trial that a trial, results (their best), `7`, `ROUND` or `ROUND:7` stands for."""
+    """The trial that a trial, results (their best), `7`, `ROUND` or `ROUND:7` refers to."""
     if isinstance(named, Trial):
         name, own = of_round(store, named)
         theirs = _judged_alike(store, results, name)
@@ -147,8 +147,8 @@ def _named(store: Store, results: Results, named: Named) -> tuple[Results, Trial
     names = [record.name for record in store.rounds()]
     if name not in names:
         near = difflib.get_close_matches(name, names, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"there is: {', '.join(names)}."
-        raise NotFound("launch.unknown_baseline", named=named, hint=hint)
+        near_name = near[0] if near else None
+        raise NotFound("launch.unknown_baseline", named=named, near=near_name, known=names)
     theirs = _judged_alike(store, results, name, earlier=True)
     return theirs, theirs.trial(int(number)) if number else theirs.best()
 

@@ -119,7 +119,7 @@ def launch(
     the first baseline without a comparison; `dry_run` returns the plan and its cost and runs
     nothing. `progress` is as for `run`, `on_look` receives the decision of every look.
 
-        report = tw.launch(results, workload, terms=tw.LaunchTerms(complexity=0.002))
+        report = tw.launch(results, workload, terms=tw.launches.LaunchTerms(complexity=0.002))
         report.decision.verdict, report.now
     """
     watch = watcher_of(progress, workload)

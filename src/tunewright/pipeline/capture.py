@@ -271,7 +271,7 @@ def _end_capture(random_state: Tensor, pool: Any) -> None:
 
 
 def _first_line(error: BaseException) -> str:
-    """The first cause: what the step did, not what ending the capture said about it."""
+    """The first cause: what the step did, not the error that ending the capture raised."""
     *_, first = causes(error)
     return str(first).strip().splitlines()[0] if str(first).strip() else type(first).__name__
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tunewright.advice.range_overlap import hull
 from tunewright.advice.rewrite import searched_ranges, with_ranges
 from tunewright.campaigns.campaign import Campaign
 from tunewright.campaigns.probe import skipped
@@ -40,7 +39,7 @@ def whole(campaign: Campaign) -> Results:
     ranges = searched_ranges(base.round)
     for other in rounds:
         known = searched_ranges(other.round)
-        ranges = {c: hull(r, known[c]) if c in known else r for c, r in ranges.items()}
+        ranges = {c: r.hull(known[c]) if c in known else r for c, r in ranges.items()}
     # the step's own reason stands in the table above
     asked = replace(
         base.round,
@@ -123,7 +122,7 @@ def campaign_head(campaign: Campaign) -> Head:
     budget = Message("campaign.budget", {"trials": campaign.total, "hours": asked.hours}).text
     return Head(
         name=campaign.name,
-        asked=asked.space.goal,
+        asked=str(asked.space.goal),
         answer=chosen(campaign),
         campaign=True,
         budget=budget,

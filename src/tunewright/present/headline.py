@@ -1,6 +1,6 @@
 """The answer to a round's question, in one line: which setting is ahead, by how much, how surely.
 
-Yes or no is said only where the goal plainly asks whether something helps, and one of the two
+The answer is yes or no only where the goal plainly asks whether something helps, and one of the two
 settings is known to be that thing switched off.
 """
 
@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from tunewright.checks.comparison import ComparisonEvidence, PairEvidence, TrendEvidence
-from tunewright.design.ranges import Choice, Value, same_value
+from tunewright.design.ranges import Value, choices_of, same_value
 from tunewright.finding import Finding, NotJudged
 from tunewright.messages import Message, words
 from tunewright.present.terminal.round_page import without_fixed
@@ -93,11 +93,12 @@ def _value(setting: Mapping[str, Value]) -> str:
 
 def _says(results: Results, evidence: ComparisonEvidence, told: bool) -> str | None:
     """yes, no or unclear, where the goal asks whether something helps; else None."""
-    lists = {n: d for n, d in results.round.scientific.items() if isinstance(d, Choice)}
+    declared = {n: choices_of(d) for n, d in results.round.scientific.items()}
+    lists = {n: values for n, values in declared.items() if values is not None}
     if len(lists) != 1 or not asks_for_gain(results.round.goal, results.objective.minimize):
         return None
     (name,) = lists
-    off = results.meaning.off.get(name, _without(lists[name].values))
+    off = results.meaning.off_by_name.get(name, _without(lists[name]))
     if off is None:
         return None
     settings = {study.label: study.scientific[name] for study in results.studies}
@@ -117,16 +118,17 @@ def _without(values: Sequence[Value]) -> Value | None:
     return found[0] if len(found) == 1 else None
 
 
-def asks_for_gain(goal: str, minimize: bool) -> bool:
+def asks_for_gain(goal: str | Message, minimize: bool) -> bool:
     """Whether a goal plainly asks if something makes the objective better.
+
+    No goal of a generated round does; those are messages.
 
     >>> asks_for_gain("Does dropout lower the validation loss?", minimize=True)
     True
     >>> asks_for_gain("Does dropout hurt?", True), asks_for_gain("Which depth?", True)
     (False, False)
     """
-    question = goal.partition(" [")[0]
-    if not _ASKS.search(question) or _TURNED.search(question):
+    if isinstance(goal, Message) or not _ASKS.search(goal) or _TURNED.search(goal):
         return False
     way = _DOWN if minimize else _UP
-    return bool(_GAINS.search(question) or way.search(question))
+    return bool(_GAINS.search(goal) or way.search(goal))

@@ -1,11 +1,11 @@
-"""Short experiments that settle one setting each, before the rounds begin.
+"""Short experiments that choose one setting each, before the rounds begin.
 
     probes.train_steps(workload)       how many steps are enough to fit the training data
     probes.critical_batch(workload)    up to which batch size a larger one saves steps
     probes.stability(workload)         is training unstable just above the best learning rate
     probes.warmup(workload)            how short a warm-up allows a far higher one
     probes.clip(workload or results)   at which norm to clip gradients
-    probes.longer(results, workload)   would longer training help, where curves cannot tell
+    probes.longer(results, workload)   would longer training help, where curves cannot show it
     probes.batch_size(make_step)       which sizes fit, how fast is each, which one to use
     probes.input_bound(make_step)      does training wait for its data, and for which stage
 
@@ -16,10 +16,9 @@ Names are looked up when first used: the processes of a probe need next to none 
 
 from __future__ import annotations
 
-import importlib
-import sys
-from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from tunewright._namespace import offer
 
 if TYPE_CHECKING:
     from tunewright.probes.clip import Clip as Clip, clip as clip
@@ -47,28 +46,19 @@ if TYPE_CHECKING:
     from tunewright.probes.warmup import Warmup as Warmup, warmup as warmup
 
 _HOMES = {
-    "BatchSizes": "throughput.size_answer",
-    "Clip": "clip",
-    "Cost": "throughput.cost",
-    "CriticalBatch": "critical_batch",
-    "InputBound": "throughput.input_bound",
-    "Longer": "longer",
-    "NoiseScale": "noise_scale",
-    "Stability": "stability",
-    "TimingRule": "throughput.timing",
-    "TrainSteps": "train_steps",
-    "Warmup": "warmup",
-    "batch_size": "throughput.batch_size",
-    "clip": "clip",
-    "critical_batch": "critical_batch",
-    "input_bound": "throughput.input_bound",
-    "longer": "longer",
-    "noise_scale": "noise_scale",
-    "squared_norms": "noise_scale",
-    "stability": "stability",
-    "train_steps": "train_steps",
-    "warmup": "warmup",
-    "watched": "throughput.tap",
+    "probes.clip": ("Clip", "clip"),
+    "probes.critical_batch": ("CriticalBatch", "critical_batch"),
+    "probes.longer": ("Longer", "longer"),
+    "probes.noise_scale": ("NoiseScale", "noise_scale", "squared_norms"),
+    "probes.stability": ("Stability", "stability"),
+    "probes.throughput.batch_size": ("batch_size",),
+    "probes.throughput.cost": ("Cost",),
+    "probes.throughput.input_bound": ("InputBound", "input_bound"),
+    "probes.throughput.size_answer": ("BatchSizes",),
+    "probes.throughput.tap": ("watched",),
+    "probes.throughput.timing": ("TimingRule",),
+    "probes.train_steps": ("TrainSteps", "train_steps"),
+    "probes.warmup": ("Warmup", "warmup"),
 }
 
 __all__ = [
@@ -96,24 +86,4 @@ __all__ = [
     "watched",
 ]
 
-
-class _Probes(ModuleType):
-    """A package in which `probes.clip` is the function, though a module of that name exists."""
-
-    def __getattr__(self, name: str) -> Any:
-        if name not in _HOMES:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        found = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
-        setattr(self, name, found)
-        return found
-
-    def __setattr__(self, name: str, value: object) -> None:
-        # Python's import puts every module that it has loaded into its package
-        if not (name in _HOMES and isinstance(value, ModuleType)):
-            super().__setattr__(name, value)
-
-    def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *__all__})
-
-
-sys.modules[__name__].__class__ = _Probes
+offer(__name__, _HOMES)

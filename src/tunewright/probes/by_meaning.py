@@ -60,7 +60,7 @@ class ByMeaning:
     def unclipped(self) -> Value:
         """The value of `clip_norm` that clips nothing: as declared, else the function's default."""
         name = self.name("clip_norm")
-        off, defaults = self.workload.meaning.off, self.workload.accepts.defaults
+        off, defaults = self.workload.meaning.off_by_name, self.workload.accepts.defaults
         return off[name] if name in off else defaults.get(name)
 
     def lacks(self, needed: Sequence[str]) -> tuple[Message, ...]:
@@ -106,20 +106,20 @@ class ByMeaning:
 
     @property
     def _knows_unclipped(self) -> bool:
-        if self.name("clip_norm") in self.workload.meaning.off:
+        if self.name("clip_norm") in self.workload.meaning.off_by_name:
             return True
         is_command = isinstance(self.workload.train, Command)
         return not is_command and self.unclipped in (None, 0, math.inf)
 
     @property
     def _constant(self) -> Value:
-        return self.workload.meaning.off.get(self.name("schedule"), CONSTANT)
+        return self.workload.meaning.off_by_name.get(self.name("schedule"), CONSTANT)
 
     @property
     def _holds(self) -> bool:
         """Whether the schedule can be switched off, or is off."""
         name = self.name("schedule")
-        known = name in self.workload.meaning.off and self.takes("schedule")
+        known = name in self.workload.meaning.off_by_name and self.takes("schedule")
         return known or self.configuration.get(name) == CONSTANT
 
 

@@ -1,8 +1,8 @@
 """Would longer training help? The best trial resumes from its snapshot with the decay moved.
 
-Curves of a trial cannot tell: under a learning rate that falls to zero they end flat, however short
-training is. So its newest snapshot from before the end is trained on twice, as long as before and
-by a share longer, each under a few seeds, and the two groups are compared.
+A trial's curves cannot show it: under a learning rate that falls to zero they end flat, however
+short training is. So its newest snapshot from before the end is trained on twice, as long as before
+and by a share longer, each under a few seeds, and the two groups are compared.
 """
 
 from __future__ import annotations
@@ -25,9 +25,11 @@ from tunewright.errors import DesignError, SnapshotError
 from tunewright.execution.branch import branch
 from tunewright.execution.command import Command
 from tunewright.execution.handle import FOLDER as SNAPSHOTS
+from tunewright.execution.run import watcher_of
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
 from tunewright.probes.probe import Answer, asked, for_probe, keep, run_probe
+from tunewright.progress.choose import Wanted
 from tunewright.progress.watcher import Watcher
 from tunewright.snapshot import Snapshot
 from tunewright.store.results import Results
@@ -35,13 +37,13 @@ from tunewright.store.store import Store
 from tunewright.store.trial import Trial
 
 PROBE = "longer"
-GOAL = "Does training that is a little longer end better?"
+GOAL = Message("goal.longer")
 SHARE = 0.25  # of the length that the longer branches add
 TIMES = 3  # seeds of each length
 LATEST = 0.9  # of training: after it the learning rate is as good as gone
 CONFIDENCE = 0.95  # on each side of the interval
 MATTERS = 0.005  # of the value, where nothing is declared that matters
-PRECISE = 2.0  # times what matters: a wider interval says nothing, wherever it lies
+PRECISE = 2.0  # times what matters: a wider interval is no evidence, wherever it lies
 ROUNDING = 1e-12  # of the value: a spread that is not one between seeds
 OWN_REPEATS = 2  # degrees of freedom that the repeats of the round add at least
 # what a program that resumes reads of its handle, or whom it leaves that to
@@ -80,13 +82,14 @@ def longer(
     trial: int | None = None,
     share: float = SHARE,
     times: int = TIMES,
-    watch: Watcher | None = None,
+    progress: Wanted = "auto",
 ) -> Longer:
     """Resume the best trial (or `trial`) from its snapshot, and train it longer by a `share`.
 
     `times` branches end at the trial's own length and as many at the greater one, with the schedule
     moved as `extend` would. The program must save and restore (`run.save`, `run.restored`) and take
-    what means max_train_steps; otherwise this refuses before anything is trained.
+    what means max_train_steps; otherwise this refuses before anything is trained. `progress` is
+    as for `tw.run`.
     """
     _refuse(share, times)
     own = results.best() if trial is None else results.trial(trial)
@@ -98,7 +101,7 @@ def longer(
     moved = lengthened(own.configuration, results.meaning, old=steps * each, new=more * each)
     name = results.meaning.name("max_train_steps")
     changed = {n: v for n, v in own.configuration.items() if n not in moved.dropped}
-    plan = _Plan(results, workload, source, own, times, watch)
+    plan = _Plan(results, workload, source, own, times, watcher_of(progress, workload))
     ends = source.step >= steps * each  # nothing is left to train at the trial's own length
     same = [] if ends else plan.train(own.configuration)
     grown = plan.train({**changed, **moved.values, name: more})
@@ -128,7 +131,7 @@ def _length(results: Results, own: Trial) -> int:
 def _refuse_restart(workload: Workload) -> None:
     """Refuse a function whose source file shows that it starts at step 0 whatever was saved."""
     if isinstance(workload.train, Command):
-        return  # another program, which may read its folder: the first steps will tell
+        return  # another program, which may read its folder: the first steps will show it
     try:
         text = Path(inspect.getsourcefile(inspect.unwrap(workload.train)) or "").read_text()
     except (TypeError, OSError, ValueError):

@@ -9,7 +9,7 @@ from tunewright.design.ranges import Value
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
 
-# what switches these off needs no saying
+# what switches these off needs no declaration
 NATURAL: Mapping[str, Value] = {
     "weight_decay": 0.0,
     "dropout": 0.0,
@@ -29,7 +29,7 @@ def switched_off(
     meaning, accepts = workload.meaning, workload.accepts
     taken = accepts.names | set(given)
     # a workload refuses names that its program does not take
-    off = {meaning.name(key): value for key, value in meaning.off.items()}
+    off = meaning.off_by_name
     missing = list[Message]()
     for key in _features(meaning):
         name = meaning.name(key)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol, runtime_checkable
 
 from tunewright.design.ranges import Value
-from tunewright.messages import Message
+from tunewright.messages import Message, Text
 from tunewright.store.trial import Status
 
 log = logging.getLogger(__name__)
@@ -51,7 +51,7 @@ class Started:
     configuration: Mapping[str, Value]
     running: int  # how many run now, this one included
     total: int | None = None  # max_train_steps by meaning; None: not known
-    trial: int = 0  # the store's key, by which repeats are told apart
+    trial: int = 0  # the store's key, which distinguishes repeats
 
 
 @dataclass(frozen=True)
@@ -100,10 +100,15 @@ class Summary:
     """Why the supervisor returned, and what the round looks like now."""
 
     why: Why
-    says: str  # one sentence for people
     counts: Mapping[Status, int] = field(default_factory=dict)  # of the whole round
     seconds: float = 0.0  # this call's, by a monotonic clock
     ended: int = 0  # trials that came to an end in this call
+    stopped: bool = False  # some of its trials were asked to stop, and wait
+
+    @property
+    def says(self) -> Text:
+        """Why, and how to resume, for a reader of Python."""
+        return Message("run.ended", {"why": self.why, "stopped": self.stopped}).text
 
     @property
     def whole(self) -> bool:

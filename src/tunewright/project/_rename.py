@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from tunewright import stores
 from tunewright.actions import Advise
-from tunewright.design.toml_file import read_toml, toml_value
+from tunewright.design.toml_file import read_toml
 from tunewright.errors import Misuse
 from tunewright.project._project import Project, plain_name, recorded_names
 from tunewright.store.removal import Renamed
@@ -63,8 +62,9 @@ def _renamed_files(project: Project, old: str, new: str) -> list[Path]:
 
 
 def _set(path: Path, key: str, value: str) -> None:
-    """Change one key above the tables of a file, and nothing else: it may hold comments."""
-    text = path.read_text(encoding="utf-8")
-    line = re.compile(rf"^(\s*{key}\s*=\s*)(\"[^\"\n]*\"|'[^'\n]*')", re.MULTILINE)
-    written = line.sub(lambda found: found[1] + toml_value(value), text, count=1)
-    path.write_text(written, encoding="utf-8")
+    """Change one key above the tables of a file; tomlkit keeps comments and order."""
+    import tomlkit
+
+    document = tomlkit.parse(path.read_text(encoding="utf-8-sig"))
+    document[key] = value
+    path.write_text(tomlkit.dumps(document), encoding="utf-8")

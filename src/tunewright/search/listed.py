@@ -10,7 +10,7 @@ from typing import Any
 
 from tunewright.design.conditions import holds
 from tunewright.design.objective import Objective
-from tunewright.design.ranges import Choice, Value, as_plain, as_range, same_value, short
+from tunewright.design.ranges import Choice, Value, as_plain, same_value, short
 from tunewright.design.round import Round
 from tunewright.design.study import Study
 from tunewright.errors import DesignError
@@ -50,13 +50,13 @@ class Listed:
         >>> Listed.grid(learning_rate=[0.1, 0.01], beta1=[0.9]).configurations
         ({'learning_rate': 0.1, 'beta1': 0.9}, {'learning_rate': 0.01, 'beta1': 0.9})
         """
-        axes = {name: as_range(list(axis)) for name, axis in values.items()}
-        lists = [axis.values for axis in axes.values() if isinstance(axis, Choice)]
+        axes = {name: Choice(tuple(axis)) for name, axis in values.items()}
+        lists = [axis.values for axis in axes.values()]
         return cls([dict(zip(axes, one, strict=True)) for one in itertools.product(*lists)])
 
     @property
     def name(self) -> str:
-        """How the record calls it."""
+        """Its name in the database."""
         return "listed"
 
     @property

@@ -169,8 +169,11 @@ def set_aside(path: Path) -> None:
 
 def check(connection: sqlite3.Connection, path: Path) -> None:
     """Refuse a file that SQLite's check finds torn, or with a curve whose checksum is wrong."""
-    (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
-    if found == "ok" and (fault := next(curve_faults(connection), None)):
-        found = f"{fault.where}: {fault.what}"
+    try:
+        (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+        if found == "ok" and (fault := next(curve_faults(connection), None)):
+            found = f"{fault.where}: {fault.what}"
+    except UnicodeDecodeError as error:  # SQLite quotes a name that is no text any more
+        found = str(error)
     if found != "ok":
         raise Damaged("store.damaged", path=str(path), found=found)

@@ -18,9 +18,12 @@ def card(results: Results) -> str:
     """A small HTML card that survives a saved or untrusted notebook."""
     facts = {"counts": dict(results.counts), "trials": len(results.trials)}
     lines = [results.round.asks, Message("card.results", facts).text, *_best(results)]
-    lines += [Message("card.limits", {"text": "; ".join(results.round.caveats)[:400]}).text] * bool(
-        results.round.caveats
-    )
+    lines += [
+        Message(
+            "card.limits",
+            {"text": "; ".join(caveat.text for caveat in results.round.caveats)[:400]},
+        ).text
+    ] * bool(results.round.caveats)
     return markup.card(results.round.name, lines, table=_studies(results))
 
 

@@ -17,7 +17,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from tunewright.design.ranges import Value
 from tunewright.errors import OutOfDate, StoreError
 from tunewright.messages import Message
-from tunewright.store import plain_json
+from tunewright.store import plain_json, summary
 from tunewright.store.claims import Claim
 from tunewright.store.database import Database
 from tunewright.store.reason import encode
@@ -159,6 +159,8 @@ def finish(
             raise
         _keep(database, connection, claim, last, first)
         _end_attempt(connection, claim, status, reason, seconds)
+        if summary.is_long(last, first):
+            summary.write(connection, claim.trial)
 
 
 def release(

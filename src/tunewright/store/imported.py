@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Connection, insert, select
 
 from tunewright.errors import NotFound, RoundChanged
-from tunewright.store import plain_json
+from tunewright.store import plain_json, summary
 from tunewright.store.curves import packed
 from tunewright.store.database import Database
 from tunewright.store.leases import add_retired
 from tunewright.store.notes import as_column
 from tunewright.store.reason import encode
-from tunewright.store.rounds import create_round, trial_folder
+from tunewright.store.rounds import create_round
 from tunewright.store.schema import attempt, curve, note, round_table, trial as table, worker
 from tunewright.store.storable import LONGEST_TEXT, storable
 from tunewright.store.trial import Trial
+from tunewright.store.trial_rows import trial_folder
 
 if TYPE_CHECKING:
     from tunewright.store.results import Results
@@ -129,6 +130,9 @@ class _Writing:
             connection.execute(insert(attempt), attempts)
         if curves:
             connection.execute(insert(curve), curves)
+        for row in curves:
+            if summary.is_long([row["points"]], 0):
+                summary.write(connection, row["trial"])
         return keys
 
     def _row(self, own: Trial) -> dict[str, Any]:

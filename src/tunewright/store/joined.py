@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from tunewright.design.conditions import holds
-from tunewright.design.ranges import Choice, Integers, Range, Value, is_number, same_value
+from tunewright.design.ranges import Value, same_value
 from tunewright.design.round import Round
 from tunewright.design.study import Study
 from tunewright.errors import DesignError, NotFound
@@ -113,7 +113,7 @@ def overlap(old: Study, new: Study) -> float:
     share = 1.0
     for h in new.space:
         if h.column in mine:
-            share *= _covered(mine[h.column], h.range)
+            share *= h.range.covered(mine[h.column])
     return share
 
 
@@ -191,18 +191,3 @@ def _note(results: Results, other: Results, fits: Iterable[tuple[Study, Trial]])
         "seed_differs": results.round.seed != other.round.seed,
     }
     return Message("note.joined", facts)
-
-
-def _covered(old: Range, new: Range) -> float:
-    """The share of the new range that lies inside the old one."""
-    if isinstance(new, Choice) or isinstance(old, Choice):
-        if not (isinstance(new, Choice) and isinstance(old, Choice)):
-            return 1.0
-        kept = [v for v in new.values if any(same_value(v, was) for was in old.values)]
-        return len(kept) / len(new.values)
-    low, high = max(old.low, new.low), min(old.high, new.high)
-    if low > high or not (is_number(low) and is_number(high)):
-        return 0.0
-    if isinstance(new, Integers):
-        return (int(high) - int(low) + 1) / (new.high - new.low + 1)
-    return new.unit(high) - new.unit(low)

@@ -118,6 +118,8 @@ def _check_whole(database: Database, address: Address) -> None:
     try:
         with database.reading() as connection:
             found = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar()
+    except UnicodeDecodeError as error:  # SQLite quotes a name that is no text any more
+        found = str(error)
     except (StoreError, exc.SQLAlchemyError) as error:
         cause = getattr(error.__cause__, "orig", None)
         if not isinstance(error, Damaged) and "disk I/O" not in str(cause):

@@ -1,4 +1,4 @@
-"""The tables of the store: one schema for SQLite and PostgreSQL, version 2.
+"""The tables of the store: one schema for SQLite and PostgreSQL, version 3.
 
     campaign --< campaign_step
         `--< round --< trial --< attempt --< curve (packed batches, never a row per point)
@@ -6,7 +6,7 @@
                          |--< trial (its repeats)
                          |--< evaluation (a checkpoint measured offline)
                          |--< launch (a decision about it) --< baseline (that it became)
-                         `-- trial_summary (what the dashboard draws)
+                         `-- trial_summary, curve_summary (what the dashboard draws)
     probe: the answer of a probe, with the workload that it measured
     worker: one row per supervisor, joined worker or ask-and-tell process; leases belong to it
 
@@ -34,7 +34,7 @@ from sqlalchemy import (
     text,
 )
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 metadata = MetaData()
 _Key = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows only under INTEGER
@@ -79,6 +79,9 @@ round_table = Table(
     Column("created", Double, nullable=False),  # seconds since 1970, for readers only
     Column("campaign", _Key, ForeignKey("campaign.id"), index=True),
     Column("purpose", Text, nullable=False, server_default=""),  # in its campaign: explore, probe
+    # how many positions of each study have a row; none: every trial has one. A declared trial gets
+    # its row when somebody is about to claim it
+    Column("made", Integer),
 )
 trial = Table(
     "trial",
@@ -187,13 +190,22 @@ stop = Table(
     _round(),
     Column("number", Integer),  # of the trial; none: the whole round
 )
-trial_summary = Table(  # one row per ended trial; docs/files_on_disk.md has the two formats
+# A cache for pages that show thousands of trials; a trial without a row is read from its curves.
+trial_summary = Table(
     "trial_summary",
     metadata,
     Column("trial", _Key, ForeignKey("trial.id"), primary_key=True, autoincrement=False),
-    Column("positions", LargeBinary, nullable=False),  # uint16 per axis
-    Column("buckets", LargeBinary, nullable=False),  # min and max of each metric in 250 buckets
-    Column("written", Double, nullable=False),
+    Column("status", Text, nullable=False),  # judged by the objective of the round
+    Column("value", Double),
+    Column("step", BigInteger),  # at which the value was reached
+)
+curve_summary = Table(
+    "curve_summary",
+    metadata,
+    Column("trial", _Key, ForeignKey("trial.id"), primary_key=True, autoincrement=False),
+    Column("metric", Text, primary_key=True),
+    Column("last", BigInteger, nullable=False),  # step: the buckets divide 0 to this one
+    Column("buckets", LargeBinary, nullable=False),  # lowest and highest, float32, NaN: no point
 )
 note = Table(
     "note",

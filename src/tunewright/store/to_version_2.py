@@ -14,7 +14,13 @@ from sqlalchemy import Connection, MetaData, Table, select, text
 
 from tunewright.errors import Damaged
 from tunewright.store import journal, plain_json, reason, version_1
-from tunewright.store.schema import CONCLUSIONS, metadata, round_table, trial_summary
+from tunewright.store.schema import (
+    CONCLUSIONS,
+    curve_summary,
+    metadata,
+    round_table,
+    trial_summary,
+)
 from tunewright.store.version_1 import Conclusion
 
 DOCUMENTS = ("finding", "probe", "launch", "baseline")
@@ -31,9 +37,9 @@ def to_version_2(connection: Connection) -> None:
         _set_aside(connection)
     for name in DROPPED:
         connection.execute(text(f"DROP TABLE {name}"))
-    # while 2 is the newest version these are its tables; version 3 takes a copy of them here
+    # the same in version 3; a version that changes one of them takes a copy of these here
     made = [table for table in CONCLUSIONS.values() if table.name != "note"]
-    metadata.create_all(connection, tables=[*made, trial_summary])
+    metadata.create_all(connection, tables=[*made, trial_summary, curve_summary])
     _alter(connection)
     _encode_reasons(connection, old)
     journal.restore(connection, told, measured=False)  # the curves have their metrics

@@ -10,6 +10,8 @@ from tunewright.execution.executors.limits import Limits
 from tunewright.execution.executors.local import Local
 from tunewright.execution.executors.packed_pool import Bay, PackPool
 
+pytestmark = pytest.mark.beyond_core  # it starts the warden of Local
+
 
 @pytest.fixture
 def pool() -> Iterator[PackPool]:

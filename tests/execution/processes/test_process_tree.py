@@ -30,18 +30,24 @@ def started() -> Iterator[list[subprocess.Popen[bytes]]]:
 def test_this_process_is_in_the_table() -> None:
     own = process_tree.table()[os.getpid()]
     assert own.parent == os.getppid()
-    assert own.group == os.getpgid(0)
     assert own.resident > 10 * 2**20
     assert not own.zombie
 
 
 @pytest.mark.beyond_core
-def test_ps_tells_the_same(started: list[subprocess.Popen[bytes]]) -> None:
-    started.append(subprocess.Popen([sys.executable, "-c", SLEEP]))
-    by_proc = {p.pid: (p.parent, p.group) for p in process_tree._from_proc()}
-    by_ps = {p.pid: (p.parent, p.group) for p in process_tree._from_ps()}
+def test_psutil_finds_the_same(started: list[subprocess.Popen[bytes]]) -> None:
+    mark = process_tree.new_mark()
+    environment = {**os.environ, process_tree.MARK: f"{mark}/inner"}
+    started.append(subprocess.Popen([sys.executable, "-c", SLEEP], env=environment))
+    while not process_tree._carries(started[0].pid, mark):
+        time.sleep(0.01)  # the environment appears when the process has been started
+    by_proc = {p.pid: (p.parent, p.zombie) for p in process_tree._from_proc()}
+    by_psutil = {p.pid: (p.parent, p.zombie) for p in process_tree._from_psutil()}
     for pid in (os.getpid(), started[0].pid):
-        assert by_proc[pid] == by_ps[pid]
+        assert by_proc[pid] == by_psutil[pid]
+    assert process_tree._carries_by_psutil(started[0].pid, mark)
+    assert not process_tree._carries_by_psutil(started[0].pid, process_tree.new_mark())
+    assert not process_tree._carries_by_psutil(os.getpid(), mark)
 
 
 @pytest.mark.beyond_core

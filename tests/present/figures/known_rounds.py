@@ -39,7 +39,7 @@ def depth(trials: int = 16, repeats: int = 0, wall: float = 0.8, **world: Any) -
         "depth",
         goal="Do more hidden layers help?",
         scientific={"hidden_layers": [1, 2, 3]},
-        nuisance={"learning_rate": tw.log(1e-4, 1e-1), "beta1": tw.log_from_one(0.8, 0.99)},
+        nuisance={"learning_rate": tw.log(1e-4, 1e-1), "beta1": tw.ranges.log_from_one(0.8, 0.99)},
         fixed={"max_train_steps": 1000},
         trials_per_study=trials,
     )

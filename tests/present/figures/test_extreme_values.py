@@ -19,6 +19,8 @@ from tunewright.present.figures.figure import Figure
 from tunewright.present.report import report
 from tunewright.store.results import Results
 
+pytestmark = pytest.mark.beyond_core  # draws many figures: seconds each
+
 EXTREMES = (1e308, -1e308, 1.7e308, 5e-324, 0.0, 0.5, 0.5, 1e200, 1e-300, float("nan"))
 KINDS: dict[str, Callable[[Results], Figure[Any]]] = {
     "axis": plots.axis,

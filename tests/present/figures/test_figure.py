@@ -19,6 +19,8 @@ from tunewright.present.figures.figure import Figure, inline
 from tunewright.store.results import Results
 from tunewright.testing.worlds import results
 
+pytestmark = pytest.mark.beyond_core  # draws many figures: seconds each
+
 KINDS: dict[str, Callable[[Results], Figure[Any]]] = {
     "axis": plots.axis,
     "curves": plots.curves,

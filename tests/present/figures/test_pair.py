@@ -21,7 +21,7 @@ ROUND = tw.Round(
     nuisance={
         "idle": tw.linear(0, 1),
         "lr": tw.log(1e-4, 1e-1),
-        "momentum": tw.log_from_one(0.8, 0.99),
+        "momentum": tw.ranges.log_from_one(0.8, 0.99),
     },
     trials_per_study=64,
 )

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from tunewright.design.ranges import Choice, Integers, Linear, Log, LogFromOne, Range
-from tunewright.present.figures.ticks import MOST, label_of, ticks
+from tunewright.design.round_numbers import MOST_TICKS
+from tunewright.present.figures.ticks import label_of, ticks
 
 
 @pytest.mark.parametrize(
@@ -33,7 +34,7 @@ def test_ticks_of_any_range_lie_on_it_in_order(
     searched = kind(low, low * factor)
     made = ticks(searched)
     positions = [tick.position for tick in made]
-    assert 1 <= len(made) <= MOST + 1
+    assert 1 <= len(made) <= MOST_TICKS + 1
     assert positions == sorted(positions)
     assert all(0 <= position <= 1 for position in positions)
 

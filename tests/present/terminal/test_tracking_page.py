@@ -13,6 +13,7 @@ from tunewright.store.tracking import Tracked
 
 def row(name: str, **more) -> Tracked:
     known = {
+        "change": None,
         "goal": "A question\nof two lines?",
         "created": datetime(2026, 1, 2, tzinfo=UTC),
         "definition": "",

@@ -123,7 +123,10 @@ def fitted(run: Any, batch_size: int = 16, max_train_steps: int = 30) -> None:
 
 def test_a_fit_of_few_steps_is_probed_for_as_many_as_it_takes(tmp_path: Path) -> None:
     workload = tw.Workload(
-        fitted, tw.minimize("train_loss"), store=tmp_path / "tuning.db", executor=tw.Inline()
+        fitted,
+        tw.minimize("train_loss"),
+        store=tmp_path / "tuning.db",
+        executor=tw.executors.Inline(),
     )
     answer = tw.probes.input_bound(workload, batch_size=16, rule=QUICK)
     assert answer.steps == 200 and answer.waiting_share is not None and not answer.missing

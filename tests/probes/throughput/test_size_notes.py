@@ -116,7 +116,9 @@ def test_a_later_change_names_the_sizes_that_were_tuned(tmp_path: Path) -> None:
     assert later_change(None, "batch_size", 64).facts == {"batch_size": 64, "recorded": []}
     assert later_change(store, "batch_size", 64).facts["recorded"] == []
     assert not store.exists()
-    workload = tw.Workload(train, tw.minimize("valid_error"), store=store, executor=tw.Inline())
+    workload = tw.Workload(
+        train, tw.minimize("valid_error"), store=store, executor=tw.executors.Inline()
+    )
     for size in (32, 64):
         asked = tw.Round(
             f"size_{size}",

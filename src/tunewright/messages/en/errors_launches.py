@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
-from tunewright.messages import Template
+from tunewright.messages import Facts, Template
+
+
+def _unknown_baseline(facts: Facts) -> str:
+    near = facts["near"]
+    hint = f"did you mean {near!r}?" if near else f"there is: {', '.join(facts['known'])}."
+    return (
+        f"baseline {facts['named']}: no round of this name, and no trial's number; {hint} Name a "
+        "round (its best trial), ROUND:7, or a trial of this round by its number."
+    )
+
 
 SENTENCES: dict[str, Template] = {
     "final_test.fold_needs_last_launch": (
         "folding the validation data into the training data of {round} leaves nothing to judge "
         "the next change by. Do it only when no later launch is planned for this workload, and "
-        "say so: no_later_launch=True (--no-later-launch)."
+        "declare it: no_later_launch=True (--no-later-launch)."
     ),
     "final_test.fold_without_switch": (
         'fold(switch={{}}): name the hyperparameter, {{"train_on_validation": True}}'
     ),
     "final_test.not_a_test_look": (
-        "the evaluation by {with_} was not a look at the test set: say evaluate(..., test=True)."
+        "the evaluation by {with_} was not a look at the test set: call evaluate(..., test=True)."
     ),
     "final_test.not_measured": "trial {trial} could not be measured: {reason}{detail}",
     "final_test.switched_on_already": (
@@ -90,7 +100,8 @@ SENTENCES: dict[str, Template] = {
     "launch.study_variance_unknown": (
         "in_general (--in-general): the study variance of the gain is not known. It takes "
         "eight feasible trials in each of the two studies, or three replicates: "
-        "tw.variance(results, workload, studies=3) (tunewright variance ROUND --studies 3)."
+        "tw.launches.variance(results, workload, studies=3) "
+        "(tunewright variance ROUND --studies 3)."
     ),
     "launch.too_few_examples": (
         "{what}: give at least {fewest} finite numbers, one for each example."
@@ -100,17 +111,14 @@ SENTENCES: dict[str, Template] = {
         "{file} of these trials hold different numbers of examples."
     ),
     "launch.two_questions": "complexity= and not_worse_by= are two questions: ask one of them.",
-    "launch.unknown_baseline": (
-        "baseline {named}: no round of this name, and no trial's number; {hint} Name a round "
-        "(its best trial), ROUND:7, or a trial of this round by its number."
-    ),
+    "launch.unknown_baseline": _unknown_baseline,
     "launch.value_not_finite": "{label}: {values:list} among its values. A run that diverged is no "
     "value: leave it out, and count it by infeasible=.",
     "launch.unknown_claim": "claim={claim!r}: one of {claims:list}.",
     "variance.bad_splits": "splits={splits!r}: on how many data splits, from 1.",
-    "variance.bad_studies": "studies={studies!r}: how many in all, from 2; three say something.",
+    "variance.bad_studies": "studies={studies!r}: how many in all, from 2; three are useful.",
     "variance.no_workload": (
-        "times=, studies= and splits= train: give the workload, tw.variance(results, workload, "
-        "times=5)."
+        "times=, studies= and splits= train: give the workload, "
+        "tw.launches.variance(results, workload, times=5)."
     ),
 }

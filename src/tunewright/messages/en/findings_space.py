@@ -27,7 +27,7 @@ def baseline(verdict: str, facts: Facts) -> list[str]:
         numbers = f"{facts['metric']} reached {best:.4g}; chance is {chance:.4g}"
         if verdict == "ok":
             return ["The best trials beat chance", numbers]
-        return ["The best trials are no better than chance", numbers]
+        return ["The best trials are no better than chance", numbers, *_by_noise(facts, chance)]
     numbers = f"{facts['metric']} of the best trials went from {start:.4g} to {best:.4g}"
     unknown = "chance, the loss of a guess, is not declared"
     if facts.get("unused_chance") is not None:
@@ -36,7 +36,20 @@ def baseline(verdict: str, facts: Facts) -> list[str]:
         )
     if verdict == "ok":
         return ["The best trials learned", numbers, unknown]
-    return ["The best trials hardly learned", numbers, unknown]
+    if verdict == "note":
+        headline = "The best trials may have learned: noise explains it too"
+        return [headline, numbers, *_by_noise(facts, start), unknown]
+    return ["The best trials hardly learned", numbers, *_by_noise(facts, start), unknown]
+
+
+def _by_noise(facts: Facts, level: float) -> Iterator[str]:
+    """How far noise alone may take the best of all evaluations from a level."""
+    noise, sustained = facts.get("noise"), facts.get("sustained")
+    if noise is not None:
+        yield (
+            f"the best moving mean is {sustained:.4g}; the noise of the evaluations explains a "
+            f"difference of {noise:.2g} from {level:.4g}"
+        )
 
 
 def same_code(verdict: str, facts: Facts) -> list[str]:
@@ -235,6 +248,8 @@ def _unfair(facts: Facts) -> str:
         return "A setting may improve beyond the end of its range"
     if facts.get("needs") is not None:
         return "One length of training does not suit every setting"
+    if facts.get("kept") is not None:
+        return "Values tuned for another batch size are kept"
     return "Search spaces differ in size, with as many trials"
 
 
@@ -269,6 +284,8 @@ def _differences(facts: Facts) -> Iterator[str]:
             f"{max(own['late_steps'])} of {own['max_train_steps']}, {own['shorter']} at "
             f"{min(own['early_steps'])} to {max(own['early_steps'])}"
         )
+    if facts.get("kept") is not None:
+        yield text("continued.batch_size", facts["kept"])
     if facts["spaces"] is not None:
         most, least = facts["spaces"]["most"], facts["spaces"]["least"]
         yield (
@@ -293,7 +310,7 @@ def comparison(verdict: str, facts: Facts) -> list[str]:
         return [headline, *evidence, *_moved(worse[0]), *_small_rates(facts)]
     unclear = [pair for pair in facts["pairs"] if pair["verdict"] != "worse"]
     first = unclear[0]
-    headline = f"{_short(facts['best'])} and {_short(first['other'])} cannot be told apart"
+    headline = f"{_short(facts['best'])} and {_short(first['other'])} cannot be separated"
     if first["why"] is None:
         evidence = [f"with {facts['trials']} trials each, a gap of {_gap(first)}"]
     else:
@@ -466,11 +483,11 @@ CANNOT_JUDGE: dict[str, str] = {
     "baseline": "Nothing shows yet whether the trials learn",
     "same_code": "Which code the trials ran is not recorded",
     "boundary": "Too few trials to judge the ends of ranges",
-    "density": "Too few trials to tell whether more would help",
+    "density": "Too few trials to judge whether more would help",
     "infeasible": "Too few trials to judge divergence",
     "fairness": "Too few settings have completed trials to compare",
     "comparison": "Too few trials to compare the settings",
-    "sensitivity": "Too few trials to tell which hyperparameters matter",
+    "sensitivity": "Too few trials to judge which hyperparameters matter",
     "variance": "The seed-to-seed spread is not measured",
 }
 SECTIONS: dict[str, str] = {
@@ -516,6 +533,12 @@ ACTIONS: dict[str, Template] = {
     "more",
     "length_again": "choose max_train_steps again, long enough for every setting: it changes with "
     "the architecture, the data and their augmentation",
+    "tune_again": lambda facts: (
+        "tune again for this batch size: "
+        + ", then ".join(
+            ", ".join(names) for names in (facts["optimizer"], facts["regularisers"]) if names
+        )
+    ),
     "tune_equally": "compare settings only when each is tuned as well as the others",
     "suspect_bug": "suspect a bug in the training program first: does one trial learn with a small "
     "learning rate and no schedule?",

@@ -15,6 +15,7 @@ OBJECTIONS = {
     "fairness": "the settings were not tuned equally well",
     "boundary": "the best trials crowd at the end of a range",
     "edge_of_divergence": "instability holds the best learning rate down",
+    "applied": "the program did not use a value that it was given",
     "same_code": "the trials of the round do not come from the same code",
 }
 CLAIMS = {"feature": "a feature", "hyperparameters": "hyperparameters only"}
@@ -382,8 +383,8 @@ SENTENCES: dict[str, Template] = {
         "gain is that of everything that changed"
     ),
     "launch.reused_runs": (
-        "{runs} of the baseline's runs won its own launch: a winner picked for its luck is harder "
-        "to beat, so the error is on the safe side"
+        "{runs} of the baseline's runs won its own launch. Noise helped to choose it, which makes "
+        "it harder to beat: the error is on the safe side"
     ),
     "launch.all_held": _all_held,
     "launch.holds_for": _holds_for,

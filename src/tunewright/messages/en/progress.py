@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tunewright.messages import Facts, Template, text
+from tunewright.messages import Facts, Template, text, words
 
 _SLOW = {
     "group": "a group that repeats can take very long on one line; only ? may follow a group",
@@ -34,7 +34,50 @@ def _own_process(facts: Facts) -> str:
     return f"{who} trains in its own process, not in the pack: {facts['reason']}"
 
 
+_ENDED = {
+    "finished": "every trial has ended",
+    "interrupted": "interrupted",
+    "terminated": "ended by SIGTERM",
+    "asked to stop": "stopped on request",
+    "out of time": "time limit reached",
+    "limit": "the requested number of trials has run",
+    "all failed": "the first trials have all failed",
+    "no suggestion": "the search has no further suggestion",
+    "error": "an error ended it",
+}
+_WHOLE = ("finished", "no suggestion")  # nothing is left to resume
+
+
+def _ended(facts: Facts) -> str:
+    if facts["stopped"]:
+        return "every trial has ended, except those asked to stop"
+    return _ENDED[facts["why"]]
+
+
+def _ended_in_python(facts: Facts) -> str:
+    """Why a call returned, and how to resume from Python."""
+    if facts["why"] == "all failed":
+        return f"{_ended(facts)}. Fix the workload, then call it again with retry_failed=True"
+    if facts["why"] in _WHOLE and not facts["stopped"]:
+        return _ended(facts)
+    return f"{_ended(facts)}. Make the same call again to resume"
+
+
+def _ended_at_a_shell(facts: Facts) -> str:
+    """The same for a reader at a shell: the command that resumes."""
+    command = f"tunewright run {words.shell_word(facts['round'])}"
+    if facts["why"] == "all failed":
+        return f"{_ended(facts)}. Fix the workload, then: {command} --retry-failed"
+    if facts["why"] == "finished" and not facts["stopped"]:
+        return "finished"
+    if facts["why"] in _WHOLE and not facts["stopped"]:
+        return _ended(facts)
+    return f"{_ended(facts)}; {command} resumes"
+
+
 SENTENCES: dict[str, Template] = {
+    "run.ended": _ended_in_python,
+    "run.outcome": _ended_at_a_shell,
     "packed.own_process": _own_process,
     "progress.bad": 'progress={progress!r}: give "auto", "off" or a tw.progress.Watcher.',
     "progress.bad_variable": "{variable}={value}: set it to off, plain or auto.",
@@ -47,7 +90,7 @@ SENTENCES: dict[str, Template] = {
         "read: {pattern!r} is not a regular expression as text, such as "
         r"'step (?P<step>\d+): val loss (?P<val_loss>\S+)'."
     ),
-    "read.not_regex": "read: {pattern!r} is no regular expression: {error}.",
+    "read.not_regex": "read: {pattern!r} is not a regular expression: {error}.",
     "read.no_group": (
         "read: {pattern!r} has no named group; name each metric, such as (?P<val_loss>\\S+)."
     ),
@@ -56,6 +99,12 @@ SENTENCES: dict[str, Template] = {
     ),
     "read.slow": lambda facts: f"read: {facts['pattern']!r}: {_SLOW[facts['why']]}.",
     "read.too_many": "read: {count} patterns; at most {most}.",
+    "read.bad_file": "read: file = {file!r} is not a path below the trial's folder.",
+    "read.unknown_kind": "read: file = {file!r}: the ending is none of {known:list}.",
+    "read.bad_step": "read: step = {step!r} is not the name of a column.",
+    "read.bad_step_times": "read: step_times = {step_times!r} is not a whole number above zero.",
+    "read.file_and_line": "read: line and file = {file!r} exclude each other: keep one.",
+    "read.step_without_file": "read: {keys:list} without file; name the file that has them.",
     "read.without_command": (
         "read: lines are read of a command only; a function calls run.log(step, metric=value)."
     ),

@@ -55,6 +55,12 @@ def _not_removed(facts: Facts) -> str:
     return f"no round {facts['name']!r} was removed. Removed rounds: {known}."
 
 
+def _holds_for(facts: Facts) -> str:
+    fixed = ", ".join(f"{name} = {value}" for name, value in facts["fixed"].items())
+    under = " and ".join(f"{name} = {value}" for name, value in facts["when"].items())
+    return f"holds for {fixed}{f' under {under}' if under else ''}"
+
+
 SENTENCES: dict[str, Template] = {
     "remove.continued": "{round}: {rounds:list} continues it, and would lose its trials.",
     "remove.has_replicates": "{round}: {rounds:list} repeats its search, and would be left alone.",
@@ -66,6 +72,17 @@ SENTENCES: dict[str, Template] = {
     ),
     "remove.running": "{round} is running: stop it first.",
     "removed.not_found": _not_removed,
+    "round.holds_for": _holds_for,
+    "changed.value": "{what}: was {before}, is {after}",
+    "changed.gone": "{what}: was {before}, is gone",
+    "changed.new": "{what}: is new, {after}",
+    "changed.order": (
+        "{what}: the order was {before}, is {after}; the order decides which points are drawn"
+    ),
+    "changed.objective": (
+        "objective: was {before}, is {after}. Without running anything, "
+        "load(store, name).with_objective(...) judges the finished trials anew"
+    ),
     "rm.no_round": "name the round to remove.",
     "rename.name_taken": "the store has a round {name!r} already: choose another name.",
     "rename.in_campaign": "{round} is a step of the campaign {campaign}, which finds it by name.",

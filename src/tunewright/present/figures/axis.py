@@ -7,14 +7,14 @@ whether the good region was sampled (playbook, "Identifying bad search space bou
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from tunewright.design.conditions import in_words
-from tunewright.design.ranges import Choice, Integers, Range, as_range
+from tunewright.design.ranges import Range, as_range
 from tunewright.design.study import Study
 from tunewright.errors import DesignError, NotFound
 from tunewright.messages import Message
@@ -45,6 +45,7 @@ MANY = 1500  # points of a panel beyond which they become pixels
 FAR = 6.0  # times the distance of the median from the best: further trials stand at the margin
 SHOWN = 4.0  # of the same distance is shown, where any trial is that far
 ACROSS = 4  # panels in a row of a wide figure
+MOST_APART = 20  # values of a discrete range whose trials are drawn a little apart
 NARROW = 2  # panels in a row of one that leaves room for another
 ENDED = ("completed", "infeasible", "pruned")
 
@@ -62,6 +63,7 @@ class Panel:
     values: npt.NDArray[np.float64]  # the objective; nan for an infeasible or pruned trial
     pruned: npt.NDArray[np.bool_]  # which rows were stopped early for not being promising
     outside: int = 0  # trials added by hand whose value is not in the range
+    name: str = ""  # of the hyperparameter, where the column names its branch too
 
     @property
     def infeasible(self) -> npt.NDArray[np.bool_]:
@@ -94,7 +96,7 @@ def axis(results: Results, only: Sequence[str] = ()) -> Figure[AxisData]:
     data = axis_data(results, only)
     _, rows = _grid(data)
     size = (SINGLE, HEIGHT) if len(data.panels) <= NARROW else (DOUBLE, 0.6 + 2.9 * rows)
-    return Figure("axis", data, _caption(data), size, results.round.goal, drawing=draw_axis)
+    return Figure("axis", data, _caption(data), size, str(results.round.goal), drawing=draw_axis)
 
 
 def _grid(data: AxisData) -> tuple[int, int]:
@@ -141,7 +143,7 @@ def _panels(results: Results, trials: Sequence[Trial]) -> Iterator[Panel]:
     """Scientific lists first, then each searched dimension, in the order of the round."""
     for name, declared in results.round.scientific.items():
         searched = as_range(declared)
-        if isinstance(searched, Choice):
+        if searched is not None and searched.choices is not None:
             units = {s.number: searched.unit(s.scientific[name]) for s in results.studies}
             yield _panel(name, searched, "", [(t, units[t.study]) for t in trials], 0)
     dimensions = {h.column: h for study in results.studies for h in study.space}
@@ -149,7 +151,8 @@ def _panels(results: Results, trials: Sequence[Trial]) -> Iterator[Panel]:
     for column, h in dimensions.items():
         active = [(t, unit[column]) for t, unit in positions if column in unit]
         outside = sum(not unit for t, unit in positions if h.name in t.configuration)
-        yield _panel(column, h.range, in_words(h.when), active, outside)
+        panel = _panel(column, h.range, in_words(h.when), active, outside)
+        yield replace(panel, name=h.name)
 
 
 def _panel(
@@ -293,7 +296,8 @@ def _draw_panel(axes: Axes, data: AxisData, panel: Panel, places: _Places) -> No
     pixels = len(positions) > MANY
     size = 22.0 if len(positions) <= 200 else 10.0 if len(positions) <= MANY else 4.0
     axes.grid(True, axis="y", color=GRID, linewidth=0.6)
-    for end in () if isinstance(panel.range, Choice) else (0.0, 1.0):
+    listed = panel.range.choices is not None
+    for end in () if listed else (0.0, 1.0):
         axes.axvline(end, color=EDGE, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1)
     beyond, good = _beyond(data, panel.values), _too_good(data, panel.values)
     shown = drawable(panel.values)
@@ -343,7 +347,7 @@ def _draw_panel(axes: Axes, data: AxisData, panel: Panel, places: _Places) -> No
     marks = ticks(panel.range)
     axes.set_xticks([tick.position for tick in marks], [tick.label for tick in marks])
     lengths = [len(tick.label) for tick in marks]
-    crowded = isinstance(panel.range, Choice) and max(lengths) * len(lengths) > 24
+    crowded = listed and max(lengths) * len(lengths) > 24
     if crowded or sum(lengths) > 32:
         axes.tick_params(axis="x", labelrotation=35)
     axes.set_xlim(-0.06, 1.06)
@@ -385,12 +389,10 @@ def _ring(
 
 def _apart(panel: Panel) -> npt.NDArray[np.float64]:
     """Trials of one discrete value set a little apart, the same way in every drawing."""
-    if isinstance(panel.range, Choice):
-        width = 0.4 / len(panel.range.values)
-    elif isinstance(panel.range, Integers) and panel.range.high - panel.range.low < 20:
-        width = 0.4 / (panel.range.high - panel.range.low + 1)
-    else:
+    count = panel.range.count
+    if count is None or (panel.range.choices is None and count > MOST_APART):
         return np.zeros(len(panel.trials))
+    width = 0.4 / count
     return np.asarray(width * (np.mod(panel.trials * 0.6180339887, 1.0) - 0.5))
 
 

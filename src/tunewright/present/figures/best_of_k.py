@@ -67,7 +67,7 @@ def best_of_k(results: Results) -> Figure[BestOfKData]:
     """Box plots of the best of k trials for each study."""
     data = best_of_k_data(results)
     size = (SINGLE if len(data.studies) <= 2 else DOUBLE, HEIGHT)
-    goal = results.round.goal
+    goal = str(results.round.goal)
     return Figure("best_of_k", data, _caption(data), size, goal, drawing=draw_best_of_k)
 
 

@@ -1,7 +1,7 @@
 """Isolation plots: the best objective at each value of a scientific hyperparameter.
 
 Everything else is tuned anew at every value, so what is left is the value's own effect, as far as
-the budget can tell (playbook, "Extracting insight from experiment results").
+the budget can show (playbook, "Extracting insight from experiment results").
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from tunewright.checks.comparison import Pair, pairs, side_of
 from tunewright.checks.positions import LAID_OUT
 from tunewright.checks.trial_sd import trial_sd
-from tunewright.design.ranges import Choice, Range, Value, as_range, same_value
+from tunewright.design.ranges import Range, Value, as_range, same_value
 from tunewright.errors import NotFound
 from tunewright.messages import Message
 from tunewright.present.figures.buckets import Buckets, buckets, draw_buckets, ordered, trend
@@ -71,7 +71,7 @@ def isolation(results: Results, name: str | None = None) -> Figure[IsolationData
     """The best objective by value of a scientific hyperparameter; the first one without a name."""
     data = isolation_data(results, name)
     size = (DOUBLE if len(data.arms) > MANY else SINGLE, HEIGHT)
-    goal = results.round.goal
+    goal = str(results.round.goal)
     return Figure("isolation", data, _caption(data), size, goal, drawing=draw_isolation)
 
 
@@ -88,12 +88,12 @@ def isolation_data(results: Results, name: str | None = None) -> IsolationData:
     objective, searched = results.objective, as_range(results.round.scientific[chosen])
     assert searched is not None  # a scientific hyperparameter is a list or a range
     asked = (chosen, objective.metric, objective.minimize, searched)
-    if isinstance(searched, Choice):
-        return IsolationData(*asked, *_arms(results, chosen, searched))
+    if searched.choices is not None:
+        return IsolationData(*asked, *_arms(results, chosen, searched.choices))
     return IsolationData(*asked, buckets=buckets(results, chosen, searched))
 
 
-def _arms(results: Results, name: str, searched: Choice) -> tuple[tuple[Arm, ...], int]:
+def _arms(results: Results, name: str, values: tuple[Value, ...]) -> tuple[tuple[Arm, ...], int]:
     """Equal budgets: of every study its first trials, as many as the shortest study has."""
     ended = {
         study.number: [t for t in results.of(study) if t.status in ("completed", "infeasible")]
@@ -101,16 +101,16 @@ def _arms(results: Results, name: str, searched: Choice) -> tuple[tuple[Arm, ...
     }
     budget = min((len(trials) for trials in ended.values() if trials), default=0)
     left_out = sum(max(0, len(trials) - budget) for trials in ended.values())
-    off = results.meaning.off.get(name, _NO_VALUE)
+    off = results.meaning.off_by_name.get(name, _NO_VALUE)
     beside = _beside(results)
     arms = []
-    for value in searched.values:
+    for value in values:
         studies = [s for s in results.studies if same_value(s.scientific[name], value)]
         trials = [t for s in studies for t in ended[s.number][:budget]]
         completed = [t for t in trials if t.value is not None]
         losses = [-results.objective.sign * (t.value or 0.0) for t in completed]
         best: Trial | None = completed[int(np.argmin(losses))] if completed else None
-        # an adaptive search's trials cannot stand for one another
+        # an adaptive search's trials cannot replace one another
         laid_out = all((t.search or results.search) in LAID_OUT for t in trials)
         spreads = [trial_sd(results, s) for s in studies if best and s.number == best.study]
         arms.append(

@@ -46,14 +46,14 @@ def print_proposals(results: Results, proposals: Sequence[Proposal], console: Co
 
 
 def _changes(old: Round, one: Proposal) -> list[str]:
-    """What a proposed round changes that its reason has not said, one line each."""
+    """What a proposed round changes that its reason does not mention, one line each."""
     new = one.round
     if new is None:
         return []
     said = one.reason.facts
     named = {*UNSAID, *said.get("ranges", ()), *said.get("values", ())}
-    found = [
-        change.text
+    found: list[str] = [
+        change.message.text
         for change in changes(old, new)
         if change.what not in named and change.now != str(said.get("steps", ""))
     ]

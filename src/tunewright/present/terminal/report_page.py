@@ -58,7 +58,7 @@ def _pairs(answer: Answer, reader: Reader) -> Iterator[tuple[str, str]]:
     for place, sentence in enumerate(sentences):
         yield "" if place else "found", sentence
     if answer.caveats:
-        yield "caveats", "; ".join(answer.caveats)
+        yield "caveats", "; ".join(caveat.text for caveat in answer.caveats)
     for place, step in enumerate(answer.next):
         typed = step.action.code_for(reader) or step.action.text_for(reader)
         yield "" if place else "next", f"{typed}  ({step.why.text_for(reader)})"

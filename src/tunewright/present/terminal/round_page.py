@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from tunewright.design.ranges import Choice, Range, as_range
+from tunewright.design.ranges import Range, as_range
 from tunewright.design.round import Round
 from tunewright.messages import Message, words
 from tunewright.present.next_step import next_steps
@@ -118,7 +118,7 @@ def remarks(results: Results) -> Iterator[tuple[str, str]]:
             facts = {"reason": reason, "numbers": numbers, "trials": len(results.trials)}
             yield status, Message("round.why_not_completed", facts).text
     if results.round.caveats:
-        yield "caveats", "; ".join(words.printable(caveat) for caveat in results.round.caveats)
+        yield "caveats", "; ".join(words.printable(caveat.text) for caveat in results.round.caveats)
     for note in results.notes:
         yield "note", words.one_line(str(note))
 
@@ -134,15 +134,15 @@ def reasons(results: Results, status: Status) -> list[tuple[str, list[int | None
 
 
 def without_fixed(own: Round) -> tuple[str, ...]:
-    """Names that are fixed in every study and so need not be said with each configuration."""
+    """Names that are fixed in every study and so need not be repeated with each configuration."""
     fixed = {f.name for study in own.studies for f in study.fixed}
     searched = {h.name for study in own.studies for h in study.space}
     return tuple(sorted(fixed - searched))
 
 
 def _shown(searched: Range | None) -> str:
-    if isinstance(searched, Choice):
-        return f"[{', '.join(words.value(v) for v in searched.values)}]"
+    if searched is not None and searched.choices is not None:
+        return f"[{', '.join(words.value(v) for v in searched.choices)}]"
     return str(searched)
 
 

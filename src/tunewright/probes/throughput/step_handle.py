@@ -38,7 +38,7 @@ class ProbeHandle:
         self._pace = pace
 
     def steps(self, max_train_steps: int | None = None) -> Iterator[int]:
-        """Steps without an end: the probe says when it has seen enough."""
+        """Steps without an end: the probe stops when it has seen enough."""
         self.drove = True
         for step in itertools.count(1):
             self._pace()

@@ -1,7 +1,7 @@
 """How a model sees configurations: points of a Euclidean space, one length scale a hyperparameter.
 
 Ranges become their position on the declared scale, whole numbers and ordered choices the middle of
-their bin, so that the model cannot tell positions of one value apart. A choice without an order
+their bin, so that the model cannot separate positions of one value. A choice without an order
 becomes corners that all lie equally far from each other. A hyperparameter that is not active stands
 at the middle of its range: inactive in both is the same, and what differs is its parent.
 """
@@ -17,16 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tunewright.design.conditions import Hyperparameter
-from tunewright.design.ranges import (
-    Choice,
-    Integers,
-    Linear,
-    Log,
-    LogFromOne,
-    Value,
-    is_number,
-    same_value,
-)
+from tunewright.design.ranges import Bins
 from tunewright.design.study import Branch, Study
 
 Array = npt.NDArray[np.float64]
@@ -48,12 +39,12 @@ class Encoding:
     @cached_property
     def counts(self) -> tuple[int, ...]:
         """How many values each column has; 0 for a continuous one."""
-        return tuple(_count(h) for h in self.space)
+        return tuple(h.range.count or 0 for h in self.space)
 
     @cached_property
     def bins(self) -> tuple[tuple[float, ...], ...]:
         """The position of every value of each column; none for a continuous one."""
-        return tuple(tuple(_bins(h)) for h in self.space)
+        return tuple(tuple(_positions(h)) for h in self.space)
 
     @cached_property
     def smooth(self) -> npt.NDArray[np.bool_]:
@@ -63,18 +54,15 @@ class Encoding:
     @cached_property
     def group(self) -> npt.NDArray[np.intp]:
         """For every feature the column it belongs to, whose length scale it has."""
-        return np.repeat(np.arange(len(self.space)), [_width(h) for h in self.space])
+        return np.repeat(
+            np.arange(len(self.space)), [len(h.range.features(0.5)) for h in self.space]
+        )
 
     @property
     def configurations(self) -> float:
         """How many different configurations the study has; infinite with a continuous range."""
-        index = {h.column: i for i, h in enumerate(self.space)}
-        return float(
-            sum(
-                math.prod((self.counts[index[h.column]] or math.inf) for h in branch.dimensions)
-                for branch in self.study.branches
-            )
-        )
+        found = self.study.configurations
+        return math.inf if found is None else float(found)
 
     def positions(self, units: Sequence[Mapping[str, float]]) -> Array:
         """One row per point (column -> position)."""
@@ -88,7 +76,7 @@ class Encoding:
         }
 
     def of_branch(self, branch: Branch, points: Array) -> Array:
-        """Rows for points of a branch's own cube, its parents set as it says."""
+        """Rows for points of a branch's own cube, with the branch's settings as its parents."""
         index = {h.column: i for i, h in enumerate(self.space)}
         rows = np.full((len(points), len(self.space)), np.nan)
         for column, value in branch.settings.items():
@@ -101,28 +89,25 @@ class Encoding:
         """The rows with whole numbers and choices at the middle of their bins."""
         rows = rows.copy()
         for column, h in enumerate(self.space):
-            if self.counts[column]:
-                rows[:, column] = _middles(h, rows[:, column])
+            if h.range.bins is not None:
+                rows[:, column] = _middles(h.range.bins, rows[:, column])
         return rows
 
     def features(self, rows: Array) -> Array:
         """What the kernel measures distances between."""
         made = []
         for column, h in enumerate(self.space):
-            own = rows[:, column]
-            if _is_unordered(h):
-                bins = np.arange(self.counts[column])
-                place = np.floor(own * len(bins))
-                # corners of a simplex of side 1; an inactive one (NaN) stands at none of them
-                made.append((place[:, None] == bins) / math.sqrt(2))
-            else:
-                made.append(np.where(np.isnan(own), 0.5, own)[:, None])
+            inactive = np.isnan(rows[:, column])
+            own = np.stack(h.range.features(np.where(inactive, 0.5, rows[:, column])), axis=1)
+            if not h.range.ordered:
+                own[inactive] = 0.0  # at none of the corners
+            made.append(own)
         return np.hstack(made) if made else np.empty((len(rows), 0))
 
     @cached_property
     def unordered(self) -> npt.NDArray[np.bool_]:
         """Which columns are choices whose order means nothing."""
-        return np.array([_is_unordered(h) for h in self.space], dtype=bool)
+        return np.array([not h.range.ordered for h in self.space], dtype=bool)
 
     @cached_property
     def parents(self) -> npt.NDArray[np.bool_]:
@@ -135,75 +120,25 @@ class Encoding:
         return [tuple(row) for row in np.round(np.nan_to_num(rows, nan=-9.0), 9).tolist()]
 
 
-def place(h: Hyperparameter, value: Value) -> float | None:
-    """Where a value lies on the scale of a range, beyond 0 and 1 too; None where it has no place.
-
-    >>> from tunewright.design.ranges import log
-    >>> round(place(Hyperparameter("rate", "rate", log(1e-3, 1e-1)), 1.0), 6)
-    1.5
-    """
+def _positions(h: Hyperparameter) -> list[float]:
+    """The position of every value of a discrete range."""
     own = h.range
-    if isinstance(own, Choice):
-        return next(
-            ((i + 0.5) / len(own.values) for i, v in enumerate(own.values) if same_value(v, value)),
-            None,
-        )
-    if not is_number(value):
-        return None
-    assert isinstance(value, int | float)
-    if isinstance(own, Linear):
-        return (value - own.low) / (own.high - own.low)
-    if isinstance(own, LogFromOne):
-        if value >= 1:
-            return None
-        far, near = math.log1p(-own.low), math.log1p(-own.high)
-        return (math.log1p(-value) - far) / (near - far)
-    if isinstance(own, Log):
-        if value <= 0:
-            return None
-        low, high = math.log(own.low), math.log(own.high)
-        return (math.log(value) - low) / (high - low)
-    if not own.log:
-        return (value - own.low + 0.5) / (own.high - own.low + 1)
-    if value <= 0:
-        return None
-    low, high = math.log(own.low), math.log(own.high + 1)
-    return ((math.log(value) + math.log(value + 1)) / 2 - low) / (high - low)
+    if own.choices is not None:
+        return [own.unit(value) for value in own.choices]
+    if own.bins is None or own.bins.count > MOST_LISTED:
+        return []
+    return [own.unit(own.value(middle)) for middle in own.bins.middles()]
 
 
-def _count(h: Hyperparameter) -> int:
-    if isinstance(h.range, Choice):
-        return len(h.range.values)
-    return h.range.high - h.range.low + 1 if isinstance(h.range, Integers) else 0
-
-
-def _bins(h: Hyperparameter) -> list[float]:
-    if isinstance(h.range, Choice):
-        return [h.range.unit(value) for value in h.range.values]
-    if isinstance(h.range, Integers) and _count(h) <= MOST_LISTED:
-        return [h.range.unit(value) for value in range(h.range.low, h.range.high + 1)]
-    return []
-
-
-def _is_unordered(h: Hyperparameter) -> bool:
-    return isinstance(h.range, Choice) and not h.range.ordered
-
-
-def _width(h: Hyperparameter) -> int:
-    return _count(h) if _is_unordered(h) else 1
-
-
-def _middles(h: Hyperparameter, positions: Array) -> Array:
+def _middles(own: Bins, positions: Array) -> Array:
     """The middle of the bin each position lies in, beyond the range too."""
-    own = h.range
     # a hair more, since the position of a bin's lower edge may be rounded down
     hair = 1 + 1e-12
-    if isinstance(own, Integers) and own.log:
-        low, high = math.log(own.low), math.log(own.high + 1)
+    if own.log:
+        low, high = math.log(own.first), math.log(own.last + 1)
         values = np.maximum(np.floor(np.exp(low + positions * (high - low)) * hair), 1)
-        values = np.where(positions <= 1.0, np.minimum(values, own.high), values)
+        values = np.where(positions <= 1.0, np.minimum(values, own.last), values)
         return np.asarray(((np.log(values) + np.log(values + 1)) / 2 - low) / (high - low))
-    count = _count(h)
-    bins = np.floor(positions * count * hair)
-    bins = np.where(positions <= 1.0, np.minimum(bins, count - 1), bins)
-    return np.asarray((bins + 0.5) / count)
+    bins = np.floor(positions * own.count * hair)
+    bins = np.where(positions <= 1.0, np.minimum(bins, own.count - 1), bins)
+    return np.asarray((bins + 0.5) / own.count)

@@ -1,4 +1,4 @@
-"""What trials tell a model: outcomes, what is still waited for, and what earlier rounds saw."""
+"""What a model learns from: outcomes, trials without one yet, and trials of earlier rounds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy.typing as npt
 from tunewright.design.conditions import holds
 from tunewright.design.ranges import Value, same_value
 from tunewright.design.study import Study
-from tunewright.search.bayesian.encoding import Encoding, place
+from tunewright.search.bayesian.encoding import Encoding
 from tunewright.search.search import next_index
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
@@ -55,7 +55,7 @@ class History:
 
 
 def history(study: Study, trials: Sequence[Trial], earlier: Sequence[Results] = ()) -> History:
-    """Read the trials of a study, and those of earlier rounds that can be told as its own."""
+    """Read the trials of a study, and those of earlier rounds that can count as its own."""
     encoding = Encoding(study)
     ordered = sorted(trials, key=_order)
     ended = [t for t in ordered if t.value is not None or t.status == "infeasible"]
@@ -75,7 +75,7 @@ def history(study: Study, trials: Sequence[Trial], earlier: Sequence[Results] = 
 
 
 def _order(trial: Trial) -> tuple[object, ...]:
-    """The same for any order in which trials are told."""
+    """A key that is the same for any order in which trials arrive."""
     by_hand = trial.index is None
     return (
         by_hand,
@@ -114,7 +114,7 @@ def _position(study: Study, configuration: Mapping[str, Value]) -> dict[str, flo
     for h in study.space:
         if not h.active(settings):
             continue
-        found = place(h, configuration[h.name]) if h.name in configuration else None
+        found = h.range.place(configuration[h.name]) if h.name in configuration else None
         if found is None:
             return None
         unit[h.column] = found

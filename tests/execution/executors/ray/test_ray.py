@@ -25,7 +25,7 @@ from tests.execution.watching import Kept
 import tunewright as tw
 from tunewright.cli.main import main
 from tunewright.errors import WorkloadError
-from tunewright.execution.executors.executor import Began, Ended, Logged
+from tunewright.execution.executors.executor import Began, Ended, Logged, Stepped
 from tunewright.execution.executors.ray.ray import Ray
 from tunewright.execution.run import supervise
 from tunewright.store.store import Store
@@ -198,7 +198,8 @@ def test_a_folder_that_the_node_does_not_see(
     assert end.outcome == "died" and end.seconds > 0
     assert (end.cause.code, end.cause.facts["what"]) == ("host.lost", "node")
     assert end.cause.facts["folder_lost"], "the next attempt starts at step 0"
-    assert {type(one) for one in told} == {Began, Logged, Ended}, "no snapshot that is not there"
+    kinds = {type(one) for one in told} - {Stepped}  # which depends on how long it took
+    assert kinds == {Began, Logged, Ended}, "no snapshot that is not there"
     assert "are not seen from" in caplog.text
     assert not list(given.folder.parent.glob(".seen-*"))
     assert gone([programs.read(events)[0]["pid"]])

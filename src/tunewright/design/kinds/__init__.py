@@ -1,0 +1,7 @@
+"""Kinds of ranges, one file each: every file of this folder is imported and registers its kind."""
+
+import importlib
+import pkgutil
+
+for _found in pkgutil.iter_modules(__path__):
+    importlib.import_module(f"{__name__}.{_found.name}")

@@ -1,0 +1,169 @@
+"""Read a training program and write the project for it: `tunewright init train.py --scan`."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tunewright.actions import Advise
+from tunewright.design.objective import Objective
+from tunewright.design.ranges import Range
+from tunewright.errors import Misuse
+from tunewright.execution.command import command
+from tunewright.execution.workload import Workload
+from tunewright.messages import Message
+from tunewright.project._project import DEFAULT_STORE, FILE, ROUNDS
+from tunewright.project.programs.files import (
+    Template,
+    round_text,
+    template,
+    workload_text,
+)
+from tunewright.project.programs.proposed_ranges import proposed_range
+from tunewright.project.programs.read import read_program
+from tunewright.project.programs.roles import Proposed, propose_roles
+from tunewright.project.programs.trial_run import TrialRun, try_program
+from tunewright.remedies import InitProject
+
+FIRST = "first"  # the round that is written
+TRIALS = 20
+
+
+@dataclass(frozen=True)
+class ScannedOption:
+    """An option of the program: what it is by its source, its role, and why."""
+
+    name: str
+    option: str  # as the command line has it
+    kind: str
+    default: Any
+    choices: tuple[Any, ...]
+    role: str  # nuisance, scientific, fixed, seed, folder, none, unknown
+    part: str  # why: the part of training it belongs to
+    meaning: str | None
+    never: bool  # must not be tuned
+    range: Range | None  # to search it in, of a nuisance hyperparameter
+    passed: bool  # whether the command has it
+
+
+@dataclass(frozen=True)
+class Scan:
+    """What the source of a program declares, and the files that follow from it."""
+
+    program: Path
+    style: str  # argparse, click, typer, dataclass, hydra, constants ...
+    options: tuple[ScannedOption, ...]
+    command: str
+    required: tuple[str, ...]  # values that only the user knows
+    notes: tuple[Message, ...]
+    tried: TrialRun | None
+    workload_text: str  # of tunewright.toml
+    round_text: str  # of rounds/first.toml
+    written: tuple[Path, ...] = ()
+
+    def roles(self) -> dict[str, str]:
+        """The proposed role of each option."""
+        return {one.name: one.role for one in self.options}
+
+
+def scan(
+    program: str,
+    *,
+    minimize: str | None = None,
+    maximize: str | None = None,
+    store: str | None = None,
+    folder: Path | str = ".",
+    try_s: float | None = None,
+    write: bool = True,
+) -> Scan:
+    """Read a program's options from its source, and write `tunewright.toml` and a first round.
+
+    `program` is a script, `train.py`, or a command that has one, `"torchrun train.py --data=x"`:
+    its words stay, options that they do not have are added. Nothing is imported, and nothing runs
+    unless `try_s` allows a run of that many seconds, whose output shows how metrics are read.
+    Existing files are never overwritten; with `write=False` nothing is written.
+    """
+    if (minimize is None) == (maximize is None):
+        raise Misuse("option.no_metric", remedy=InitProject())
+    place = Path(folder).resolve()
+    target, first = place / FILE, place / ROUNDS / f"{FIRST}.toml"
+    if write and target.exists():
+        raise Misuse("project.file_exists", path=target, remedy=Advise("edit_or_delete"))
+    objective = Objective(minimize or maximize or "", minimize is not None)
+    given, script = _script(program, place)
+    read = read_program(script)
+    roles = propose_roles(read.options)
+    made = template(read, roles, given)
+    tried = None
+    if try_s is not None:
+        tried = try_program(made, objective.metric, place, try_s)
+    lines = () if tried is None else tried.toml
+    text = workload_text(read, roles, made, objective, store or DEFAULT_STORE, lines)
+    # refuses what could not be trained, before anything is written
+    Workload(command(made.text, booleans=made.booleans, defaults=made.defaults), objective)
+    written: list[Path] = []
+    rounds = round_text(roles, made, TRIALS)
+    if write:
+        target.write_text(text, encoding="utf-8")
+        written.append(target)
+        if not first.exists():
+            first.parent.mkdir(exist_ok=True)
+            first.write_text(rounds, encoding="utf-8")
+            written.append(first)
+    options = tuple(_scanned(one, made) for one in roles)
+    notes = (*read.notes, *(note for one in read.options for note in one.notes))
+    return Scan(
+        script,
+        read.style,
+        options,
+        made.text,
+        made.required,
+        notes,
+        tried,
+        text,
+        rounds,
+        tuple(written),
+    )
+
+
+def _scanned(one: Proposed, made: Template) -> ScannedOption:
+    option = one.option
+    searched = proposed_range(one) if one.role == "nuisance" else None
+    return ScannedOption(
+        option.name,
+        option.option,
+        option.kind,
+        option.value,
+        option.choices,
+        one.role,
+        str(one.reason.facts["part"]),
+        one.meaning,
+        one.never,
+        searched,
+        one.name in made.passed,
+    )
+
+
+def _script(program: str, folder: Path) -> tuple[list[str], Path]:
+    """The words of the command, and the file that it runs."""
+    try:
+        words = shlex.split(program)
+    except ValueError as error:
+        raise Misuse("scan.not_a_command", program=program, error=str(error)) from None
+    if len(words) == 1 and words[0].endswith(".py"):
+        words = ["python", words[0]]
+    for at, word in enumerate(words):
+        if word.endswith(".py"):
+            path = folder / word
+        elif word == "-m" and at + 1 < len(words):
+            inside = words[at + 1].replace(".", "/")
+            path = folder / f"{inside}.py"
+            path = path if path.is_file() else folder / inside / "__main__.py"
+        else:
+            continue
+        if not path.is_file():
+            raise Misuse("scan.no_program", program=program, path=path)
+        return words, path
+    raise Misuse("scan.not_a_program", program=program)

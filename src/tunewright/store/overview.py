@@ -1,0 +1,220 @@
+"""A round in columns, without its curves: what a page with thousands of trials reads.
+
+    overview = read_overview(store, "depth")
+    overview.values[overview.numbers == 7]
+
+Ten thousand trials are a few hundred kilobytes here; the same trials with their curves are
+gigabytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from sqlalchemy import func, select
+
+from tunewright.store import plain_json, summary
+from tunewright.store.rounds import RoundRecord
+from tunewright.store.schema import attempt, curve, curve_summary, trial
+from tunewright.store.store import Store
+from tunewright.store.trial import Status
+
+STATUSES: tuple[Status, ...] = (
+    "pending",
+    "running",
+    "completed",
+    "infeasible",
+    "failed",
+    "pruned",
+    "unmeasured",
+)
+INACTIVE = 65_535  # the position of a hyperparameter that a trial does not have
+_SCALE = 65_534  # positions 0 to this one cover the unit interval
+
+
+@dataclass(frozen=True, eq=False)
+class Overview:
+    """Every trial of a round by number, repeats left out; one array per column."""
+
+    record: RoundRecord
+    keys: npt.NDArray[np.int64]  # the store's own
+    numbers: npt.NDArray[np.int64]
+    studies: npt.NDArray[np.int64]
+    statuses: npt.NDArray[np.uint8]  # places in STATUSES, judged by the objective
+    values: npt.NDArray[np.float64]  # NaN without one
+    steps: npt.NDArray[np.int64]  # of the value; -1 without one
+    seconds: npt.NDArray[np.float64]
+    columns: tuple[str, ...]  # searched hyperparameters, in the order of the round
+    positions: npt.NDArray[np.uint16]  # trials x columns, on the scale that is searched
+    repeats: int  # how many ended
+
+    def __len__(self) -> int:
+        """How many trials there are."""
+        return len(self.numbers)
+
+    def best(self, count: int) -> npt.NDArray[np.int64]:
+        """Rows of the best completed trials, best first; of equal ones the lowest number."""
+        completed = np.flatnonzero(self.statuses == STATUSES.index("completed"))
+        order = np.lexsort(
+            (self.numbers[completed], -self.record.objective.sign * self.values[completed])
+        )
+        return completed[order][:count]
+
+
+def read_overview(store: Store, name: str, only: Iterable[int] | None = None) -> Overview:
+    """The columns of a round; `only` limits it to trials with these keys of the store."""
+    record = store.round(name)
+    chosen = select(
+        trial.c.id, trial.c.number, trial.c.study, trial.c.status, trial.c.seconds, trial.c.unit
+    ).where(trial.c.round == record.id, trial.c.number.is_not(None))
+    wanted = None if only is None else set(only)
+    with store.reading() as connection:
+        rows = connection.execute(chosen.order_by(trial.c.number)).all()
+        if wanted is not None:
+            rows = [row for row in rows if row.id in wanted]
+        keys = {row.id for row in rows}
+        judged = {
+            row.key: row
+            for row in summary.judged_rows(connection, record.id, record.objective, keys)
+        }
+        ended_repeats = select(func.count()).where(
+            trial.c.round == record.id,
+            trial.c.number.is_(None),
+            trial.c.status.not_in(("pending", "running")),
+        )
+        repeats = connection.execute(ended_repeats).scalar_one()
+    columns = tuple(dict.fromkeys(h.column for study in record.round.studies for h in study.space))
+    waiting = _waiting(record, wanted)
+    size = len(rows) + len(waiting)
+    made = Overview(
+        record,
+        np.append(np.array([row.id for row in rows], np.int64), -1 - waiting),
+        np.append(np.array([row.number for row in rows], np.int64), waiting),
+        np.append(
+            np.array([row.study for row in rows], np.int64), waiting % len(record.round.studies)
+        ),
+        np.full(size, STATUSES.index("pending"), np.uint8),
+        np.full(size, np.nan),
+        np.full(size, -1, np.int64),
+        np.append(np.array([row.seconds for row in rows], np.float64), np.zeros(len(waiting))),
+        columns,
+        np.full((size, len(columns)), INACTIVE, np.uint16),
+        repeats,
+    )
+    place = {column: at for at, column in enumerate(columns)}
+    for at, row in enumerate(rows):
+        known = judged.get(row.id)
+        made.statuses[at] = STATUSES.index(row.status if known is None else known.status)
+        if known is not None and known.value is not None:
+            made.values[at] = known.value
+            made.steps[at] = -1 if known.step is None else known.step
+        for column, unit in _unit(row.unit, f"trial {row.number} of {name}").items():
+            if column in place:
+                made.positions[at, place[column]] = round(min(max(unit, 0.0), 1.0) * _SCALE)
+    return made
+
+
+def _waiting(record: RoundRecord, wanted: set[int] | None) -> npt.NDArray[np.int64]:
+    """The numbers of declared trials that have no row yet; none where some keys are wanted."""
+    if record.made is None or wanted is not None:
+        return np.empty(0, np.int64)
+    studies = len(record.round.studies)
+    first, end = record.made * studies, record.round.trials_per_study * studies
+    return np.arange(first, end, dtype=np.int64)
+
+
+def states(store: Store, round_id: int) -> dict[int, tuple[str, int, float]]:
+    """What each trial and repeat of a round is at: its status, attempt and seconds, by its key."""
+    chosen = select(trial.c.id, trial.c.status, trial.c.attempt, trial.c.seconds)
+    with store.reading() as connection:
+        found = connection.execute(chosen.where(trial.c.round == round_id))
+        return {row.id: (row.status, row.attempt, row.seconds) for row in found}
+
+
+def stamps(store: Store) -> dict[int, tuple[int, int, float]]:
+    """For every round something that differs once one of its trials ended or began, by its key."""
+    columns = (func.count(), func.sum(trial.c.attempt), func.sum(trial.c.seconds))
+    ended = trial.c.status.not_in(("pending", "running"))
+    with store.reading() as connection:
+        found = connection.execute(
+            select(trial.c.round, *columns).where(ended).group_by(trial.c.round)
+        )
+        return {row[0]: (row[1], row[2], row[3]) for row in found}
+
+
+@dataclass(frozen=True)
+class Best:
+    """The best completed trial of a round."""
+
+    number: int
+    value: float
+
+
+def best_of(store: Store, record: RoundRecord) -> Best | None:
+    """The best completed trial, of equal ones the lowest number; None where none completed."""
+    sign = record.objective.sign
+    own = select(trial.c.id, trial.c.number).where(
+        trial.c.round == record.id, trial.c.number.is_not(None)
+    )
+    with store.reading() as connection:
+        numbers = {row.id: row.number for row in connection.execute(own)}
+        found = (
+            Best(numbers[row.key], row.value)
+            for row in summary.judged_rows(connection, record.id, record.objective)
+            if row.status == "completed" and row.value is not None and row.key in numbers
+        )
+        return min(found, key=lambda one: (-sign * one.value, one.number), default=None)
+
+
+def metrics_of(store: Store, round_id: int, sampled: int = 200) -> tuple[str, ...]:
+    """The metrics that the round's trials logged, as far as its first `sampled` ended ones tell."""
+    ended = trial.c.status.not_in(("pending",))
+    chosen = select(trial.c.id).where(trial.c.round == round_id, ended).order_by(trial.c.id)
+    with store.reading() as connection:
+        keys = list(connection.execute(chosen.limit(sampled)).scalars())
+        long = select(curve_summary.c.metric).where(curve_summary.c.trial.in_(keys)).distinct()
+        found = dict.fromkeys(connection.execute(long).scalars())
+        for _, curves in summary.curves_of(connection, round_id, keys[:20]):
+            found |= dict.fromkeys(curves)
+    return tuple(found)
+
+
+def buckets(
+    store: Store, round_id: int, metric: str, only: Iterable[int] | None = None
+) -> Iterator[tuple[int, summary.Buckets]]:
+    """One metric of the round's trials, reduced to buckets, by the trial's key."""
+    with store.reading() as connection:
+        yield from summary.buckets_of(connection, round_id, metric, only)
+
+
+def latest_steps(store: Store, keys: Iterable[int]) -> dict[int, int]:
+    """The newest step that each running trial has logged, by its key."""
+    found: dict[int, int] = {}
+    with store.reading() as connection:
+        for key in keys:
+            newest = (
+                select(curve.c.points)
+                .join(
+                    attempt, (attempt.c.trial == curve.c.trial) & (attempt.c.n == curve.c.attempt)
+                )
+                .where(curve.c.trial == key)
+                .order_by(curve.c.attempt.desc(), curve.c.sequence.desc())
+                .limit(1)
+            )
+            points = connection.execute(newest).scalar()
+            if points is not None:
+                found[key] = summary.last_step(points)
+    return found
+
+
+def _unit(text: str | None, where: str) -> Mapping[str, float]:
+    """The position of a trial; empty where an adaptive search has not filled it yet."""
+    if not text:
+        return {}
+    found = plain_json.loads(text, where)
+    if not isinstance(found, dict):
+        return {}
+    return {k: v for k, v in found.items() if isinstance(v, int | float)}

@@ -1,0 +1,177 @@
+"""What happens in a store while somebody watches: events for open pages, with a cursor.
+
+One task asks the store twice a second whether anything changed, whatever the number of pages. A
+page resumes after a lost connection by the number of the last event it saw; one that has missed
+too much, or watched another server, is asked to load everything again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import json
+import secrets
+from collections import deque
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from anyio import to_thread
+
+from tunewright.errors import NotFound
+from tunewright.store import overview
+from tunewright.ui.source import Source
+
+EVERY_S = 0.5
+KEPT = 500  # events of a round that a page may have missed
+ALIVE_S = 10.0  # a comment is sent so often, so that both sides notice a dead connection
+MOST_ROWS = 200  # trials in one event; a page loads the whole table where more have changed
+
+States = dict[int, tuple[str, int, float]]
+
+
+@dataclass
+class Watched:
+    """One round that pages look at."""
+
+    name: str
+    states: States = field(default_factory=dict)
+    events: deque[tuple[int, dict[str, Any]]] = field(default_factory=lambda: deque(maxlen=KEPT))
+    start: int = 0  # a page that saw an earlier event may have missed some
+    last: int = 0
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+    pages: int = 0
+    written: object = None  # what the store's file was when its states were read
+
+    def wake(self) -> None:
+        """Let every page of the round look again."""
+        self.changed.set()
+        self.changed = asyncio.Event()
+
+
+class Changes:
+    """The events of a store's rounds; `start` it inside the server's loop."""
+
+    def __init__(self, source: Source) -> None:
+        """Watch a store."""
+        self.epoch = secrets.token_hex(4)  # a cursor of another server means nothing here
+        self.healthy = True
+        self._source = source
+        self._generation = source.generation
+        self._numbers = itertools.count(1)  # of events, over all rounds
+        self._watched: dict[str, Watched] = {}
+        self._task: asyncio.Task[None] | None = None
+        self._closing = asyncio.Event()
+
+    def start(self) -> None:
+        """Begin to watch."""
+        self._task = asyncio.create_task(self._watch())
+
+    async def close(self) -> None:
+        """Stop watching; a read that is under way comes to its end first."""
+        self._closing.set()
+        if self._task is not None:
+            await self._task
+
+    async def states(self, name: str) -> tuple[States, str]:
+        """What the trials of a round are at, and the cursor that goes with it."""
+        own = await self._of(name)
+        return own.states, f"{self.epoch}-{own.last}"
+
+    async def stream(self, name: str, cursor: str) -> AsyncIterator[str]:
+        """Events of a round after a cursor, as text for server-sent events, until the page goes."""
+        own = await self._of(name)
+        own.pages += 1
+        try:
+            epoch, _, number = cursor.rpartition("-")
+            at = int(number) if epoch == self.epoch and number.isdigit() else -1
+            known = own.start if len(own.events) < KEPT else own.events[0][0]
+            if not known <= at <= own.last:
+                at = own.last
+                yield self._text(at, {"kind": "reload"})
+            healthy = True  # as far as this page knows
+            while True:
+                for number_, event in [one for one in own.events if one[0] > at]:
+                    at = number_
+                    yield self._text(at, event)
+                if healthy != self.healthy:
+                    healthy = self.healthy
+                    yield self._text(at, {"kind": "live" if healthy else "stale"})
+                waiting = own.changed
+                try:
+                    await asyncio.wait_for(waiting.wait(), ALIVE_S)
+                except TimeoutError:
+                    yield ": alive\n\n"
+        finally:
+            own.pages -= 1
+
+    def _text(self, number: int, event: dict[str, Any]) -> str:
+        data = json.dumps(event, allow_nan=False)
+        return f"id: {self.epoch}-{number}\ndata: {data}\n\n"
+
+    async def _of(self, name: str) -> Watched:
+        own = self._watched.get(name)
+        if own is None:
+            states = await to_thread.run_sync(self._read, name)
+            # a number of its own: what happened while nobody watched has none
+            number = next(self._numbers)
+            own = self._watched.setdefault(name, Watched(name, states, start=number, last=number))
+        return own
+
+    def _read(self, name: str) -> States:
+        store = self._source.store
+        return overview.states(store, store.round(name).id)
+
+    async def _watch(self) -> None:
+        while not self._closing.is_set():
+            for own in list(self._watched.values()):
+                if own.pages:
+                    await self._look(own)
+                else:
+                    self._watched.pop(own.name, None)  # the next page begins anew
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._closing.wait(), EVERY_S)
+
+    async def _look(self, own: Watched) -> None:
+        written = self._source.written()
+        if written is not None and written == own.written and self.healthy:
+            return
+        try:
+            states = await to_thread.run_sync(self._read, own.name)
+        except NotFound as error:
+            if error.code == "round.not_found":  # removed or renamed: the page says so itself
+                self._publish(own, {})
+                return
+            self._turn(False)
+        except Exception:  # whatever keeps us from reading may pass: pages say that they are stale
+            self._turn(False)
+        else:
+            own.written = written
+            self._turn(True)
+            self._publish(own, states)
+
+    def _turn(self, healthy: bool) -> None:
+        """Note whether the store can be read; pages show the change at once."""
+        if healthy and self._generation != self._source.generation:
+            self._generation = self._source.generation
+            for own in self._watched.values():  # another file: what a page knows means nothing
+                self._append(own, {"kind": "reload"})
+        if healthy != self.healthy:
+            self.healthy = healthy
+            for own in self._watched.values():
+                own.wake()
+
+    def _publish(self, own: Watched, states: States) -> None:
+        changed = [key for key, state in states.items() if own.states.get(key) != state]
+        gone = own.states.keys() - states.keys()
+        own.states = states
+        if gone or len(changed) > MOST_ROWS:
+            self._append(own, {"kind": "reload"})
+        elif changed:
+            self._append(own, {"kind": "trials", "keys": changed})
+
+    def _append(self, own: Watched, event: dict[str, Any]) -> None:
+        own.last = next(self._numbers)
+        own.events.append((own.last, event))
+        own.wake()

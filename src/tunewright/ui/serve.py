@@ -1,0 +1,144 @@
+"""Serve the dashboard: find a port, report the address, run until it is stopped."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tunewright.errors import DesignError, Misuse, need
+from tunewright.store.address import parse
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
+    from tunewright.ui.guard import Access
+
+PORT = 8686
+TRIES = 20  # ports after the first that are tried, when none was chosen
+PERMITS = ("actions", "run")  # notes and stops; starting rounds, which includes both
+STARTS_WITHIN_S = 30.0
+
+
+@dataclass(frozen=True)
+class Served:
+    """A dashboard that is being served."""
+
+    url: str  # with the token, where one is needed
+    store: str  # without a password
+    token: bool  # whether requests need the token
+    permits: tuple[str, ...]  # read, then what else
+
+
+def serve(
+    store: str,
+    *,
+    address: str = "127.0.0.1",
+    port: int | None = None,
+    allow: Iterable[str] = (),
+    started: Callable[[Served], None] = lambda served: None,
+) -> None:
+    """Serve a store's dashboard until Ctrl-C; `started` receives its address before.
+
+    It reads the store and changes nothing. `allow=["actions"]` permits notes and stop requests,
+    `allow=["run"]` starting rounds of the project too. An address that other machines can reach, or
+    any permission, needs a token, which is part of the address.
+
+        tw.serve("tuning.db", port=8686)
+    """
+    with _prepared(store, address, port, allow) as (server, served, bound):
+        started(served)
+        with contextlib.suppress(KeyboardInterrupt):  # which is how it ends
+            server.run(sockets=[bound])
+
+
+@contextlib.contextmanager
+def served(store: str, *, allow: Iterable[str] = (), frames: str = "'none'") -> Iterator[Served]:
+    """A dashboard in a thread of this process, on any free port of this machine, for a block."""
+    with _prepared(store, "127.0.0.1", 0, allow, frames) as (server, about, bound):
+        thread = threading.Thread(
+            target=server.run, kwargs={"sockets": [bound]}, name="tunewright-ui", daemon=True
+        )
+        thread.start()
+        try:
+            _wait_for(server, thread)
+            yield about
+        finally:
+            server.should_exit = True
+            thread.join(STARTS_WITHIN_S)
+
+
+@contextlib.contextmanager
+def _prepared(
+    store: str, address: str, port: int | None, allow: Iterable[str], frames: str = "'none'"
+) -> Iterator[tuple[Any, Served, socket.socket]]:
+    """A server that is ready to run, what it is, and its socket."""
+    for module in ("starlette", "uvicorn"):
+        need(module, extra="ui", purpose="the dashboard")
+    import uvicorn
+
+    from tunewright.ui.app import application
+    from tunewright.ui.guard import Access
+
+    permitted = _permitted(allow)
+    with _bound(address, port) as bound:
+        number = bound.getsockname()[1]
+        access = Access.of(address, number, actions=bool(permitted), frames=frames)
+        app: Starlette = application(store, access, permitted)
+        config = uvicorn.Config(
+            app,
+            log_level="error",
+            access_log=False,  # the address of the first request holds the token
+            server_header=False,
+            lifespan="on",
+            loop="asyncio",  # uvloop starts processes by os.fork, which threads do not survive
+            timeout_graceful_shutdown=1,
+        )
+        permits = ("read", *(one for one in PERMITS if one in permitted))
+        about = Served(_url(address, access), parse(store).shown, bool(access.token), permits)
+        yield uvicorn.Server(config), about, bound
+
+
+def _wait_for(server: Any, thread: threading.Thread) -> None:
+    waiting = threading.Event()
+    for _ in range(int(STARTS_WITHIN_S / 0.02)):
+        if server.started or not thread.is_alive():
+            break
+        waiting.wait(0.02)
+    if not server.started:
+        raise Misuse("ui.not_started")
+
+
+def _permitted(allow: Iterable[str]) -> frozenset[str]:
+    """What is permitted; who may start a round may stop it too."""
+    asked = frozenset(allow)
+    if not asked <= set(PERMITS):
+        raise Misuse("ui.unknown_permission", asked=sorted(asked - set(PERMITS)), known=PERMITS)
+    return frozenset(PERMITS) if "run" in asked else asked
+
+
+def _url(address: str, access: Access) -> str:
+    shown = f"[{address}]" if ":" in address else address
+    query = f"?token={access.token}" if access.token else ""
+    return f"http://{shown}:{access.port}/{query}"
+
+
+def _bound(address: str, port: int | None) -> socket.socket:
+    """A socket at the port, or at the first free one from the usual port on."""
+    wanted = [port] if port is not None else [*range(PORT, PORT + TRIES), 0]
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    reason = ""
+    for number in wanted:
+        made = socket.socket(family)
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            made.bind((address, number))
+            made.listen()  # who is given the address may use it at once
+            return made
+        except OSError as error:
+            made.close()
+            reason = error.strerror or str(error)
+    raise DesignError("ui.port_taken", address=address, port=wanted[0], reason=reason)

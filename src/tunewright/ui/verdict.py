@@ -1,0 +1,221 @@
+"""The verdict of a round, made in a process of its own and kept until the round changes.
+
+The checklist reads every curve, which takes seconds and gigabytes where a round is large. The
+server must stay quick and small, so that a child process does it and answers with a page of facts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import sys
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tunewright.actions import Action
+from tunewright.errors import TunewrightError
+from tunewright.finding import Finding
+from tunewright.messages import Message, words
+from tunewright.present.plain import plain
+
+PAUSE = 4.0  # times as long as the last judgement took: how long the next one waits at least
+
+
+@dataclass
+class Judgement:
+    """What is known of one round's verdict."""
+
+    state: str = "waiting"  # waiting, working, ready, failed
+    data: dict[str, Any] | None = None
+    error: dict[str, Any] | None = None  # code and message, where the last one failed
+    about: object = None  # the state of the trials that it judged
+    took: float = 0.0
+    ended: float = 0.0
+    task: asyncio.Task[None] | None = field(default=None, repr=False)
+
+
+class Judge:
+    """Verdicts of a store's rounds, each made when it is asked for and the round has changed."""
+
+    def __init__(self, store: str) -> None:
+        """Judge rounds of a store, in any number of processes, one at a time."""
+        self._store = store
+        self._known: dict[str, Judgement] = {}
+        self._turn = asyncio.Semaphore(1)
+
+    def verdict(self, name: str, about: object) -> Judgement:
+        """The newest verdict on a round; a new one is begun where its trials have changed."""
+        known = self._known.setdefault(name, Judgement())
+        working = known.task is not None and not known.task.done()
+        waited = time.monotonic() - known.ended >= PAUSE * known.took
+        if not working and known.about != about and waited:
+            known.state = "working" if known.data is None else "ready"
+            known.task = asyncio.create_task(self._work(name, known, about))
+        return known
+
+    async def finished(self, name: str) -> None:
+        """Wait until no judgement of a round is under way."""
+        known = self._known.get(name)
+        if known is not None and known.task is not None:
+            await known.task
+
+    async def _work(self, name: str, known: Judgement, about: object) -> None:
+        began = time.monotonic()
+        async with self._turn:
+            child = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", __name__),
+                stdin=asyncio.subprocess.PIPE,  # an address may hold a password, and
+                stdout=asyncio.subprocess.PIPE,  # other users can read command lines
+                stderr=asyncio.subprocess.PIPE,
+            )
+            try:
+                out, said = await child.communicate(json.dumps([self._store, name]).encode())
+            except asyncio.CancelledError:
+                child.kill()
+                await child.wait()
+                raise
+        known.took, known.ended = time.monotonic() - began, time.monotonic()
+        known.about = about
+        made = _made(out) if child.returncode == 0 else None
+        if made is not None:
+            known.state, known.data, known.error = "ready", made, None
+        else:
+            known.state = "failed" if known.data is None else "ready"
+            known.error = _error(out, child.returncode, said)
+
+    def chips(self, name: str) -> dict[str, int] | None:
+        """How many findings of each verdict a round has; None unless that is known already."""
+        known = self._known.get(name)
+        if known is None or known.data is None:
+            return None
+        return dict(Counter(known.data["verdicts"]))
+
+    def forget(self) -> None:
+        """Judge every round anew when it is asked for."""
+        for known in self._known.values():
+            known.about = None
+
+    async def close(self) -> None:
+        """End the judgements under way."""
+        for known in self._known.values():
+            if known.task is not None and not known.task.done():
+                known.task.cancel()
+                await asyncio.gather(known.task, return_exceptions=True)
+
+
+def _made(out: bytes) -> dict[str, Any] | None:
+    """What a child has printed; None for anything but a JSON object."""
+    try:
+        found = json.loads(out)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _error(out: bytes, code: int | None, said: bytes) -> dict[str, Any]:
+    """Why a child has failed: its own words, or how it ended."""
+    if found := _made(out):
+        return found
+    last = said.decode("utf-8", "replace").strip().splitlines()[-1:]
+    facts = {"code": code, "said": words.printable(last[0]) if last else ""}
+    return {"code": "ui.judge_died", "message": str(Message("ui.judge_died", facts))}
+
+
+def judge(store: str, name: str) -> dict[str, Any]:
+    """Check a round: its answer, findings, actions and the data of its figures."""
+    from tunewright.checks.checklist import check
+    from tunewright.present.answer import answer
+    from tunewright.store.joined import with_earlier
+    from tunewright.store.store import Store
+
+    with Store.open(store, create=False, read_only=True) as opened:
+        results = with_earlier(opened, name)
+    findings = list(check(results))
+    made = answer(results, findings)
+    return {
+        "asked": str(made.asked),
+        "headline": str(made.headline),
+        "found": [str(one) for one in made.found],
+        "verdicts": [one.verdict for one in findings],
+        "trust": str(made.trust),
+        "warnings": made.warnings,
+        "compared": [shown_finding(one) for one in made.compared],
+        "findings": shown(findings),
+        "caveats": [str(one) for one in made.caveats],
+        "next": [{**shown_action(step.action), "why": str(step.why)} for step in made.next],
+        "figures": _figures(results, findings),
+    }
+
+
+def shown(findings: Sequence[Finding]) -> list[dict[str, Any]]:
+    """Findings as pages show them: those that agree share an entry."""
+    from tunewright.present.shown_findings import entries
+
+    return [
+        {
+            "verdict": entry.verdict,
+            "check": entry.check,
+            "found": [
+                {
+                    "about": about,
+                    "headline": str(said.headline),
+                    "evidence": [str(line) for line in said.evidence],
+                }
+                for about, said in entry.found
+            ],
+            "actions": [shown_action(action) for action in entry.actions],
+            "others": entry.others,
+        }
+        for entry in entries(findings)
+    ]
+
+
+def shown_finding(finding: Finding) -> dict[str, Any]:
+    """One finding: its verdict and words."""
+    return {
+        "verdict": finding.verdict,
+        "check": finding.check,
+        "headline": str(finding.headline),
+        "evidence": [str(line) for line in finding.words.evidence],
+    }
+
+
+def shown_action(action: Action) -> dict[str, Any]:
+    """An action: the command to copy, and what it does."""
+    return {"kind": action.kind, "command": action.command, "text": str(action.shell_text)}
+
+
+def _figures(results: Any, findings: Sequence[Finding]) -> list[dict[str, Any]]:
+    """The data of the figures that need every curve, with their captions."""
+    from tunewright.present.chapters import chapters
+    from tunewright.present.live_figures import DRAWN, figure_data
+
+    return [
+        figure_data(chapter.kind, figure)
+        for chapter in chapters(results, findings, only=DRAWN)
+        for figure in chapter.figures
+    ]
+
+
+def main() -> int:
+    """Judge the round that standard input names, with less priority than the server."""
+    with contextlib.suppress(OSError):
+        os.nice(5)
+    store, name = json.loads(sys.stdin.read())
+    try:
+        with contextlib.redirect_stdout(sys.stderr):  # whatever else prints
+            made = plain(judge(store, name))
+    except TunewrightError as error:
+        print(json.dumps({"code": error.code, "message": str(error)}))
+        return 1
+    print(json.dumps(made, allow_nan=False))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
