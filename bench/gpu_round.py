@@ -357,12 +357,9 @@ def measured(model: str, steps: int, trials: int, way: str) -> dict[str, Any]:
     elif way.startswith("equal"):
         return equal(model, steps, trials, count)
     else:
-        captured = way.endswith(("c", "k")) or way.startswith("packed")
-        executor = (
-            tw.executors.Packed(trials=count)
-            if way.startswith("packed")
-            else tw.Local(workers=count)
-        )
+        packed = way.startswith("packed")
+        captured = packed or way.endswith(("c", "k"))
+        executor = tw.executors.Packed(trials=count) if packed else tw.Local(workers=count)
         wall, results = with_ours(model, steps, trials, executor, captured, way.endswith("k"))
         values = [trial.value for trial in results.trials if trial.status == "completed"]
     best = {"done": len(values), "best": min(values)} if values else {}
