@@ -25,7 +25,7 @@ def test_a_fence_that_does_not_hold_leaves_every_table_as_it_was(store_url: str)
         ended = Ended(claim.trial, 2, Outcome("completed", batches=(curve(0.1),)))
         with store._database.writing() as connection:
             fenced = OWN.values(ENDING)
-            assert not outcome_rows.write(store._database, connection, fenced, ended, {}, None)
+            assert not outcome_rows.write(store._database, connection, fenced, ended, at=None)
         assert [rows(store, table) for table in (trial, attempt, curve_table)] == before
 
 
@@ -46,7 +46,7 @@ def test_every_part_of_an_outcome_has_its_place(store_url: str) -> None:
         with store._database.writing() as connection:
             ended = Ended(claim.trial, 1, outcome)
             done = outcome_rows.write(
-                store._database, connection, OWN.values(ENDING), ended, {}, 9.0
+                store._database, connection, OWN.values(ENDING), ended, at=9.0
             )
         assert done
         row = rows(store, trial)[0]

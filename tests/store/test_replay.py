@@ -44,7 +44,7 @@ def test_a_history_becomes_a_row_its_attempts_and_its_curves(store_url: str) -> 
         record, _ = begun(store)
         with store._database.writing() as connection:
             keeper = add_retired(connection, "elsewhere")
-            key = add_row(connection, record.id, claimed(), "halton", {}, "train again")
+            key = add_row(connection, record.id, claimed(), "halton", {}, command="train again")
             own = Claim(**{**vars(claimed()), "trial": key})
             written = replay(store._database, connection, own, HISTORY, Fence(NEW, keeper))
         assert [(e.trial, e.attempt) for e in written] == [(key, 1), (key, 3)]

@@ -114,7 +114,7 @@ def end(database: Database, claim: Claim, outcome: Outcome) -> None:
     ended = Ended(claim.trial, claim.attempt, outcome)
     with database.writing() as connection:
         fence = {"own_worker": claim.worker}
-        if outcome_rows.write(database, connection, _END, ended, fence, time.time()):
+        if outcome_rows.write(database, connection, _END, ended, at=time.time(), fence=fence):
             return
         if not (_is_ended(connection, claim, outcome) or _is_own_end(connection, claim, outcome)):
             raise _lost(claim)

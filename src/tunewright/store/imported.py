@@ -108,7 +108,9 @@ class _Into:
         """Insert a trial with one attempt and its curves; its key."""
         number = (own.number if repeat is None else own.parent) or 0
         claim = replace(claim_of(own), folder=trial_folder(self.directory, number, repeat))
-        key = add_row(self.connection, self.round, claim, own.search, keys, own.command) or 0
+        key = (
+            add_row(self.connection, self.round, claim, own.search, keys, command=own.command) or 0
+        )
         ended = Ended(key, 1, outcome_of(own))
         own_claim = replace(claim, trial=key)
         replay(self.database, self.connection, own_claim, [ended], self.fence)

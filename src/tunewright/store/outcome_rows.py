@@ -52,8 +52,9 @@ def write(
     connection: Connection,
     fenced: Any,
     ended: Ended,
-    fence: Mapping[str, Any],
+    *,
     at: float | None,
+    fence: Mapping[str, Any] | None = None,
 ) -> bool:
     """Write an outcome where the `fenced` update of its trial finds a row; whether it did.
 
@@ -68,7 +69,7 @@ def write(
         "died": int(outcome.status == "died"),
         "peak": outcome.peak_memory_mb,
     }
-    if connection.execute(fenced, {**key, **shared, **of_trial, **fence}).rowcount != 1:
+    if connection.execute(fenced, {**key, **shared, **of_trial, **(fence or {})}).rowcount != 1:
         return False
     of_attempt = {"at": at, "how": outcome.status, "start": outcome.start_step}
     connection.execute(_ATTEMPT, {**key, **shared, **of_attempt})

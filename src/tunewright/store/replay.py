@@ -77,6 +77,7 @@ def add_row(
     claim: Claim,
     search: str,
     parents: Mapping[int, int],
+    *,
     command: str = "",
 ) -> int | None:
     """Insert the row of a claimed trial, with no attempt yet; its key. `parents` are by number.
@@ -110,6 +111,7 @@ def replay(
     claim: Claim,
     ends: Sequence[Ended],
     fence: Fence,
+    *,
     fill: bool = False,
 ) -> list[Ended]:
     """Write the attempts at a trial up to the one of `claim`, and how they ended; what was new.
@@ -122,7 +124,7 @@ def replay(
     for each in ends:
         ended = replace(each, trial=claim.trial)
         _open_attempts(connection, claim, ended.attempt, fence, fill)
-        if outcome_rows.write(database, connection, fence.ending, ended, {}, fence.at):
+        if outcome_rows.write(database, connection, fence.ending, ended, at=fence.at):
             written.append(ended)
     if not ends or claim.attempt > ends[-1].attempt:
         _open_attempts(connection, claim, claim.attempt, fence, fill)
