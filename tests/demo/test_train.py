@@ -8,7 +8,7 @@ from tunewright.design.names import Meaning
 from tunewright.design.objective import minimize
 from tunewright.errors import Diverged
 from tunewright.execution.executors.executor import Assignment, Event, Logged
-from tunewright.execution.handle import Run
+from tunewright.execution.handle import Handle
 from tunewright.store.curves import Batch, Curve, merge
 
 torch = pytest.importorskip("torch")
@@ -21,7 +21,7 @@ from tunewright.demo.train import Digits, network, train  # noqa: E402
 def trained(folder: Path, **settings: float | str) -> dict[str, Curve]:
     told: list[Event] = []
     assignment = Assignment(1, 1, 0, "depth", settings, seed=5, split_seed=6, folder=folder)
-    run = Run(assignment, minimize("valid_error"), Meaning(), told.append)
+    run = Handle(assignment, minimize("valid_error"), Meaning(), told.append)
     try:
         train(run, **settings)  # type: ignore[arg-type]
     finally:

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torch import Tensor, nn
 
 from tunewright.pipeline import hosts, training_state
+from tunewright.pipeline.alone import Alone
 from tunewright.pipeline.checkpoint import Keep, Selection, keep_best, select
 from tunewright.pipeline.eval_batch import Metrics
 from tunewright.pipeline.evaluate import Evaluation, evaluate
@@ -19,6 +20,9 @@ from tunewright.pipeline.hosts import Host
 from tunewright.pipeline.precision import autocast
 from tunewright.pipeline.predictions import save_predictions
 from tunewright.pipeline.training_state import TrainingState
+
+if TYPE_CHECKING:  # the pipeline works without the rest
+    from tunewright.execution.training_run import Run
 
 
 @dataclass(frozen=True)
@@ -45,7 +49,7 @@ class Validator:
     keep: Keep | None
     state: TrainingState
     config: FitConfig
-    run: Any
+    run: Run | Alone
     host: Host
     last: Evaluation | None = None
 

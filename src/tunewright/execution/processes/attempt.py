@@ -19,7 +19,7 @@ from tunewright.design.objective import Objective
 from tunewright.errors import BadValue, Diverged, Infeasible, SnapshotError, Stopped
 from tunewright.execution.command import Command
 from tunewright.execution.executors.executor import Assignment, Ended, Event, Outcome
-from tunewright.execution.handle import Run
+from tunewright.execution.handle import Control, Handle
 from tunewright.execution.processes.program import Finished, run_program
 from tunewright.execution.processes.seeding import plant
 from tunewright.execution.step_order import is_ours
@@ -46,14 +46,15 @@ def perform(
     task: Task,
     assignment: Assignment,
     tell: Callable[[Event], None],
-    began: Callable[[Run], None] = lambda run: None,
+    began: Callable[[Control], None] = lambda control: None,
 ) -> Ended:
-    """Train once; `tell` receives the events and `began` the handle, to stop or flush it."""
+    """Train once; `tell` receives the events and `began` the control of the attempt."""
     start = time.monotonic()
     try:
-        run = Run(assignment, task.objective, task.meaning, tell, task.devices)
-        began(run)
-        outcome, cause, detail = _train(task, run)
+        run = Handle(assignment, task.objective, task.meaning, tell, task.devices)
+        control = Control(run)
+        began(control)
+        outcome, cause, detail = _train(task, control)
     except Exception as error:  # the trial folder cannot be read, say
         outcome, cause, detail = judge(error)
     return Ended(
@@ -66,10 +67,11 @@ def perform(
     )
 
 
-def _train(task: Task, run: Run) -> tuple[Outcome, Message | None, str]:
+def _train(task: Task, control: Control) -> tuple[Outcome, Message | None, str]:
+    run = control.run
     if run.stop_asked:
         return "stopped", Message("stopped.before_start"), ""
-    run.announce()
+    control.announce()
     plant(run.seeds)
     end: tuple[Outcome, Message | None, str] = ("completed", None, "")
     try:
@@ -88,9 +90,9 @@ def _train(task: Task, run: Run) -> tuple[Outcome, Message | None, str]:
     except BaseException as error:  # a device that failed, or a loss read only now
         if end[0] == "completed":
             end = judge(error)
-    if run.over is not None:  # even if the program caught it and went on
-        end = judge(run.over)
-        run.over.__traceback__ = None  # it holds the program's frames, with model and data
+    if control.over is not None:  # even if the program caught it and went on
+        end = judge(control.over)
+        control.over.__traceback__ = None  # it holds the program's frames, with model and data
     return end
 
 

@@ -20,10 +20,10 @@ from typing import IO, Any
 from tunewright.errors import Infeasible, WorkloadError
 from tunewright.execution.command import CONFIG, CONFIG_FILE, Command, Fact, as_config
 from tunewright.execution.executors.executor import Outcome
-from tunewright.execution.handle import Run
 from tunewright.execution.line_patterns import LineReader
 from tunewright.execution.processes import process_tree
 from tunewright.execution.processes.memory import OomKills
+from tunewright.execution.training_run import Run
 from tunewright.messages import Message
 
 LOOK_S = 0.2  # how often it is looked at when it prints nothing

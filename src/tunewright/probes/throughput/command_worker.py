@@ -16,11 +16,10 @@ import sys
 import threading
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NoReturn, cast
+from typing import Any, NoReturn
 
 from tunewright.design.ranges import Value
 from tunewright.execution.command import Command
-from tunewright.execution.handle import Run
 from tunewright.execution.logged_value import as_step
 from tunewright.execution.processes import memory, process_tree
 from tunewright.execution.processes.attempt import OUT_OF_MEMORY, judge
@@ -43,8 +42,6 @@ HINT = 'print a line {"step": n} every second or so, from the first steps on'
 
 class StampedHandle(ProbeHandle):
     """The handle of a program: each step line is stamped."""
-
-    stop_asked = False
 
     def __init__(
         self, configuration: Mapping[str, Value], folder: Path, stamps: Stamps, eval_every: int
@@ -71,7 +68,7 @@ class Program:
 
     def _listen(self, command: Command, handle: StampedHandle) -> None:
         try:
-            run_program(command, cast(Run, handle))
+            run_program(command, handle)
         except BaseException as error:  # told when the rig asks
             self.error = error
 
