@@ -75,7 +75,7 @@ def ours(model: str, smallest: int) -> dict[str, Any]:
         fixed={"model": model},
         smallest=smallest,
         largest=None if probe_steps.CUDA else MOST,
-        rule=TimingRule(*QUICK_S[:1], seconds=QUICK_S[1]),
+        rule=TimingRule(window_s=QUICK_S[0], seconds=QUICK_S[1]),
         store=None,
         progress=Said(),
     )
@@ -296,7 +296,7 @@ def inputs(model: str, smallest: int) -> dict[str, Any]:
         batch_size=probe_inputs.BATCH,
         fixed={"pipeline": model},
         workers=[0, 1, 4, 8],
-        rule=TimingRule(*QUICK_S[:1], seconds=QUICK_S[1]),
+        rule=TimingRule(window_s=QUICK_S[0], seconds=QUICK_S[1]),
         store=None,
     )
     return {

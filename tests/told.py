@@ -28,11 +28,13 @@ def begun(total: int, done: int = 0, **more: Any) -> RoundStarted:
 
 
 def started(number: int | None, rate: float = 0.0130001, attempt: int = 1) -> Started:
-    return Started(number, 0, attempt, configuration(rate), running=1)
+    return Started(
+        number=number, study=0, attempt=attempt, configuration=configuration(rate), running=1
+    )
 
 
 def reached(number: int | None, step: int, total: int | None = 100, **more: Any) -> Reached:
-    return Reached(number, 0, 1, step, total, **more)
+    return Reached(number=number, study=0, attempt=1, step=step, total=total, **more)
 
 
 def concluded(
@@ -43,7 +45,17 @@ def concluded(
     rate: float = 0.0130001,
     seconds: float = 10.0,
 ) -> Concluded:
-    return Concluded(number, 0, 1, configuration(rate), status, reason, value, seconds, running=0)
+    return Concluded(
+        number=number,
+        study=0,
+        attempt=1,
+        configuration=configuration(rate),
+        status=status,
+        reason=reason,
+        value=value,
+        seconds=seconds,
+        running=0,
+    )
 
 
 def configuration(rate: float) -> dict[str, float | int]:

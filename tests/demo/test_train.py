@@ -84,5 +84,12 @@ def test_the_test_images_measure_a_checkpoint(tmp_path: Path) -> None:
 
     kept = snapshot.latest(tmp_path / "snapshots")
     assert kept is not None and kept.step == 120
-    checkpoint = Checkpoint(0, settings, 120, tmp_path, kept.path, seeds(5, 6))
+    checkpoint = Checkpoint(
+        number=0,
+        configuration=settings,
+        step=120,
+        folder=tmp_path,
+        path=kept.path,
+        seeds=seeds(5, 6),
+    )
     assert 0.0 < demo.test(checkpoint)["test_error"] < 0.25

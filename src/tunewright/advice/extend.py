@@ -46,7 +46,7 @@ class Extended:
     why: Message
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Extension:
     """The longer round, hyperparameter by hyperparameter."""
 
@@ -125,7 +125,15 @@ def extension(
         *schedule.notes,
         *_notes(found, results.meaning, old, max_train_steps),
     )
-    return Extension(made, best, old, max_train_steps, found, schedule.rule, notes)
+    return Extension(
+        round=made,
+        best=best,
+        old_steps=old,
+        new_steps=max_train_steps,
+        hyperparameters=found,
+        rule=schedule.rule,
+        notes=notes,
+    )
 
 
 def trained_steps(results: Results) -> int:

@@ -210,13 +210,13 @@ def _perform(
 def _shown(step: Step, campaign: Campaign) -> CampaignStep:
     """The step as a watcher learns of it."""
     return CampaignStep(
-        campaign.name,
-        len(campaign.log) + 1,
-        step.kind,
-        step.about,
-        step.reason,
-        step.trials,
-        campaign.left,
+        campaign=campaign.name,
+        number=len(campaign.log) + 1,
+        kind=step.kind,
+        about=step.about,
+        reason=step.reason,
+        trials=step.trials,
+        left=campaign.left,
     )
 
 

@@ -161,14 +161,14 @@ def best_before(store: str, name: str) -> Concluded | None:
     found = recorded(store, name)
     for best in found.top(1) if found is not None else ():
         return Concluded(
-            best.number,
-            best.study,
-            best.attempts,
-            best.configuration,
-            best.status,
-            best.reason,
-            best.value,
-            best.seconds,
+            number=best.number,
+            study=best.study,
+            attempt=best.attempts,
+            configuration=best.configuration,
+            status=best.status,
+            reason=best.reason,
+            value=best.value,
+            seconds=best.seconds,
             running=0,
         )
     return None

@@ -36,7 +36,7 @@ FOLDER = "again"  # where new trainings go, below the working folder
 WAIT_S = 0.5
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Again:
     """A trial trained anew beside the one that the store has."""
 

@@ -229,23 +229,42 @@ class _Shown:
         for one in list(jobs.values())[:1]:
             metric = one.round.objective.metric
             name, objective = one.round.name, str(one.round.objective)
-            watch.began(RoundStarted(name, objective, metric, len(jobs), what="evaluation"))
+            watch.began(
+                RoundStarted(
+                    name=name,
+                    objective=objective,
+                    metric=metric,
+                    total=len(jobs),
+                    what="evaluation",
+                )
+            )
 
     def take(self, event: Event) -> None:
         """Report a checkpoint that begins or has been measured."""
         if not isinstance(event, Began | Ended):
             return
         trial = self._jobs[event.trial].trial
-        about = (trial.number, trial.study, 1, trial.configuration)
         if isinstance(event, Began):
             self._running += 1
-            self._watch.claimed(Started(*about, running=self._running, trial=trial.identity))
+            self._watch.claimed(
+                Started(
+                    number=trial.number,
+                    study=trial.study,
+                    attempt=1,
+                    configuration=trial.configuration,
+                    running=self._running,
+                    trial=trial.identity,
+                )
+            )
             return
         self._running, self._ended = max(0, self._running - 1), self._ended + 1
         status: Status = "completed" if event.outcome == "completed" else "failed"
         self._watch.ended(
             Concluded(
-                *about,
+                number=trial.number,
+                study=trial.study,
+                attempt=1,
+                configuration=trial.configuration,
                 status=status,
                 reason=event.cause,
                 value=None,

@@ -65,11 +65,11 @@ class Progress:
             return
         steps = (claim.configuration or {}).get(self._steps_name)
         started = Started(
-            claim.number,
-            claim.study,
-            claim.attempt,
-            claim.configuration or {},
-            running,
+            number=claim.number,
+            study=claim.study,
+            attempt=claim.attempt,
+            configuration=claim.configuration or {},
+            running=running,
             total=steps if type(steps) is int else None,
             trial=claim.trial,
         )
@@ -86,9 +86,9 @@ class Progress:
         self._reached_at[claim.trial] = now
         steps = (claim.configuration or {}).get(self._steps_name)
         reached = Reached(
-            claim.number,
-            claim.study,
-            claim.attempt,
+            number=claim.number,
+            study=claim.study,
+            attempt=claim.attempt,
             step=account.step,
             total=account.total or (steps if type(steps) is int else None),
             start_step=account.start_step,

@@ -44,6 +44,7 @@ def run(
     round: Round,
     workload: Workload,
     search: Search | None = None,
+    *,
     max_hours: float | None = None,
     retry_failed: bool = False,
     progress: Wanted = "auto",
@@ -186,11 +187,11 @@ def round_started(record: RoundRecord, total: int, done: int) -> RoundStarted:
     fixed = {f.name for study in record.round.studies for f in study.fixed}
     searched = {h.name for study in record.round.studies for h in study.space}
     return RoundStarted(
-        record.name,
-        str(record.objective),
-        record.objective.metric,
-        total,
-        done,
+        name=record.name,
+        objective=str(record.objective),
+        metric=record.objective.metric,
+        total=total,
+        done=done,
         fixed=tuple(sorted(fixed - searched)),
         continued=record.continued,
     )

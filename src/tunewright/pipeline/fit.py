@@ -51,7 +51,7 @@ MEASURED = ("train_loss", "gradient_norm")
 ENDLESS = 10**12  # steps: a probe goes on until it has seen enough
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Fitted:
     """What a training did; the model was trained in place."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +31,7 @@ class Validation:
 
     data: Any
     metrics: Metrics  # (model, batch) -> {name: one value per example}
+    _: KW_ONLY
     weights: Tensor | None = None
     labels: Tensor | None = None  # with `correct`: counts per class, for rare classes
     correct: str | None = None

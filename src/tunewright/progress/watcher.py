@@ -25,7 +25,7 @@ Why = Literal[
 ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RoundStarted:
     """A round, the repeats of a trial, or an evaluation that begins or continues now."""
 
@@ -41,7 +41,7 @@ class RoundStarted:
     what: Literal["round", "repeats", "evaluation"] = "round"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Started:
     """An attempt at a trial that begins now."""
 
@@ -54,7 +54,7 @@ class Started:
     trial: int = 0  # the store's key, by which repeats are told apart
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Reached:
     """How far a running trial is; at most one event per trial and second."""
 
@@ -72,14 +72,14 @@ class Reached:
     def rate(self) -> float | None:
         """Steps per second of this attempt; None before the first.
 
-        >>> Reached(0, 0, 1, step=400, total=2000, seconds=8.0).rate
+        >>> Reached(number=0, study=0, attempt=1, step=400, total=2000, seconds=8.0).rate
         50.0
         """
         steps = self.step - self.start_step
         return steps / self.seconds if steps > 0 and self.seconds > 0 else None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Concluded:
     """How an attempt ended; `pending` means that another attempt is due."""
 
@@ -116,7 +116,7 @@ class Summary:
         return not self.counts.get("pending", 0) and not self.counts.get("running", 0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CampaignStep:
     """The step of a campaign that begins now."""
 

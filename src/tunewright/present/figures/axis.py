@@ -95,7 +95,9 @@ def axis(results: Results, only: Sequence[str] = ()) -> Figure[AxisData]:
     data = axis_data(results, only)
     _, rows = _grid(data)
     size = (SINGLE, HEIGHT) if len(data.panels) <= NARROW else (DOUBLE, 0.6 + 2.9 * rows)
-    return Figure("axis", data, _caption(data), size, results.round.goal, drawing=draw_axis)
+    return Figure(
+        "axis", data, caption=_caption(data), size=size, goal=results.round.goal, drawing=draw_axis
+    )
 
 
 def _grid(data: AxisData) -> tuple[int, int]:

@@ -118,7 +118,7 @@ class BatchScalingData:
 def batch_scaling(answer: Scaling) -> Figure[BatchScalingData]:
     """Steps to the goal by batch size, as `probes.critical_batch` found them."""
     data = batch_scaling_data(answer)
-    return Figure("batch_scaling", data, _caption(data), drawing=draw_batch_scaling)
+    return Figure("batch_scaling", data, caption=_caption(data), drawing=draw_batch_scaling)
 
 
 def batch_scaling_data(answer: Scaling) -> BatchScalingData:

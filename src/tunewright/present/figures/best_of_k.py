@@ -68,7 +68,9 @@ def best_of_k(results: Results) -> Figure[BestOfKData]:
     data = best_of_k_data(results)
     size = (SINGLE if len(data.studies) <= 2 else DOUBLE, HEIGHT)
     goal = results.round.goal
-    return Figure("best_of_k", data, _caption(data), size, goal, drawing=draw_best_of_k)
+    return Figure(
+        "best_of_k", data, caption=_caption(data), size=size, goal=goal, drawing=draw_best_of_k
+    )
 
 
 def best_of_k_data(results: Results) -> BestOfKData:

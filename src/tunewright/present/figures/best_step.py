@@ -53,7 +53,7 @@ def best_step(results: Results) -> Figure[BestStepData]:
     """A histogram of the best step, with the best trials in a colour of their own."""
     data = best_step_data(results)
     goal = results.round.goal
-    return Figure("best_step", data, _caption(data), goal=goal, drawing=draw_best_step)
+    return Figure("best_step", data, caption=_caption(data), goal=goal, drawing=draw_best_step)
 
 
 def best_step_data(results: Results) -> BestStepData:

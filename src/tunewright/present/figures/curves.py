@@ -86,7 +86,14 @@ def curves(
     data = curves_data(results, best, trials)
     width = SINGLE if len(data.studies) <= 2 else DOUBLE
     size = (width, HEIGHT + (0.6 if data.has_losses else 0.0))
-    return Figure("curves", data, _caption(data), size, results.round.goal, drawing=draw_curves)
+    return Figure(
+        "curves",
+        data,
+        caption=_caption(data),
+        size=size,
+        goal=results.round.goal,
+        drawing=draw_curves,
+    )
 
 
 def curves_data(

@@ -59,7 +59,7 @@ def gradient_norm(results: Results, best: int = FEW) -> Figure[GradientNormData]
     facts = {"metric": data.metric, "trials": trials, "clip_norm": data.clip_norm}
     said = (Message("figure.gradient_norm", facts),)
     goal = results.round.goal
-    return Figure("gradient_norm", data, said, goal=goal, drawing=draw_gradient_norm)
+    return Figure("gradient_norm", data, caption=said, goal=goal, drawing=draw_gradient_norm)
 
 
 def gradient_norm_data(results: Results, best: int = FEW) -> GradientNormData:

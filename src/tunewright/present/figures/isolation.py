@@ -72,7 +72,9 @@ def isolation(results: Results, name: str | None = None) -> Figure[IsolationData
     data = isolation_data(results, name)
     size = (DOUBLE if len(data.arms) > MANY else SINGLE, HEIGHT)
     goal = results.round.goal
-    return Figure("isolation", data, _caption(data), size, goal, drawing=draw_isolation)
+    return Figure(
+        "isolation", data, caption=_caption(data), size=size, goal=goal, drawing=draw_isolation
+    )
 
 
 def isolation_data(results: Results, name: str | None = None) -> IsolationData:

@@ -59,7 +59,7 @@ def pair(
 ) -> Figure[PairData]:
     """Two hyperparameters against each other: `columns`, or the two most important ones."""
     data = pair_data(results, columns, findings)
-    return Figure("pair", data, _caption(data), goal=results.round.goal, drawing=draw_pair)
+    return Figure("pair", data, caption=_caption(data), goal=results.round.goal, drawing=draw_pair)
 
 
 def pair_data(

@@ -69,7 +69,9 @@ def progress(rounds: Results | Sequence[Results]) -> Figure[ProgressData]:
     data = progress_data(given)
     size = (SINGLE if isinstance(rounds, Results) else DOUBLE, HEIGHT)
     goal = given[0].round.goal
-    return Figure("progress", data, _caption(data), size, goal, drawing=draw_progress)
+    return Figure(
+        "progress", data, caption=_caption(data), size=size, goal=goal, drawing=draw_progress
+    )
 
 
 def progress_data(rounds: Sequence[Results]) -> ProgressData:

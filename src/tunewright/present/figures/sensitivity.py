@@ -65,7 +65,9 @@ def sensitivity(
     rows = max((min(MOST, len(s.importances)) for s in data.studies), default=2)
     size = (SINGLE if len(data.studies) <= 2 else DOUBLE, max(HEIGHT, 1.2 + 0.34 * rows))
     goal = results.round.goal
-    return Figure("sensitivity", data, _caption(data), size, goal, drawing=draw_sensitivity)
+    return Figure(
+        "sensitivity", data, caption=_caption(data), size=size, goal=goal, drawing=draw_sensitivity
+    )
 
 
 def sensitivity_data(

@@ -62,7 +62,7 @@ class ThroughputData:
 def throughput(answer: ThroughputAnswer) -> Figure[ThroughputData]:
     """Throughput and time per step of every batch size that was measured."""
     data = throughput_data(answer)
-    return Figure("throughput", data, _caption(data), drawing=draw_throughput)
+    return Figure("throughput", data, caption=_caption(data), drawing=draw_throughput)
 
 
 def throughput_data(answer: ThroughputAnswer) -> ThroughputData:
