@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import re
+from functools import cache
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import tunewright as tw
 
+ROOT = Path(__file__).parent.parent
+WITHOUT = (
+    ROOT / "tests" / "undocumented.txt"
+)  # public names without one of the two; it only shrinks
 MOST_FIELDS = 5  # a class with more of them is made by their names
 MOST_POSITIONAL = 2  # but for the first ones, as in Workload(train, objective)
 
@@ -65,3 +72,82 @@ def test_few_arguments_of_a_function_go_by_their_place() -> None:
 
 def _parameters(function: Any) -> list[inspect.Parameter]:
     return list(inspect.signature(function).parameters.values())
+
+
+# ---- argument lists and examples
+
+
+@cache
+def executed() -> str:
+    """The Python of README, examples, and of the pages that a test runs."""
+    tests = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*.py"))
+    pages = [page for page in (ROOT / "docs").glob("*.md") if f'"{page.name}"' in tests]
+    blocks = [
+        block
+        for page in (ROOT / "README.md", *pages)
+        for block in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    ]
+    programs = (ROOT / "examples").glob("[0-9]*.py")
+    return "\n".join([*blocks, *(path.read_text(encoding="utf-8") for path in programs)])
+
+
+def has_example(name: str, thing: Any) -> bool:
+    """A doctest of it or of one of its members, or a call in a program that a test runs."""
+    members = list(vars(thing).values()) if inspect.isclass(thing) else []
+    texts = [getattr(getattr(one, "__func__", one), "__doc__", None) for one in (thing, *members)]
+    if any(">>>" in text for text in texts if isinstance(text, str)):
+        return True
+    home, _, own = name.rpartition(".")
+    imported = rf"|(?<![.\w]){own}\(" if home == "pipeline" else ""
+    return re.search(rf"\btw\.{re.escape(name)}\({imported}", executed()) is not None
+
+
+def has_arguments(thing: Any) -> bool:
+    """A function names every parameter below `Args:`; a field of a class has a comment."""
+    text = inspect.getdoc(thing) or ""
+    if inspect.isfunction(thing):
+        names = [parameter.name for parameter in _parameters(thing)]
+        listed = text.partition("Args:")[2]
+        return not names or all(re.search(rf"^ +{name}: ", listed, re.MULTILINE) for name in names)
+    if not dataclasses.is_dataclass(thing):
+        return True
+    source = inspect.getsource(thing)  # type: ignore[arg-type]
+    return all(
+        re.search(rf"\b{field.name}\b", text)
+        or re.search(
+            rf"^    {field.name}: [^#]*?#|^    #.*\n    {field.name}: ", source, re.MULTILINE
+        )
+        for field in dataclasses.fields(thing)
+        if field.init and not field.name.startswith("_")
+    )
+
+
+def undocumented() -> list[str]:
+    """What is missing, one line each: `example NAME` or `arguments NAME`."""
+    found = public()
+    missing = [f"example {name}" for name, thing in found.items() if not has_example(name, thing)]
+    missing += [f"arguments {name}" for name, thing in found.items() if not has_arguments(thing)]
+    return sorted(missing)
+
+
+def test_public_names_have_an_argument_list_and_an_example() -> None:
+    """A list of what is still missing, which only shrinks: no new name may come into it."""
+    allowed = WITHOUT.read_text(encoding="utf-8").split("\n")[:-1]
+    missing = undocumented()
+    assert [line for line in missing if line not in allowed] == [], "document it"
+    assert [line for line in allowed if line not in missing] == [], "take it out of the list"
+
+
+def test_what_is_missing_is_seen() -> None:
+    def bare(first: int, second: int) -> None:
+        """Do it with `first` and `second`."""
+
+    def listed(first: int) -> None:
+        """Do it.
+
+        Args:
+            first: the one.
+        """
+
+    assert not has_arguments(bare) and has_arguments(listed)
+    assert not has_example("bare", bare) and has_example("minimize", tw.minimize)

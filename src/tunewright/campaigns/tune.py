@@ -80,6 +80,21 @@ def tune(
     `extend_to` for so many steps; the search itself then takes a tenth of that, unless the space
     says how long. The same call again goes on where it stopped; a larger budget continues it.
     `progress` is as for `run`; every step is shown with its reason.
+
+    Args:
+        workload: the training program, its objective, its store and its executor.
+        space: hyperparameter -> range, list or condition; a plain value is fixed.
+        trials: trainings in all, repeats included.
+        hours: limit of the time; None: no limit.
+        ask: whether to confirm every step first.
+        name: of the campaign; its rounds are named after it.
+        baseline: the configuration to compare with.
+        test: a function of a checkpoint, called once for the final choice.
+        detect: the smallest difference that matters, in units of the metric.
+        seed: of the searches.
+        extend: train the best so many times as long in the end.
+        extend_to: train the best for so many steps in the end.
+        progress: as for `tw.run`.
     """
     asked = defined(
         workload,

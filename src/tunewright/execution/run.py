@@ -57,6 +57,14 @@ def run(
     go back to pending, and the interrupt is raised. `progress` is "auto" (what fits: a live region
     in a terminal, a block in a notebook, a line now and then elsewhere), "off", or a
     `tw.progress.Watcher`.
+
+    Args:
+        round: the question; a round of the same name in the store is continued.
+        workload: the training program, its objective, its store and its executor.
+        search: suggests configurations; None: `tw.search.Halton()`, quasi-random.
+        max_hours: after so many hours no new trial begins; None: no limit.
+        retry_failed: whether to train failed trials again.
+        progress: "auto", "off" or a `tw.progress.Watcher`.
     """
     results, summary, wish = supervised(
         round,
@@ -75,6 +83,11 @@ def load(store: str | os.PathLike[str], name: str, *, earlier: bool = True) -> R
 
     A round that continues others comes joined with those of their trials that fit it, as
     `tunewright check` reads it; with `earlier=False` it comes alone.
+
+    Args:
+        store: the store: a path, or an address such as `postgresql://...`.
+        name: the name of the round.
+        earlier: whether to join the rounds that it continues.
     """
     with Store.open(store, create=False) as opened:
         return with_earlier(opened, name) if earlier else opened.results(name)
