@@ -114,9 +114,7 @@ def has_arguments(thing: Any) -> bool:
     source = inspect.getsource(thing)  # type: ignore[arg-type]
     return all(
         re.search(rf"\b{field.name}\b", text)
-        or re.search(
-            rf"^    {field.name}: [^#]*?#|^    #.*\n    {field.name}: ", source, re.MULTILINE
-        )
+        or re.search(rf"^    {field.name}: [^#\n]*#|^    #.*\n    {field.name}: ", source, re.M)
         for field in dataclasses.fields(thing)
         if field.init and not field.name.startswith("_")
     )

@@ -68,6 +68,14 @@ def rounds(store: Address) -> list[Tracked]:
 
     Args:
         store: the store: a path, or an address such as `postgresql://...`.
+
+    >>> import tempfile, tunewright as tw
+    >>> rate = tw.Round("rate", goal="?", nuisance={"rate": [0.1, 0.3]}, trials_per_study=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     store = f"{folder}/tuning.db"
+    ...     tw.open_round(rate, tw.minimize("error"), store).close()
+    ...     [line.name for line in rounds(store)]
+    ['rate']
     """
     with Store.open(store, create=False) as opened:
         return tracking_table(opened)
@@ -95,6 +103,14 @@ def note(store: Address, round: str, text: str) -> list[Note]:
         store: the store: a path, or an address such as `postgresql://...`.
         round: the name of a round.
         text: the note.
+
+    >>> import tempfile, tunewright as tw
+    >>> rate = tw.Round("rate", goal="?", nuisance={"rate": [0.1, 0.3]}, trials_per_study=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     store = f"{folder}/tuning.db"
+    ...     tw.open_round(rate, tw.minimize("error"), store).close()
+    ...     note(store, "rate", "a first look")[-1].text
+    'a first look'
     """
     with Store.open(store, create=False) as opened:
         opened.note(round, text)
@@ -126,6 +142,14 @@ def remove(store: Address, round: str) -> Removed:
     Args:
         store: the store: a path, or an address such as `postgresql://...`.
         round: the name of a round.
+
+    >>> import tempfile, tunewright as tw
+    >>> rate = tw.Round("rate", goal="?", nuisance={"rate": [0.1, 0.3]}, trials_per_study=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     store = f"{folder}/tuning.db"
+    ...     tw.open_round(rate, tw.minimize("error"), store).close()
+    ...     remove(store, "rate") is not None, rounds(store)
+    (True, [])
     """
     with Store.open(store, create=False) as opened, _nobody_runs(opened, round):
         opened.back_up()
@@ -137,6 +161,14 @@ def removed(store: Address) -> list[Removed]:
 
     Args:
         store: the store: a path, or an address such as `postgresql://...`.
+
+    >>> import tempfile, tunewright as tw
+    >>> rate = tw.Round("rate", goal="?", nuisance={"rate": [0.1, 0.3]}, trials_per_study=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     store = f"{folder}/tuning.db"
+    ...     tw.open_round(rate, tw.minimize("error"), store).close()
+    ...     remove(store, "rate") is not None, len(removed(store))
+    (True, 1)
     """
     with Store.open(store, create=False) as opened:
         return opened.removed()
@@ -162,6 +194,14 @@ def rename(store: Address, old: str, new: str) -> Renamed:
         store: the store: a path, or an address such as `postgresql://...`.
         old: the name of a round.
         new: a name that is free.
+
+    >>> import tempfile, tunewright as tw
+    >>> rate = tw.Round("rate", goal="?", nuisance={"rate": [0.1, 0.3]}, trials_per_study=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     store = f"{folder}/tuning.db"
+    ...     tw.open_round(rate, tw.minimize("error"), store).close()
+    ...     rename(store, "rate", "first") is not None, [line.name for line in rounds(store)]
+    (True, ['first'])
     """
     with Store.open(store, create=False) as opened:
         if old == new:
@@ -203,6 +243,14 @@ def backup(store: Address) -> Path:
 
     Args:
         store: the store: a path, or an address such as `postgresql://...`.
+
+    >>> import tempfile, tunewright as tw
+    >>> rate = tw.Round("rate", goal="?", nuisance={"rate": [0.1, 0.3]}, trials_per_study=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     store = f"{folder}/tuning.db"
+    ...     tw.open_round(rate, tw.minimize("error"), store).close()
+    ...     backup(store).exists()
+    True
     """
     path = _file(store)
     Store.open(path, create=False).close()  # refuses to copy a damaged store over good backups

@@ -178,6 +178,16 @@ def open_round(
         means: name of the playbook -> how this round spells it.
         off: hyperparameter -> the value that switches it off.
         deterministic: whether every seed gives the same value.
+
+    >>> import tempfile, tunewright as tw
+    >>> rate = tw.Round("rate", goal="?", nuisance={"rate": [0.1, 0.3]}, trials_per_study=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with tw.open_round(rate, tw.minimize("error"), f"{folder}/tuning.db") as session:
+    ...         while (trial := session.ask()) is not None:
+    ...             trial.log(1, error=trial.configuration["rate"])
+    ...             trial.finish()
+    ...         [trial.value for trial in session.results().trials]
+    [0.1, 0.3]
     """
     meaning = Meaning(means or {}, off or {}, deterministic)
     return Session(round, objective, store, search, folder, meaning=meaning)
