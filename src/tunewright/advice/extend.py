@@ -69,6 +69,12 @@ def extend(
     """The round that trains the best configuration's neighbourhood for more steps.
 
     `tune` names hyperparameters to be tuned again beside the learning rate.
+
+    Args:
+        results: a round as `tw.run` or `tw.load` returns it.
+        max_train_steps: the new length.
+        tune: hyperparameters to tune again beside the learning rate.
+        trials_per_study: of the new round; None: chosen by what is tuned.
     """
     made = extension(results, max_train_steps, tune=tune, trials_per_study=trials_per_study)
     return made.round

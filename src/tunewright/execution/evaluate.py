@@ -89,6 +89,14 @@ def evaluate(
     `test=True` declares a look at the test set, of one configuration; the store counts the looks.
     `on_measured` receives each answer as it comes; all are returned in the trials' order.
     `progress` is as for `run`.
+
+    Args:
+        trials: one trial or several of a recorded round.
+        workload: the program that trained them.
+        with_: a function of a `Checkpoint`, or a `command(...)`.
+        test: whether this is a look at the test set.
+        on_measured: receives each answer as it comes.
+        progress: as for `tw.run`.
     """
     tell = on_measured or (lambda one: None)
     watch = watcher_of(progress, workload)

@@ -29,6 +29,12 @@ def rename(old: str, new: str, *, store: str, project: Project | None = None) ->
     """Give a round another name: the recorded one, its file, and `continues` in other files.
 
     Everything is checked before anything changes.
+
+    Args:
+        old: the name of a round.
+        new: a name that is free.
+        store: the store of the round.
+        project: whose files change too; None: none.
     """
     if plain_name(new) == old:
         raise Misuse("rename.same_name", name=old)

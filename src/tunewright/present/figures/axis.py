@@ -91,7 +91,12 @@ class AxisData:
 
 
 def axis(results: Results, only: Sequence[str] = ()) -> Figure[AxisData]:
-    """The objective against every searched hyperparameter, or `only` those columns."""
+    """The objective against every searched hyperparameter, or `only` those columns.
+
+    Args:
+        results: a round as `tw.run` or `tw.load` returns it.
+        only: columns to show; empty: every searched hyperparameter.
+    """
     data = axis_data(results, only)
     _, rows = _grid(data)
     size = (SINGLE, HEIGHT) if len(data.panels) <= NARROW else (DOUBLE, 0.6 + 2.9 * rows)

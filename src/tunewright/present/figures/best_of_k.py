@@ -64,7 +64,11 @@ class BestOfKData:
 
 
 def best_of_k(results: Results) -> Figure[BestOfKData]:
-    """Box plots of the best of k trials for each study."""
+    """Box plots of the best of k trials for each study.
+
+    Args:
+        results: a round as `tw.run` or `tw.load` returns it.
+    """
     data = best_of_k_data(results)
     size = (SINGLE if len(data.studies) <= 2 else DOUBLE, HEIGHT)
     goal = results.round.goal

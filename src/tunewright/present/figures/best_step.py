@@ -50,7 +50,11 @@ class BestStepData:
 
 
 def best_step(results: Results) -> Figure[BestStepData]:
-    """A histogram of the best step, with the best trials in a colour of their own."""
+    """A histogram of the best step, with the best trials in a colour of their own.
+
+    Args:
+        results: a round as `tw.run` or `tw.load` returns it.
+    """
     data = best_step_data(results)
     goal = results.round.goal
     return Figure("best_step", data, caption=_caption(data), goal=goal, drawing=draw_best_step)

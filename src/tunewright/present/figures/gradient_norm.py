@@ -53,7 +53,12 @@ class GradientNormData:
 
 
 def gradient_norm(results: Results, best: int = FEW) -> Figure[GradientNormData]:
-    """The gradient norm of the `best` trials by step, and the best one's histogram."""
+    """The gradient norm of the `best` trials by step, and the best one's histogram.
+
+    Args:
+        results: a round as `tw.run` or `tw.load` returns it.
+        best: how many trials.
+    """
     data = gradient_norm_data(results, best)
     trials = [one.trial for one in data.trials]
     facts = {"metric": data.metric, "trials": trials, "clip_norm": data.clip_norm}

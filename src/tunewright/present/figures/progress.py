@@ -64,7 +64,11 @@ class ProgressData:
 
 
 def progress(rounds: Results | Sequence[Results]) -> Figure[ProgressData]:
-    """The trials of a round, or of several one after the other, with the best so far as a line."""
+    """The trials of a round, or of several one after the other, with the best so far as a line.
+
+    Args:
+        rounds: a round, or several in their order.
+    """
     given = [rounds] if isinstance(rounds, Results) else list(rounds)
     data = progress_data(given)
     size = (SINGLE if isinstance(rounds, Results) else DOUBLE, HEIGHT)
