@@ -24,6 +24,7 @@ STRING_METHODS = {
     *("replace", "removeprefix", "removesuffix", "strip", "lower", "find", "index", "format"),
 }
 REGEX = {"match", "search", "sub", "findall", "fullmatch", "split"}
+RUN_ROUNDS = {"run_equal", "run_listed"}  # the goal is their second argument
 RANGE_KINDS = {"Log", "Linear", "LogFromOne", "Integers", "Choice", "PowersOfTwo"}
 
 
@@ -154,6 +155,34 @@ def _asks_for_the_kind(node: ast.AST) -> bool:
     names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
     names |= {n.attr for n in ast.walk(node) if isinstance(n, ast.Attribute)}
     return asked and bool(names & RANGE_KINDS)
+
+
+def goals_in_words(tree: ast.Module) -> int:
+    """Goals of generated rounds that are text: `goal=`, a name `goal`, a probe's second argument.
+
+    >>> goals_in_words(ast.parse("Round('r', goal=f'imported from {origin}')"))
+    1
+    """
+    found = 0
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            called = node.func.id if isinstance(node.func, ast.Name) else ""
+            given = [k.value for k in node.keywords if k.arg == "goal"]
+            given += node.args[1:2] if called in RUN_ROUNDS else []
+            found += sum(_is_text(one) for one in given)
+        elif isinstance(node, ast.Assign):
+            names = [target.id for target in node.targets if isinstance(target, ast.Name)]
+            found += any(name.lower() == "goal" for name in names) and _is_text(node.value)
+    return found
+
+
+def _is_text(node: ast.expr) -> bool:
+    """Whether an expression is text: a literal, an f-string, or a sum or format of them."""
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, str)
+    if isinstance(node, ast.BinOp):
+        return _is_text(node.left) or _is_text(node.right)
+    return isinstance(node, ast.JoinedStr)
 
 
 def long_calls(tree: ast.Module) -> int:

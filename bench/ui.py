@@ -1,14 +1,14 @@
 """How quick and small is the dashboard's server, beside optuna-dashboard where it is installed?
 
-    python bench/ui.py [--trials 200,2000,10000] [--store FILE] [--optuna FOLDER] [--workers 16]
+    python bench/ui.py [--trials 200,2000,10000] [--store FILE] [--optuna VENV]
 
 For each size a store is generated (1,000 points x 3 metrics, 16 % infeasible, a conditional space,
 two settings) and one server process is measured: CPU and wall time until the first data, bytes to
 open a round as a browser receives them, peak memory, time until a finished trial is announced and
-its bytes. What a browser spends is measured by the tests of the pages. Then ask-and-tell workers
-write with and without three watching clients. `--optuna` is a folder that
-`pip install --target FOLDER optuna-dashboard` has filled. Prints markdown, writes
-bench/results/ui.md.
+its bytes. Then Chromium opens the page of the round until axis plots, curves and table are drawn.
+`--optuna` is a virtual environment with optuna-dashboard, made where there is none; its page is
+opened until its first plot is drawn. Medians of five. Prints markdown, writes bench/results/ui.md;
+bench/ui_workers.py measures workers that are watched.
 """
 
 from __future__ import annotations
@@ -29,8 +29,11 @@ from typing import Any
 import httpx
 import numpy as np
 import psutil
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from bench.ui_browser import page_costs
 from bench.ui_store import METRICS, NAME, fill, finish
-from bench.ui_workers import effect_on_workers
 
 from tunewright.store.store import Store
 
@@ -42,8 +45,14 @@ OPENING = (  # what the page of a round asks for, in its order
     f"{ROUND}/curves?metric={METRICS[0]}&" + "&".join(f"trial={n}" for n in range(5)),
     f"{ROUND}/rows?" + "&".join(f"trial={n}" for n in range(40)),
 )
+TIMES = 5
+DRAWN = (".panels.axes canvas", ".curves .u-wrap canvas", "[role=grid] tbody tr[id]")
+OTHERS = (".js-plotly-plot .plot-container",)  # the first plot of optuna-dashboard
+LIMIT_S = 120.0
 BUDGET = {
     "first data, wall s": 2.0,
+    "its browser CPU s": 1.5,
+    "its bytes in the browser": 500_000,
     "bytes to open a round": 500_000,
     "peak memory, MB": 300,
     "a finished trial is announced, s": 2.0,
@@ -73,15 +82,22 @@ def server(store: str) -> Iterator[tuple[str, psutil.Process, float]]:
         process.wait()
 
 
-def measured(store: str) -> dict[str, float]:
-    """Every line of the budget that a server decides, for one store."""
-    made: dict[str, float] = {}
+def started(store: str) -> dict[str, float]:
+    """From the command to the data of a round: wall and CPU seconds."""
     with server(store) as (url, process, began), httpx.Client(base_url=url, timeout=300) as client:
-        client.get("/api/home").raise_for_status()
+        for path in ("/api/home", ROUND, f"{ROUND}/table"):
+            client.get(path).raise_for_status()
+        wall = time.perf_counter() - began
+        return {"first data, wall s": wall, "first data, CPU s": cpu(process)}
+
+
+def measured(store: str) -> dict[str, float]:
+    """Every line of the budget, for one store."""
+    starts = [started(store) for _ in range(TIMES)]
+    made = {name: statistics.median(one[name] for one in starts) for name in starts[0]}
+    with server(store) as (url, process, began), httpx.Client(base_url=url, timeout=300) as client:
+        del began
         page = client.get(ROUND).json()
-        client.get(f"{ROUND}/table").raise_for_status()
-        made["first data, wall s"] = time.perf_counter() - began
-        made["first data, CPU s"] = cpu(process)
         received = 0
         before = cpu(process)
         for path in OPENING:
@@ -95,6 +111,7 @@ def measured(store: str) -> dict[str, float]:
         made["a finished trial is announced, s"], made["its bytes"] = announced(
             store, client, page["cursor"]
         )
+        made |= page_costs(f"{url}#/round/{NAME}", DRAWN, TIMES, LIMIT_S)
         made["peak memory, MB"] = peak_mb(process.pid)
     return made
 
@@ -146,20 +163,29 @@ def peak_mb(pid: int) -> float:
     return float("nan")
 
 
-def optuna_dashboard(folder: str, trials: int, points: int, limit_s: float) -> dict[str, Any]:
+def environment_of_optuna(folder: str) -> str:
+    """The Python of a virtual environment with optuna-dashboard, which is made if need be."""
+    python = Path(folder, "bin", "python")
+    if not python.exists():
+        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+        subprocess.run([python, "-m", "pip", "install", "-q", "optuna-dashboard"], check=True)
+    return str(python)
+
+
+def optuna_dashboard(python: str, trials: int, points: int, limit_s: float) -> dict[str, Any]:
     """The same store's trials in Optuna's SQLite storage, opened by its dashboard's server."""
     with tempfile.TemporaryDirectory() as scratch:
         url = f"sqlite:///{scratch}/optuna.db"
-        environment = {**os.environ, "PYTHONPATH": folder}
+        environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
         script = Path(__file__).with_name("ui_optuna.py")
         subprocess.run(
-            [sys.executable, script, "fill", url, str(trials), str(points)],
+            [python, script, "fill", url, str(trials), str(points)],
             env=environment,
             check=True,
         )
         began = time.perf_counter()
         process = subprocess.Popen(
-            [sys.executable, script, "serve", url, "18999"],
+            [python, script, "serve", url, "18999"],
             env=environment,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -176,12 +202,15 @@ def optuna_dashboard(folder: str, trials: int, points: int, limit_s: float) -> d
                         headers={"accept-encoding": "gzip"},
                     ) as answer:
                         size = sum(len(part) for part in answer.iter_raw())
-                    return {
+                    made = {
                         "first data, wall s": time.perf_counter() - began,
                         "first data, CPU s": cpu(own),
                         "bytes to open a round": size,
-                        "peak memory, MB": peak_mb(process.pid),
                     }
+                    times = TIMES if trials <= 200 else 1
+                    page = "http://127.0.0.1:18999/dashboard/studies/1"
+                    made |= page_costs(page, OTHERS, times, limit_s)
+                    return {**made, "peak memory, MB": peak_mb(process.pid)}
                 except httpx.ConnectError:
                     time.sleep(0.05)
                 except httpx.TimeoutException:
@@ -196,8 +225,7 @@ def main() -> None:
     parser.add_argument("--trials", default="200,2000,10000")
     parser.add_argument("--points", type=int, default=1000)
     parser.add_argument("--store", default="", help="a store that ui_store.py made, for the last")
-    parser.add_argument("--optuna", default="", help="where optuna-dashboard is installed")
-    parser.add_argument("--workers", type=int, default=16)
+    parser.add_argument("--optuna", default="", help="a virtual environment for optuna-dashboard")
     options = parser.parse_args()
     sizes = [int(one) for one in options.trials.split(",") if one]
     lines = ["# The dashboard's server", "", __doc__.split("\n")[0], ""]
@@ -212,7 +240,9 @@ def main() -> None:
             found[f"{size:,} trials"] = measured(path)
             print(size, found[f"{size:,} trials"], flush=True)
         if options.optuna and size <= 2000:
-            beside = optuna_dashboard(options.optuna, size, options.points, 120.0)
+            beside = optuna_dashboard(
+                environment_of_optuna(options.optuna), size, options.points, LIMIT_S
+            )
             found[f"optuna-dashboard, {size:,}"] = beside
             print("optuna", size, beside, flush=True)
     names = list(dict.fromkeys(name for one in found.values() for name in one))
@@ -220,8 +250,7 @@ def main() -> None:
     for name in names:
         cells = [shown(one.get(name)) for one in found.values()]
         lines.append(f"| {name} | {shown(BUDGET.get(name))} | " + " | ".join(cells) + " |")
-    if options.workers:
-        lines += ["", *effect_on_workers(options.workers, server)]
+    lines += ["", f"Load after: {os.getloadavg()[0]:.1f}."]
     text = "\n".join(lines) + "\n"
     print(text)
     (Path(__file__).parent / "results" / "ui.md").write_text(text, encoding="utf-8")

@@ -2,7 +2,7 @@
 
     python examples/10_pipeline_digits.py
 
-Alone it saves to a folder: kill it, run it again, and it goes on where it was.
+Alone it saves to a folder: kill it, run it again, and it resumes where it was.
 """
 
 import itertools

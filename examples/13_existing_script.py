@@ -3,7 +3,7 @@
     python examples/13_existing_script.py
 
 Nothing of the pipeline is needed for that. What the script gains: its trials are recorded with
-their curves, go on after a kill, and can be compared fairly.
+their curves, resume after a kill, and can be compared fairly.
 """
 
 import os

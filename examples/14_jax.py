@@ -4,7 +4,7 @@
     python examples/14_jax.py
 
 Logging a loss that is still being computed does not wait for it, and `run.save` takes the tree of
-arrays as it is: kill the program, run it again, and every trial goes on where it was.
+arrays as it is: kill the program, run it again, and every trial resumes where it was.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""A training program of its own: it knows nothing of tunewright and prints JSON lines.
+"""A separate training program: it knows nothing of tunewright and prints JSON lines.
 
     python examples/train_script.py --learning-rate=0.3 --seed=1 --steps=200
 

@@ -48,8 +48,8 @@ ORDER = (
         "executors",
         "trials",
     ),
-    *("checks", "advice", "launches", "pipeline", "probes", "campaigns", "importers", "project"),
-    *("protocols", "types"),
+    *("checks", "advice", "launches", "pipeline", "probes", "campaigns", "importers", "sinks"),
+    *("project", "integrations", "protocols", "types"),
     *("present", "ui", "cli", "testing", "demo", "__main__"),
 )
 # Beyond the order: analysis never starts training, and the pipeline is usable without the rest.
@@ -60,6 +60,7 @@ APART = {
     "checks": {"execution", "search"},
     "advice": {"execution", "search"},
     "pipeline": set(ORDER) - {*LEAVES, "seeds", "snapshot", "design"},
+    "sinks": {"search", "advice", "launches", "probes", "campaigns"},
     "importers": {"execution", "search", "checks", "advice", "launches", "probes", "campaigns"},
     "stores": {"stats"},
 }
@@ -87,6 +88,7 @@ AT_THE_TOP = {
     "probes": {"numpy"},
     "campaigns": {"numpy"},
     "pipeline": {"torch", "numpy"},
+    "sinks": {"numpy", "sqlalchemy"},
     "present": {"numpy", "rich"},
     "progress": {"rich"},
     "ui": {"numpy", "starlette", "anyio"},

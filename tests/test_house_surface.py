@@ -91,11 +91,22 @@ def executed() -> str:
     return "\n".join([*blocks, *(path.read_text(encoding="utf-8") for path in programs)])
 
 
+@cache
+def returned() -> frozenset[str]:
+    """Classes that a user reads and never makes: a function with an example returns them."""
+    functions = {name: thing for name, thing in public().items() if inspect.isfunction(thing)}
+    shown = [f for name, f in functions.items() if has_example(name, f)]
+    words = [str(inspect.signature(function).return_annotation) for function in shown]
+    return frozenset(word for text in words for word in re.findall(r"\w+", text))
+
+
 def has_example(name: str, thing: Any) -> bool:
-    """A doctest of it or of one of its members, or a call in a program that a test runs."""
+    """A doctest of it or of a member, of a function that returns it, or a call that a test runs."""
     members = list(vars(thing).values()) if inspect.isclass(thing) else []
     texts = [getattr(getattr(one, "__func__", one), "__doc__", None) for one in (thing, *members)]
     if any(">>>" in text for text in texts if isinstance(text, str)):
+        return True
+    if inspect.isclass(thing) and thing.__name__ in returned():
         return True
     home, _, own = name.rpartition(".")
     imported = rf"|(?<![.\w]){own}\(" if home == "pipeline" else ""

@@ -1,4 +1,4 @@
-"""Two doors, one answer: the dashboard as files, by Python, by `--json` and by its text."""
+"""Two doors, one answer: the dashboard as files, and sinks, by Python, `--json` and text."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 from tests.test_parity import STORE, Shell, doors as doors, made as made, shell as shell
 
 import tunewright as tw
+from tunewright.sinks import sync
 
 pytestmark = pytest.mark.beyond_core
 
@@ -19,3 +20,14 @@ def test_ui(doors: Any, shell: Shell, tmp_path: Path) -> None:
     found = shell("ui", "--export", str(tmp_path / "shell_site"))
     assert (found["rounds"], found["files"]) == (done.rounds, done.files)
     assert str(done.files) in shell("ui", "--export", str(tmp_path / "text_site"), text=True)
+
+
+def test_sync(doors: Any, shell: Shell, tmp_path: Path) -> None:
+    """A round written to a tracker, and again, when nothing is left to write."""
+    pytest.importorskip("tensorboard")
+    (done,) = sync(STORE, "layers", f"tensorboard:{tmp_path / 'python'}")
+    sink = f"tensorboard:{tmp_path / 'shell'}"
+    (found,) = shell("sync", "layers", "--sink", sink)
+    assert (found["written"], found["left"], found["error"]) == (done.written, 0, "")
+    assert done.whole and done.written > 0
+    assert str(done.written) in shell("sync", "layers", "--sink", sink, text=True)

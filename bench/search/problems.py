@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache
 
+from .bounded import BOUNDED
 from .diverging import DIVERGING
 from .problem import Problem
 from .real import real
@@ -20,6 +21,9 @@ BUILDING = (
     *("branin", "rosenbrock_4", "hartmann_6"),
     *("hartmann_6_noisy", "rosenbrock_4_noisy", "rastrigin_3", "griewank_5", "michalewicz_5"),
     *("mlp_blood_transfusion", "rnn_gru64", "rpart_6", "rpart_42", "rpart_1457"),
+    *(f"ridge_{number}" for number in range(8)),
+    *("mlp_blood_depth_0", "mlp_blood_depth_1", "mlp_blood_depth_2"),
+    *("mlp_blood_width_3", "mlp_blood_width_9"),
     *("rnn_gru64_short", "resnet_tinyimagenet", "rpart_23381", "rpart_6_noisy", "rpart_42_noisy"),
 )
 HELD_OUT = (
@@ -35,7 +39,7 @@ FIRST_SEED = {"building": 0, "held_out": 1000}
 @cache
 def problems() -> Mapping[str, Problem]:
     """By name; the real ones only after `python -m bench.search prepare`."""
-    return {p.name: p for p in (*DIVERGING, *STANDARD, *real())}
+    return {p.name: p for p in (*DIVERGING, *STANDARD, *BOUNDED, *real())}
 
 
 def chosen(names: Sequence[str]) -> list[Problem]:

@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 import tunewright as tw
 
+from .bounded import slices
 from .onnx_network import Network
 from .problem import Configuration, Problem
 
@@ -254,4 +255,5 @@ def real() -> tuple[Problem, ...]:
         Problem(RESNET, "real", _RESNET_SPACE, resnet),
         Problem(ALEXNET, "real", _ALEXNET_SPACE, alexnet),
         *_surrogates(),
+        *slices(PREPARED),
     )

@@ -14,6 +14,7 @@ import numpy as np
 import tunewright as tw
 from tunewright.design.ranges import Choice
 
+from .bounded import Slice
 from .problem import REFERENCES, Problem, Reference
 from .problems import problems
 from .real import Surrogate, Table
@@ -27,7 +28,7 @@ def find(
 ) -> Reference:
     """The reference by enumeration or by search."""
     table = getattr(problem.truth, "__self__", None)
-    if isinstance(table, Table):
+    if isinstance(table, Table | Slice):
         means = table.values.mean(axis=-1, dtype=np.float64)
         return Reference(float(means.min()), float(np.median(means)), 0.0)
     study = problem.study(seed=0, trials=points)

@@ -6,6 +6,7 @@ import tunewright as tw
     tw.log, tw.linear, tw.given    ranges and conditions
     tw.run, tw.repeat, tw.load     train a round, and read it back
     tw.worker                      join a round that another process runs
+    tw.current_run                 the handle of the trial that this program trains
     tw.check, tw.plots, tw.report  what can be trusted, and how it looks
     tw.launch, tw.next_round       the new baseline, and the next question
     tw.probes, tw.tune             fix the basics; the whole loop on autopilot
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
     from tunewright.design.round import Round as Round
     from tunewright.errors import Infeasible as Infeasible
     from tunewright.execution.command import command as command
+    from tunewright.execution.current_run import current_run as current_run
     from tunewright.execution.executors.local import Local as Local
     from tunewright.execution.join import worker as worker
     from tunewright.execution.repeat import repeat as repeat
@@ -92,6 +94,7 @@ __all__ = [
     "check",
     "choice",
     "command",
+    "current_run",
     "decide",
     "given",
     "history",
@@ -129,6 +132,7 @@ _HOMES = {
     "design.round": ("Round",),
     "errors": ("Infeasible",),
     "execution.command": ("command",),
+    "execution.current_run": ("current_run",),
     "execution.executors.local": ("Local",),
     "execution.join": ("worker",),
     "execution.repeat": ("repeat",),

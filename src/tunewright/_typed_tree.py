@@ -2,7 +2,7 @@
 
 JSON alone turns the optimizer-state key 0 into "0" and tuples into lists. Here every JSON object
 is a tagged value with one key, `{"tuple": [...]}`; text, true, false, null, lists, finite floats
-and 64-bit integers stand for themselves. Tensors and arrays go beside the tree, each named by
+and 64-bit integers represent themselves. Tensors and arrays go next to the tree, each named by
 its place in it, in a form that any safetensors reader opens.
 """
 
@@ -63,7 +63,7 @@ def decode(node: Json, arrays: Mapping[str, Any], library: str = "numpy") -> Any
         return _Decoder(arrays, library).decode(node, 0)
     except SnapshotError:
         raise
-    except Exception as error:  # a hostile or damaged tree, whatever it makes numpy or torch say
+    except Exception as error:  # a hostile or damaged tree may raise anything in numpy or torch
         raise SnapshotError(
             "snapshot.tree_unreadable", kind=type(error).__name__, error=error
         ) from error
@@ -75,7 +75,7 @@ def to_json(node: Json, indent: int | None = None) -> bytes:
 
 
 def from_json(data: bytes, source: object) -> Json:
-    """Parse strict JSON, or say that `source` holds something else."""
+    """Parse strict JSON, or refuse `source`, which holds something else."""
     try:
         return json.loads(data, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
@@ -205,7 +205,7 @@ class _Encoder:
         return {"torch": node}
 
     def name_arrays(self) -> dict[str, Any]:
-        """Give every array a name, once; fill it into the nodes that stand for it."""
+        """Give every array a name, once; fill it into the nodes that represent it."""
         arrays: dict[str, Any] = {}
 
         def keep(place: Place, array: Any) -> str:

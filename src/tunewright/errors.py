@@ -4,7 +4,7 @@
     |-- DesignError        a round, range, objective, schedule or round file that cannot be run
     |   `-- RoundChanged   the name is in use by a different round; carries the difference
     |-- WorkloadError      a training function or command that cannot be started or shipped
-    |-- StoreError         the record cannot be opened, read or written
+    |-- StoreError         the database cannot be opened, read or written
     |   |-- NotFound       no such store, round, study or trial
     |   |-- OutOfDate      a write by an owner whose lease was taken (fencing)
     |   `-- Damaged        the file is torn or altered; names what can be restored
@@ -13,13 +13,13 @@
     |-- SnapshotError      a snapshot that cannot be written or read
     |-- PipelineError      a training pipeline put together wrongly (shapes, ranks, weights)
     |-- MissingExtra       an optional package is not installed; names the extra
-    `-- Misuse             a command or a project used wrongly; says what to do instead
+    `-- Misuse             a command or a project used wrongly; explains what to do instead
 
     Infeasible(Exception)       raised by a training function: this configuration cannot be trained
     Ended(BaseException)        ends a trial from inside `run.log`, past any `except Exception`
     |-- Diverged                a non-finite objective or loss
-    |-- BadValue                something that is no number was logged, or a step that went back
-    `-- Stopped                 a stop was asked for, and the trial has saved its state
+    |-- BadValue                a value that is not a number was logged, or a step that went back
+    `-- Stopped                 a stop was requested, and the trial has saved its state
 
 Every error of ours is a `code` with `facts`; its sentence is made in `messages` when it is read.
 Several problems found at once are one error with several `problems`. Often there is a `remedy`:
@@ -85,7 +85,7 @@ class TunewrightError(Exception):
         return self.problems[0].facts
 
     def inside(self, code: str, /, **facts: Any) -> list[Message]:
-        """The problems, each as the `problem` of a message that says where it is."""
+        """The problems, each as the `problem` of a message that adds where it is."""
         return [Message(code, {**facts, "problem": one.to_data()}) for one in self.problems]
 
     def text_for(self, reader: Reader) -> Text:
@@ -172,7 +172,7 @@ class WorkloadError(TunewrightError):
 
 
 class StoreError(TunewrightError):
-    """The record cannot be opened, read or written."""
+    """The database cannot be opened, read or written."""
 
     usual_code = "store"
     usual_remedy: ClassVar[Action | None] = Doctor()
@@ -199,7 +199,7 @@ class Damaged(StoreError):
 
 
 class Unreadable(Damaged):
-    """A file of another program is torn, or is not what its name says."""
+    """A file of another program is torn, or is not what its name promises."""
 
     usual_code = "unreadable"
     usual_remedy: ClassVar[Action | None] = None
@@ -281,7 +281,7 @@ class Ended(BaseException):
     """
 
     def __init__(self, reason: Message, detail: str = "") -> None:
-        """`reason` becomes the trial's; `detail` says where it happened and what to do."""
+        """`reason` becomes the trial's; `detail` explains where it happened and what to do."""
         super().__init__(reason, detail)
         self.reason = reason
         self.detail = detail
@@ -296,7 +296,7 @@ class Diverged(Ended):
 
 
 class BadValue(Ended):
-    """Something that is no number was logged, or a step that went back: the trial has failed."""
+    """A value that is not a number was logged, or a step that went back: the trial has failed."""
 
 
 class Stopped(Ended):
@@ -304,7 +304,7 @@ class Stopped(Ended):
 
 
 def need(module: str, extra: str, purpose: str) -> ModuleType:
-    """Import an optional package, or say which extra brings it.
+    """Import an optional package, or name the extra that has it.
 
     >>> need("json", extra="frames", purpose="this line").__name__
     'json'

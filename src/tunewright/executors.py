@@ -3,7 +3,8 @@
     tw.run(round, tw.Workload(fit, objective, executor=tw.executors.Inline()))
 
 `Local` trains on this machine, one process per trial, and is the default. `Inline` trains in this
-process. `Ray` trains on a Ray cluster. `tunewright.protocols.Executor` is the protocol.
+process. `Ray` trains on a Ray cluster, `Slurm` on a Slurm cluster.
+`tunewright.protocols.Executor` is the protocol.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ if TYPE_CHECKING:
     from tunewright.execution.executors.inline import Inline as Inline
     from tunewright.execution.executors.local import Local as Local
     from tunewright.execution.executors.ray.ray import Ray as Ray
+    from tunewright.execution.executors.slurm.slurm import Slurm as Slurm
 
-__all__ = ["Inline", "Local", "Ray"]
+__all__ = ["Inline", "Local", "Ray", "Slurm"]
 
 offer(
     __name__,
@@ -25,5 +27,6 @@ offer(
         "execution.executors.inline": ("Inline",),
         "execution.executors.local": ("Local",),
         "execution.executors.ray.ray": ("Ray",),
+        "execution.executors.slurm.slurm": ("Slurm",),
     },
 )

@@ -16,7 +16,7 @@ class FirstRun(Action):
 
     @property
     def argv(self) -> Argv:
-        """`tunewright run ROUND`, where ROUND stands for a round file or its name."""
+        """`tunewright run ROUND`, where ROUND is a round file or its name."""
         return ("tunewright", "run", "ROUND")
 
     @property

@@ -1,4 +1,4 @@
-"""A tensor tree on disk: whatever a training program must keep to go on where it stopped.
+"""A tensor tree on disk: whatever a training program must keep to resume where it stopped.
 
     <folder>/step-000000000400.1.0/         step, attempt, and a number for several of one step
         tensors.safetensors                 every tensor and array, named by its place in the tree
@@ -221,7 +221,7 @@ def flush(path: Path) -> None:
 def _write_arrays(path: Path, encoded: typed_tree.Encoded) -> None:
     try:
         _safetensors(encoded.library).save_file(encoded.arrays, str(path))
-    except Exception as error:  # safetensors reports a full disk by an error class of its own
+    except Exception as error:  # safetensors reports a full disk by its own error class
         raise OSError(str(error)) from error
 
 

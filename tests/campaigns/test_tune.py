@@ -242,7 +242,7 @@ def test_asking_stops_before_the_step_that_was_refused(tmp_path, monkeypatch, ca
 def test_another_space_under_the_same_name_is_refused(tmp_path):
     own = workload(tmp_path)
     tune(own, SPACE, trials=3)
-    with pytest.raises(DesignError, match="give this one a name of its own"):
+    with pytest.raises(DesignError, match="give this one another name"):
         tune(own, {"learning_rate": tw.log(1e-3, 1.0)}, trials=3)
 
 

@@ -155,7 +155,7 @@ def test_the_best_are_trained_longer_in_the_end(tmp_path):
     ("more", "says"),
     [
         ({"extend": 1}, "above 1"),
-        ({"extend": 2, "extend_to": 500}, "how many times as long, or to how many"),
+        ({"extend": 2, "extend_to": 500}, "give one: a factor, or a number of steps"),
         ({"extend_to": 100, "steps": 100}, "trains for 100 steps already"),
     ],
 )

@@ -26,11 +26,19 @@ FILES = {
 @pytest.fixture
 def protocol(tmp_path: Path, tunewright: Tunewright) -> Path:
     """The files of the page, in a folder."""
-    assert set(FILES) == {"tunewright.toml", "train.py", "rounds/rates.toml"}
+    assert set(FILES) == {"tunewright.toml", "train.py", "rounds/rates.toml", "scan.py"}
     for name, text in FILES.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
     return tmp_path
+
+
+def test_its_program_is_read_from_the_source(
+    protocol: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(protocol)
+    exec(compile(FILES["scan.py"], "scan.py", "exec"), {})
+    assert capsys.readouterr().out.strip() in FILES["scan.py"]
 
 
 def test_the_page_names_every_field_and_line() -> None:

@@ -42,7 +42,7 @@ def test_a_real_optuna_file_in_two_commands(tunewright: Tunewright, tmp_path: Pa
     assert tunewright("ls").code == 0
     assert tunewright("trial", "rates", "3").code == 0
     again = tunewright("import", "optuna", url)
-    assert again.code == 2 and "in the record already" in again.err
+    assert again.code == 2 and "in the database already" in again.err
     assert tunewright("import", "optuna", url, "rates", "--name", "rates2").code == 0
 
 

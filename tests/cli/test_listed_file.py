@@ -83,7 +83,7 @@ def test_a_changed_list_is_another_round(tunewright: Tunewright, mine: Path) -> 
     (mine / "mine.json").write_text(json.dumps(RATES[::-1]))
     answer = tunewright("run", "layers", "--listed", "mine.json", "--on", "inline")
     assert answer.code != 0
-    assert "Give the changed round a name of its own" in answer.err
+    assert "Give the changed round another name" in answer.err
 
 
 def test_a_dry_run_shows_the_list_and_trains_nothing(tunewright: Tunewright, mine: Path) -> None:
@@ -124,13 +124,13 @@ def test_json_csv_and_toml_say_the_same(tmp_path: Path) -> None:
     ("name", "text", "says"),
     [
         ("a.json", '{"learning_rate": 0.1}', "not a list of configurations"),
-        ("a.json", "[0.1]", "a.json: configuration 0, 0.1, is no mapping"),
+        ("a.json", "[0.1]", "a.json: configuration 0, 0.1, is not a mapping"),
         ("a.json", "[", "not JSON"),
         ("a.json", "[]", "a.json: no configurations"),
         ("a.csv", "learning_rate\n", "a.csv: no configurations"),
         ("a.csv", "a,b\n1\n", "line 2 has 1 cells, not 2"),
         ("a.toml", "[configuration]\nlearning_rate = 1\n", "[[configuration]], with two brackets"),
-        ("a.toml", "configuration = [1]\n", "configuration 0, 1, is no mapping"),
+        ("a.toml", "configuration = [1]\n", "configuration 0, 1, is not a mapping"),
         ("a.toml", "[[configurations]]\nlearning_rate = 1\n", "Did you mean 'configuration'?"),
         ("a.toml", "[[", "not valid TOML"),
         ("a.yaml", "- 1", "ends in .json, .csv, .toml"),
@@ -169,4 +169,4 @@ def test_a_missing_file_and_two_searches(tunewright: Tunewright, mine: Path) -> 
     missing = tunewright("run", "layers", "--listed", "mien.json")
     assert missing.code == 2 and "try     --listed mine.json" in missing.err
     both = tunewright("run", "layers", "--listed", "mine.json", "--search", "halton")
-    assert both.code == 2 and "a list is a search of its own" in both.err
+    assert both.code == 2 and "a list is itself a search" in both.err

@@ -39,7 +39,7 @@ def test_refusals(tunewright: Tunewright, tmp_path: Path) -> None:
     odd = tunewright("probe", "batch-size", "steps.py:make_step", "--steps", "many")
     assert odd.code == 2 and "--steps 128=50000" in odd.err
     nowhere = tunewright("probe", "input", "steps.py:make_step")
-    assert nowhere.code == 2 and "at which batch size" in nowhere.err
+    assert nowhere.code == 2 and "give the batch size" in nowhere.err
 
 
 PROGRAM = """

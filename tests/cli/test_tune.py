@@ -66,7 +66,7 @@ def test_every_step_says_why_and_it_ends_in_a_report(space: Path, tunewright: Tu
         assert expected in answer.out, expected
     page = (space / "tune.html").read_text(encoding="utf-8")
     assert "Every step, and why" in page
-    assert page.count("<script") == 1  # the one that sorts the table
+    assert page.count("<script") == 2  # one sorts the table, one draws the live figures
     listed = tunewright("ls").out
     assert "tune_2_explore" in listed and "tune_3_exploit" in listed
     # the same call again has nothing left to do

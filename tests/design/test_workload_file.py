@@ -41,6 +41,7 @@ def test_a_command(tmp_path: Path) -> None:
         "command": "python train.py --lr={learning_rate} --seed={run.seed}",
         "function": None,
         "read": (),
+        "read_file": {},
         "objective": minimize("valid_error", at="last", subject_to={"latency_ms": ("<=", 20)}),
         "deterministic": False,
         "store": "postgresql://host/db",
@@ -53,6 +54,7 @@ def test_a_command(tmp_path: Path) -> None:
         "defaults": {},
         "search": None,
         "eval_every": None,
+        "sinks": (),
     }
 
 

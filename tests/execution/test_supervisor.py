@@ -106,7 +106,7 @@ def test_a_changed_round_is_refused_before_compute(workload):
 def test_refusals_come_before_the_store_is_made(workload, tmp_path):
     with pytest.raises(DesignError, match="learning_rate"):
         run(rounds(nuisance={"learning_rat": log(1e-4, 1e-1)}), workload())
-    with pytest.raises(DesignError, match="no Round"):
+    with pytest.raises(DesignError, match="expects a Round"):
         run("depth", workload())
     with pytest.raises(DesignError, match="max_hours=-1"):
         run(rounds(), workload(), max_hours=-1)

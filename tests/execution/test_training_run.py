@@ -14,7 +14,11 @@ from tunewright.probes.throughput.stamps import Stamps
 from tunewright.probes.throughput.step_handle import ProbeHandle
 
 MEMBERS = {name for name in vars(Run) if not name.startswith("_")}
-FOR_EXECUTORS = {"announce", "ask_stop", "is_of", "over", "tell_points"}
+FOR_EXECUTORS = {"announce", "ask_stop", "is_of", "over", "tell_points"} | {
+    "given",
+    "relay_saved",
+    "saves_itself",
+}
 
 
 def public(thing: object) -> set[str]:

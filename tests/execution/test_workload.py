@@ -86,7 +86,7 @@ def test_every_problem_is_told_at_once() -> None:
 @pytest.mark.parametrize("wrong", [0, -3, 2.0, True])
 def test_an_interval_of_evaluations_is_a_number_of_steps(wrong: Any) -> None:
     assert Workload(train, OBJECTIVE, eval_every=1).eval_every == 1
-    with pytest.raises(WorkloadError, match="say every how many steps, from 1"):
+    with pytest.raises(WorkloadError, match="give a number of steps, from 1"):
         Workload(train, OBJECTIVE, eval_every=wrong)
 
 

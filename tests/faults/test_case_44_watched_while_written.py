@@ -6,10 +6,10 @@ import json
 import multiprocessing
 import threading
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
+from tests.faults.watched_round import NAME, OBJECTIVE, a_round, work
 
 import tunewright as tw
 from tunewright.store.store import Store
@@ -17,33 +17,6 @@ from tunewright.ui.serve import served
 
 SPAWN = multiprocessing.get_context("spawn")
 WORKERS, TRIALS, PAGES = 16, 96, 3
-NAME = "watched"
-
-
-def a_round() -> tw.Round:
-    return tw.Round(
-        NAME,
-        goal="Does a watcher disturb the workers?",
-        nuisance={"rate": tw.log(1e-4, 1.0)},
-        trials_per_study=TRIALS,
-    )
-
-
-def work(url: str, start: Any, answers: Any) -> None:
-    """Ask and tell until nothing is left; report what was told, or what went wrong."""
-    told: list[int] = []
-    try:
-        with tw.open_round(a_round(), tw.minimize("valid_error"), store=url) as session:
-            start.wait()
-            while (trial := session.ask()) is not None:
-                for step in range(1, 30):
-                    trial.log(step, valid_error=trial.configuration["rate"] + 1 / step)
-                trial.finish()
-                told.append(trial.number)
-        answers.put((told, ""))
-    except BaseException as error:  # whatever it is, the test shows it
-        answers.put((told, f"{type(error).__name__}: {error}"))
-        raise
 
 
 class Page(threading.Thread):
@@ -71,14 +44,16 @@ class Page(threading.Thread):
 
 
 def test_case_44(store_url: str, tmp_path: Path) -> None:
-    with tw.open_round(a_round(), tw.minimize("valid_error"), store=store_url):
+    with tw.open_round(a_round(TRIALS), OBJECTIVE, store=store_url):
         pass
     start, answers = SPAWN.Event(), SPAWN.Queue()
-    workers = [SPAWN.Process(target=work, args=(store_url, start, answers)) for _ in range(WORKERS)]
+    given = (store_url, TRIALS, start, answers)
+    workers = [SPAWN.Process(target=work, args=given) for _ in range(WORKERS)]
     with served(store_url) as about:
         pages = [Page(about.url) for _ in range(PAGES)]
         for one in (*workers, *pages):
             one.start()
+        assert [answers.get(timeout=300) for _ in workers] == ["ready"] * WORKERS
         start.set()
         found = [answers.get(timeout=300) for _ in workers]
         for worker in workers:
@@ -88,7 +63,7 @@ def test_case_44(store_url: str, tmp_path: Path) -> None:
             page.join(120)
         shown = httpx.get(f"{about.url}api/round/{NAME}", timeout=60).json()
     assert [problem for _, problem in found if problem] == []
-    assert sorted(number for told, _ in found for number in told) == list(range(TRIALS))
+    assert sorted(one.number for told, _ in found for one in told) == list(range(TRIALS))
     assert all(worker.exitcode == 0 for worker in workers)
     assert [page.problems for page in pages] == [[]] * PAGES
     assert all(page.loads > 0 for page in pages)
@@ -98,7 +73,7 @@ def test_case_44(store_url: str, tmp_path: Path) -> None:
 def test_case_44_a_page_that_stops_reading(store_url: str, tmp_path: Path) -> None:
     """An open stream that nobody reads holds no worker back, and no transaction open."""
     with (
-        tw.open_round(a_round(), tw.minimize("valid_error"), store=store_url) as session,
+        tw.open_round(a_round(TRIALS), OBJECTIVE, store=store_url) as session,
         served(store_url) as about,
         httpx.Client(base_url=about.url, timeout=60) as client,
         client.stream("GET", f"/api/round/{NAME}/events", params={"cursor": "x"}) as events,
@@ -122,7 +97,7 @@ def test_case_44_a_server_that_is_killed(store_url: str, tmp_path: Path, times: 
     """Killed while it reads, again and again: the workers' store is as it was."""
     from tests.faults.dashboard import command
 
-    with tw.open_round(a_round(), tw.minimize("valid_error"), store=store_url) as session:
+    with tw.open_round(a_round(TRIALS), OBJECTIVE, store=store_url) as session:
         for _ in range(times):
             process = command("--json", "--port", "0", store_url)
             assert process.stdout is not None

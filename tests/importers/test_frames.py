@@ -110,7 +110,7 @@ def test_every_problem_is_said_at_once() -> None:
     assert "the status 'done'" in message
     assert "optimizer.sgd.lr = 100.0 is not of log(0.01, 10)" in message
     assert "step 1.5 of trial 'a'" in message
-    assert "'x' of trial 'z' is no number" in message
+    assert "'x' of trial 'z' is not a number" in message
 
 
 def test_columns_are_compared_with_the_round() -> None:
@@ -121,7 +121,7 @@ def test_columns_are_compared_with_the_round() -> None:
     message = str(refused.value)
     assert "no column for 'width'. Did you mean 'widht'?" in message
     assert "no column 'status'" in message
-    assert "'host' is no hyperparameter of the round and no metric" in message
+    assert "'host' is neither a hyperparameter of the round nor a metric" in message
 
 
 def test_rows_and_fixed_values_are_compared_with_the_round() -> None:
@@ -131,7 +131,7 @@ def test_rows_and_fixed_values_are_compared_with_the_round() -> None:
     trials, curves = frames(trial=["a", "a", "c"])
     with pytest.raises(DesignError, match="trial 'a' stands in 2 rows"):
         importers.frames(ROUND, minimize("error"), trials, curves)
-    with pytest.raises(DesignError, match="a int is no frame"):
+    with pytest.raises(DesignError, match="a int is not a frame"):
         importers.frames(ROUND, minimize("error"), 3, curves)
     trials, curves = frames(optimizer=["adam", "lion", "sgd"])
     with pytest.raises(DesignError, match="no study of the round has optimizer = 'lion'"):

@@ -90,7 +90,7 @@ def database_store(root: Path) -> Path:
 
 def check_alike(found: Results) -> None:
     assert found.round.name == "sweep"
-    assert found.round.goal == "imported from the MLflow experiment 'sweep'"
+    assert found.round.goal == Message("goal.imported", {"origin": "the MLflow experiment 'sweep'"})
     assert found.round.fixed == {"layers": 2} and set(found.round.nuisance) == {"lr", "optimizer"}
     assert [t.status for t in found.trials] == ["completed", "completed", "infeasible", "failed"]
     assert found.trial(2).reason == not_finite("val/loss", math.nan, 20)
@@ -136,7 +136,7 @@ def test_an_experiment_must_be_there(tmp_path: Path) -> None:
     (other / "a").mkdir(parents=True)
     (other / "meta.yaml").write_text("name: other\n")
     (other / "a" / "meta.yaml").write_text("status: 3\n")
-    with pytest.raises(NotFound, match=r"2 experiments with runs: say which\. There is: sweep"):
+    with pytest.raises(NotFound, match=r"2 experiments with runs: choose one\. There is: sweep"):
         importers.mlflow(path, objective=LOSS)
     (tmp_path / "empty").mkdir()
     with pytest.raises(NotFound, match="holds no MLflow runs"):

@@ -73,7 +73,7 @@ def made(storage: Any, name: str = "width", trials: int = 12) -> Any:
 def check_alike(found: Results, study: Any) -> None:
     """Everything Optuna knows of the study."""
     assert found.round.name == "width"
-    assert found.round.goal == "imported from the Optuna study 'width'"
+    assert found.round.goal == Message("goal.imported", {"origin": "the Optuna study 'width'"})
     assert len(found.trials) == 12
     assert found.best().number == study.best_trial.number
     assert found.best().value == study.best_value
@@ -267,7 +267,7 @@ def test_a_study_must_be_there(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/optuna.db"
     made(url, "width", trials=1)
     optuna.create_study(storage=url, study_name="depth")
-    with pytest.raises(NotFound, match=r"holds 2 studies: say which\. There is: width, depth"):
+    with pytest.raises(NotFound, match=r"holds 2 studies: choose one\. There is: width, depth"):
         importers.optuna(url)
     with pytest.raises(NotFound, match=r"no study 'widht'\. Did you mean 'width'"):
         importers.optuna(url, "widht")

@@ -68,7 +68,7 @@ def experiment(tmp_path: Path) -> Path:
 
 def test_an_experiment(experiment: Path) -> None:
     found = importers.ray_tune(experiment, objective=LOSS)
-    assert found.round.goal == "imported from the Ray Tune experiment exp"
+    assert found.round.goal == Message("goal.imported", {"origin": "the Ray Tune experiment exp"})
     assert [t.number for t in found.trials] == [0, 1, 2]
     assert found.round.nuisance["opt.name"] == Choice(("adam", "sgd"))
     best = found.best()

@@ -30,7 +30,9 @@ def written(folder: Path, text: str, name: str = "runs.csv") -> Path:
 def test_a_wide_table_of_final_values(tmp_path: Path) -> None:
     found = importers.tables(written(tmp_path, WIDE), objective=minimize("val_loss"))
     round = found.round
-    assert round.name == "runs" and round.goal == "imported from the table runs.csv"
+    assert round.name == "runs" and round.goal == Message(
+        "goal.imported", {"origin": "the table runs.csv"}
+    )
     assert isinstance(round.nuisance["lr"], Log)
     assert round.nuisance["optimizer"] == Choice(("adam", "sgd"))
     assert round.fixed == {"batch_size": 64}

@@ -39,7 +39,7 @@ def sweep(root: Path) -> None:
 def test_a_sweep_with_hyperparameters(tmp_path: Path) -> None:
     sweep(tmp_path / "runs")
     found = importers.tensorboard(tmp_path / "runs", objective=LOSS)
-    assert found.round.goal == "imported from the TensorBoard folder runs"
+    assert found.round.goal == Message("goal.imported", {"origin": "the TensorBoard folder runs"})
     assert isinstance(found.round.nuisance["lr"], Log)
     assert found.round.nuisance["optimizer"] == Choice(("adam", "sgd"))
     assert found.round.fixed == {"depth": 3, "amp": True}

@@ -31,7 +31,9 @@ def test_an_exported_table(tmp_path: Path) -> None:
     path = tmp_path / "wandb_export.csv"
     path.write_text(EXPORT)
     found = importers.wandb(path, objective=LOSS)
-    assert found.round.goal == "imported from the W&B export wandb_export.csv"
+    assert found.round.goal == Message(
+        "goal.imported", {"origin": "the W&B export wandb_export.csv"}
+    )
     assert set(found.round.nuisance) == {"lr", "optimizer"} and not found.round.fixed
     assert set(found.metrics) == {"val_loss", "throughput"}
     assert [t.status for t in found.trials] == ["completed", "completed", "infeasible", "failed"]
@@ -67,7 +69,7 @@ def offline_runs(root: Path) -> Path:
 
 def test_offline_runs(tmp_path: Path) -> None:
     found = importers.wandb(offline_runs(tmp_path / "wandb"), objective=LOSS)
-    assert found.round.goal == "imported from the W&B folder wandb"
+    assert found.round.goal == Message("goal.imported", {"origin": "the W&B folder wandb"})
     assert found.round.fixed == {"batch_size": 64, "model.act": "relu"}
     assert set(found.round.nuisance) == {"lr", "model.width"}
     assert [t.status for t in found.trials] == ["failed", "completed", "infeasible"]

@@ -119,7 +119,7 @@ def test_what_has_not_ended_or_failed_is_not_judged() -> None:
 
     own = results_of([curves.shape("slow", 100)])
     pending = replace(own, recorded=(replace(own.recorded[0], status="pending"),))
-    with pytest.raises(KeyboardInterrupt, match="the same call again goes on"):
+    with pytest.raises(KeyboardInterrupt, match="call again to resume"):
         finished(pending)
     broken = replace(
         own.recorded[0], status="failed", reason=Message("trial.failed", {"text": "no data"})

@@ -201,7 +201,7 @@ def test_wrong_arguments_are_refused_all_at_once(tmp_path):
 def test_interrupted_it_goes_on_where_it_stopped(tmp_path):
     own = workload(worlds.interrupted_once, tmp_path)
     fixed = {"folder": str(tmp_path)}
-    with pytest.raises(KeyboardInterrupt, match="the same call again goes on"):
+    with pytest.raises(KeyboardInterrupt, match="call again to resume"):
         train_steps(own, learning_rate=0.1, fixed=fixed)
     assert len((tmp_path / "began").read_text().splitlines()) == 3
     assert train_steps(own, learning_rate=0.1, fixed=fixed).verdict == "fits"

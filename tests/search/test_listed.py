@@ -134,5 +134,5 @@ def test_all_misfits_are_said_at_once() -> None:
 def test_nothing_listed() -> None:
     with pytest.raises(DesignError, match="no configurations"):
         Listed([])
-    with pytest.raises(DesignError, match="configuration 0, 3, is no mapping"):
+    with pytest.raises(DesignError, match="configuration 0, 3, is not a mapping"):
         Listed([3])

@@ -37,7 +37,7 @@ def test_what_is_kept_comes_back(store_url: str) -> None:
         assert found.notes == made.notes and found.search == "random"
         assert found.infeasible_fraction == made.infeasible_fraction
         assert store.claim(record.id, store.register(record.id, "worker", False), 9) == []
-        with pytest.raises(RoundChanged, match="in the record already"):
+        with pytest.raises(RoundChanged, match="in the database already"):
             store.keep(made)
         assert len(store.rounds()) == 1
 

@@ -26,7 +26,7 @@ def test_what_others_could_not_read_is_not_written() -> None:
     for bad in (float("nan"), float("inf"), object(), {1: object()}):
         with pytest.raises(StoreError):
             dumps({"x": bad})
-    with pytest.raises(StoreError, match="more than the record takes"):
+    with pytest.raises(StoreError, match="more than the database takes"):
         dumps("x" * (LONGEST_FIELD + 1))
 
 

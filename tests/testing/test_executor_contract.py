@@ -48,13 +48,13 @@ def ended_as(outcome: str) -> Callable[[list[Event]], list[Event]]:
 @pytest.mark.parametrize(
     "change, said",
     [
-        (ended_as("completed"), "says infeasible: it is told as completed"),
+        (ended_as("completed"), "says infeasible: it is reported as completed"),
         (lambda events: events[1:], "completed: the first event is"),
         (lambda events: [e for e in events if not isinstance(e, Logged)], "nothing of its curve"),
         (lambda events: [*events, *events[-1:]], "after the attempt had ended"),
         (
             lambda events: [dataclasses.replace(e, attempt=9) for e in events],
-            "told of an attempt that is not under way",
+            "an event of an attempt that is not under way",
         ),
         (lambda events: tuple(events) if events else [], "events() gives tuple, not a list"),
         (
@@ -73,7 +73,7 @@ def test_what_is_wrong_is_said(change, said: str) -> None:
 
 
 def test_silence_and_odd_executors() -> None:
-    with pytest.raises(AssertionError, match=r"after 0\.5 s not told how trials"):
+    with pytest.raises(AssertionError, match=r"after 0\.5 s the end of trials"):
         check_executor(Wrapped(lambda events: []), patience_s=0.5)
     with pytest.raises(AssertionError, match="slots is 0, not at least 1"):
         check_executor(Wrapped(lambda events: events, slots=0))

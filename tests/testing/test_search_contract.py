@@ -78,7 +78,7 @@ def test_a_good_search_passes(adaptive: bool) -> None:
         ("restarts", False, "it does not continue where it was"),
         ("extra name", False, "the configuration has ['extra', 'learning_rate'], the study"),
         ("unit", False, "mean another configuration than"),
-        ("arrival", True, "the order in which 9 trials are told changes the answer"),
+        ("arrival", True, "the order in which 9 trials arrive changes the answer"),
     ],
 )
 def test_what_is_wrong_is_said(wrong: str, adaptive: bool, said: str) -> None:

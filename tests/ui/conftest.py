@@ -14,11 +14,25 @@ from urllib.parse import urlsplit
 import pytest
 from tests.ui import filled_store
 
+from tunewright.project import init
+from tunewright.store.store import Store
+
 SERVE = """
 import sys
 from tunewright.ui.serve import serve
 serve(sys.argv[1], port=int(sys.argv[2]), allow=frozenset(sys.argv[3:]),
       started=lambda served: print(served.url, flush=True))
+"""
+TRAIN = """
+def train(run, rate=0.1):
+    for step in run.steps(5):
+        run.log(step, valid_error=rate + 1 / step)
+"""
+ROUND = """
+goal = "Which rate?"
+trials_per_study = 3
+[nuisance]
+rate = { log = [1e-3, 1.0] }
 """
 QUIET = (
     *("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"),
@@ -129,7 +143,7 @@ def look(browser: Any, start: Callable[..., Server]) -> Iterator[Look]:
 
     def make(server: Server, **options: Any) -> Watched:
         context = browser.new_context(viewport={"width": 1280, "height": 900}, **options)
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(60_000)  # a verdict takes long on a busy machine
         made = Watched(context.new_page(), server)
         opened.append((context, made))
         return made
@@ -157,3 +171,38 @@ def server(filled: str) -> Iterator[Server]:
     made = Server(filled)
     yield made
     made.kill()
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a training function, a round file, and one that cannot be read."""
+    (tmp_path / "train.py").write_text(TRAIN)
+    (tmp_path / "rounds").mkdir()
+    (tmp_path / "rounds" / "rate.toml").write_text(ROUND)
+    (tmp_path / "rounds" / "broken.toml").write_text("goal = 3")
+    monkeypatch.chdir(tmp_path)
+    init("train.py:train", minimize="valid_error")
+    Store.open(tmp_path / "tuning.db").close()
+    return tmp_path
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    """The text of axe-core, a development tool that is not part of this project."""
+    named = os.environ.get("AXE_CORE", "")
+    if not named or not Path(named).is_file():
+        pytest.skip("AXE_CORE names no axe.min.js: scripts/browser brings one")
+    return Path(named).read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="session")
+def violations() -> Callable[[Any, str], list[Any]]:
+    """Check a page against WCAG 2.1 A and AA; what it violates, with examples."""
+    tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]
+
+    def check(page: Any, axe: str) -> list[Any]:
+        page.evaluate(axe)
+        found = page.evaluate("tags => axe.run({runOnly: tags}).then(r => r.violations)", tags)
+        return [(v["id"], [n["html"][:200] for n in v["nodes"][:3]]) for v in found]
+
+    return check

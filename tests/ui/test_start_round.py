@@ -10,37 +10,10 @@ import pytest
 
 import tunewright as tw
 from tunewright.errors import Busy, Misuse, TunewrightError
-from tunewright.project import init
 from tunewright.ui.serve import served
 from tunewright.ui.start_round import Rounds
 
 pytestmark = pytest.mark.beyond_core  # it trains
-
-TRAIN = """
-def train(run, rate=0.1):
-    for step in run.steps(5):
-        run.log(step, valid_error=rate + 1 / step)
-"""
-ROUND = """
-goal = "Which rate?"
-trials_per_study = 3
-[nuisance]
-rate = { log = [1e-3, 1.0] }
-"""
-
-
-@pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    (tmp_path / "train.py").write_text(TRAIN)
-    (tmp_path / "rounds").mkdir()
-    (tmp_path / "rounds" / "rate.toml").write_text(ROUND)
-    (tmp_path / "rounds" / "broken.toml").write_text("goal = 3")
-    monkeypatch.chdir(tmp_path)
-    init("train.py:train", minimize="valid_error")
-    from tunewright.store.store import Store
-
-    Store.open(tmp_path / "tuning.db").close()
-    return tmp_path
 
 
 def ended(rounds: Rounds) -> dict[str, object]:

@@ -46,7 +46,7 @@ class Agreement:
 
     @property
     def agrees(self) -> bool | None:
-        """True or False where the interval excludes the other, None where it cannot be told."""
+        """True or False where the interval excludes the other, None on weak evidence."""
         if self.interval is None:
             return None
         if self.interval[0] > 0.5:

@@ -39,7 +39,7 @@ def compare_again(results: Results, findings: Sequence[Finding]) -> list[Proposa
 
 
 def own_ranges(results: Results) -> Round | None:
-    """The round with ranges of its own for every value of its one scientific list; else None."""
+    """The round with separate ranges for every value of its one scientific list; else None."""
     round = results.round
     if len(round.scientific) != 1:
         return None

@@ -1,4 +1,4 @@
-"""Train longer where the best were still improving, shorter where they had settled."""
+"""Train longer where the best were still improving, shorter where they had levelled off."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tunewright.finding import Finding
 from tunewright.messages import Message
 from tunewright.store.results import Results
 
-TIMES = 2  # as long, when nothing says how much longer
+TIMES = 2  # as long, when nothing shows how much longer
 
 
 def longer(results: Results, findings: Sequence[Finding]) -> list[Proposal]:

@@ -37,7 +37,7 @@ WARMUP_SHARE = (
 
 @dataclass(frozen=True)
 class Lengthened:
-    """What changes in the configuration, and the rule that says so."""
+    """What changes in the configuration, and by which rule."""
 
     values: Mapping[str, Value]  # name -> new value
     rule: Message
@@ -87,7 +87,7 @@ def _lengthened(
         gone = tuple(n for n in ("timescale",) if n in configuration)
         changed = (Message("schedule.new_family"),)
         return Lengthened({name: "linear", **told}, rule, changed, gone)
-    # the program cannot be told the length of its decay: is what it will do by itself acceptable?
+    # the program takes no length of its decay: is what it will do by itself acceptable?
     wasted = share_at_tiny_rate(known, old, _unchanged(known), new)
     if wasted > TINY + ROUNDING and not isinstance(_inside(known), Cosine):
         raise DesignError(
@@ -145,9 +145,9 @@ def _decay_steps(configuration: Mapping[str, Value], old: int) -> int | None:
 
 
 def _told(configuration: Mapping[str, Value], after: Schedule, new: int) -> dict[str, Value] | None:
-    """How the program is told the new schedule; None if it has no hyperparameter for it."""
+    """The new schedule as settings of the program; None if it has no hyperparameter for it."""
     if not isinstance(after, Linear):
-        return {}  # nothing in it depends on a length of its own
+        return {}  # nothing in it depends on a separate length
     values: dict[str, Value] = {}
     length = after.decay_steps or new
     steps, part = _spelled(configuration, DECAY_STEPS), _spelled(configuration, DECAY_SHARE)

@@ -43,7 +43,7 @@ def too_few(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
 
 
 def undecided(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
-    """More trials where the settings cannot be told apart; repeats of the best come cheaper."""
+    """More trials where the settings cannot be separated; repeats of the best cost less."""
     own = [f for f in findings if f.check == "comparison" and f.verdict in ("note", "cannot_judge")]
     own = [f for f in own if f.scope == "round"]
     return _doubled(results, own) if own else []
@@ -53,8 +53,8 @@ def pressing(results: Results, findings: Sequence[Finding]) -> list[Finding]:
     """The findings without densities that no number of trials would satisfy.
 
     Where nothing else is declared, density is judged by the gap between the two best settings. If
-    they are equal that gap shrinks with every doubling; after two of them it has been said. Where
-    every configuration has been trained there is nothing left to sample.
+    they are equal that gap shrinks with every doubling; after two of them the finding is left out.
+    Where every configuration has been trained there is nothing left to sample.
     """
     if untried(results) == 0:
         return [f for f in findings if f.check != "density"]

@@ -30,7 +30,7 @@ BEST = 0.2  # of the feasible trials
 FEWEST_BEST = 4
 SPARE = 0.1  # of the range, on either side
 LEAST = 0.25  # of the range is kept
-CHANCE = 0.25  # that trials spread evenly lie so close together: then they say nothing
+CHANCE = 0.25  # that trials spread evenly lie so close together: then they are no evidence
 WORTH_IT = 0.85  # of the range: a smaller cut is none
 FEWEST = 8  # feasible trials
 

@@ -1,6 +1,6 @@
 """Which round next? Executable proposals from the findings of a round, the most urgent first.
 
-The order is the playbook's: a round that is not finished or broken says nothing; instability is
+The order is the playbook's: a round that is not finished or broken is no evidence; instability is
 repaired before ranges are judged; a space that is too small or mostly infeasible comes before
 overfitting, the length of training, fairness and density; then what does not matter is fixed, and
 when nothing warns exploration is done: exploitation, or stopping because tuning has saturated.

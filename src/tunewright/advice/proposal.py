@@ -24,7 +24,7 @@ Kind = Literal[
     "narrow",  # around the best, or away from where trials diverge
     "regularise",  # the best overfit
     "longer",  # the best were still improving
-    "shorter",  # the best had settled by half of training
+    "shorter",  # the best had levelled off by half of training
     "compare_again",  # the settings were not tuned alike
     "more_trials",  # the study is too small for what it wants to see
     "fix",  # what does not matter need not be searched

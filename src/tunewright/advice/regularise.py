@@ -52,7 +52,7 @@ def regularise(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
     if not added:
         return _none(own, known)
     first = next(iter(added))
-    made = [_with(round, {first: added[first]})]  # one at a time is cheaper, and tells which helps
+    made = [_with(round, {first: added[first]})]  # one at a time is cheaper, and shows which helps
     if len(added) > 1:
         made.append(_with(round, added))
     fit = {"not_fit": not_fit(results)}

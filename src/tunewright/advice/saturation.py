@@ -25,13 +25,13 @@ class Saturation:
     """What more of the same tuning would bring."""
 
     gain: float  # expected of spending as much again; positive is better
-    matters: Reference | None  # None: neither detect= nor repeats tell
-    saturated: bool | None  # None: cannot be told
+    matters: Reference | None  # None: neither detect= nor repeats give one
+    saturated: bool | None  # None: unknown
     exhausted: bool = False  # every configuration has been trained
 
 
 def saturation(results: Results) -> Saturation | None:
-    """Whether the best study has saturated; None with too few completed trials to say."""
+    """Whether the best study has saturated; None with too few completed trials to judge."""
     best = results.top(1)
     if not best:
         return None

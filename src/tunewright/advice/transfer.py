@@ -3,7 +3,7 @@
 Very likely: warm-up length and initialization. Likely: the model. It might: optimizer and its
 hyperparameters, data augmentation, regularisation. Unlikely: the learning-rate schedule. These are
 the playbook's own guesses ("Round 1"), made by meaning; a name nothing is known of is taken for
-part of the model, and says so.
+part of the model, and marked as such.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Transfer:
     name: str
     area: Area
     likelihood: Likelihood
-    known: bool = True  # False: nothing says what it means, so it is taken for part of the model
+    known: bool = True  # False: its meaning is unknown, so it is taken for part of the model
 
 
 def transfer(name: str, meaning: Meaning) -> Transfer:

@@ -100,7 +100,7 @@ def widened(round: Round, wider: dict[str, Range], lists: dict[str, Range]) -> R
         most = most_trials(made)
         trials = grown(round.trials_per_study, times)
         return replace(made, trials_per_study=trials if most is None else min(trials, most))
-    except DesignError:  # such as a given() that says nothing of the new value
+    except DesignError:  # such as a given() without the new value
         return None
 
 

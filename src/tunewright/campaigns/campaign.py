@@ -107,7 +107,7 @@ class Campaign:
         columns = tuple(Message(f"card.label.{name}").text for name in names)
         rows = tuple((one.number, one.kind, str(one.reason), one.round) for one in self.log)
         table = markup.Table(columns, rows)
-        said = [self.space.goal, self._used]
+        said = [str(self.space.goal), self._used]
         return markup.card(self.headline, said, facts=best, table=table)
 
     @property

@@ -1,4 +1,4 @@
-"""Exploitation at the end of a range: the best found there says that the box was cut too small.
+"""Exploitation at the end of a range: a best trial there shows that the box was cut too small.
 
 Exploitation searches around what exploration found best. When its own best trials press against an
 end, the end is moved: back to where the campaign has searched already, or further out.

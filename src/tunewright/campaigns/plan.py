@@ -234,9 +234,9 @@ def _exploit(campaign: Campaign, free: int, begun: Round | None) -> Step | None:
 
 
 def _around(results: Results) -> Round | None:
-    """The space to exploit: around the best if it was explored well enough to say where that is.
+    """The space to exploit: around the best if it was explored well enough to locate it.
 
-    The best four of ten feasible trials in five dimensions say nothing: then the whole of it.
+    The best four of ten feasible trials in five dimensions are no evidence: then the whole of it.
     """
     feasible = sum(trial.status == "completed" for trial in results.trials)
     enough = max(budget(study).suggested for study in results.studies)
@@ -293,7 +293,7 @@ def _launch(campaign: Campaign, own: Shares) -> Step | None:
             facts = {"arm": "winner" if one is winner else "baseline", "runs": wanted}
             return _repeat(one, wanted + skip, Message("campaign.more_runs", facts))
         if runs < FEWEST_RUNS:
-            return None  # too few runs, and no trials left: `done` says so
+            return None  # too few runs, and no trials left: `done` reports it
     facts = {"verdict": verdict.verdict, "reason": plain(verdict.reasons[0])}
     return Step("launch", Message("campaign.decide", facts), of=winner.place)
 

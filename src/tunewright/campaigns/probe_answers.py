@@ -1,4 +1,4 @@
-"""What the probes of a campaign have settled: read off the answers that the store keeps."""
+"""What the probes of a campaign have chosen: read off the answers that the store keeps."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def message_of(one: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def settled(answers: Answers) -> dict[str, Value]:
-    """Every value that was settled.
+    """Every value that a probe chose.
 
     >>> settled([{"probe": "batch_size", "settings": {"batch_size": 256}}, {"probe": "clip"}])
     {'batch_size': 256}

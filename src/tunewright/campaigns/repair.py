@@ -1,6 +1,6 @@
 """Repair on autopilot: unstable training is looked at closely, then warmed up or clipped.
 
-When the findings say that instability holds the best trials down, short runs confirm it and look
+When the findings show that instability holds the best trials down, short runs confirm it and look
 for the shortest warm-up that cures it, else for a threshold to clip at (playbook, "How can
 optimization failures be debugged and mitigated?"). What they find is fixed from then on, and the
 space is explored again with it, up to the learning rate that it makes stable.

@@ -1,4 +1,4 @@
-"""What a campaign is asked for: the space, the budget, what people have today."""
+"""What a campaign is asked for: the space, the budget, the current default."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ from tunewright.execution.prepare import ready
 from tunewright.execution.run import executor_of
 from tunewright.execution.workload import Workload
 from tunewright.launches.lineage import Place
+from tunewright.messages import Message
 from tunewright.search.halton import Halton
 from tunewright.store.store import Store
 
-GOAL = "Which configuration is best?"
+GOAL = Message("goal.tune")
 
 
 def defined(

@@ -13,12 +13,12 @@ from tunewright.design.budget import trials_for
 FIRST = 0.35  # of what is not kept back: the first quasi-random round
 EXPLORE = 0.55  # ... all exploration together
 FEWEST = 6  # trials of a round that is worth its name
-LUCK = 3  # repeats: a spread of two says nothing
+LUCK = 3  # repeats: a spread of two is no evidence
 KNOWS_LUCK = 30  # trials from which the spread is worth knowing before exploitation
 EXTEND, LONG = 0.2, 5  # of all trials for full length; the best that are trained so first
 MOST_LONG = 9
 # from so many trials on: how many finalists are repeated how often, and runs kept for the launch
-# (the launch takes runs of its own: those that chose the winner flatter it)
+# (the launch takes separate runs: those that chose the winner flatter it)
 LADDER = ((120, 4, 3, 16), (60, 3, 2, 10), (30, 2, 2, 6), (16, 2, 1, 6))
 
 

@@ -14,7 +14,7 @@ from tunewright.messages import Message
 
 Kind = Literal[
     "finish",  # run what is left of a round, or of repeats
-    "probe",  # settle the batch size or the length of training, or look for a remedy
+    "probe",  # choose the batch size or the length of training, or look for a remedy
     "baseline",  # train the current default
     "explore",  # quasi-random search
     "widen",  # ... in wider ranges, since the best lie at an end

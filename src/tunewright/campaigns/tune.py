@@ -78,7 +78,7 @@ def tune(
     is a function of a checkpoint, looked at once, at the end. `detect` is the smallest difference
     that matters. With `extend`, the best are trained so many times as long in the end, with
     `extend_to` for so many steps; the search itself then takes a tenth of that, unless the space
-    says how long. The same call again goes on where it stopped; a larger budget continues it.
+    fixes the length. The same call again resumes where it stopped; a larger budget continues it.
     `progress` is as for `run`; every step is shown with its reason.
 
     Args:
@@ -158,7 +158,7 @@ def tuned(
 
 
 def begun(asked: Definition, workload: Workload) -> Definition:
-    """The definition as recorded: a new campaign, or one that goes on with another budget."""
+    """The definition as recorded: a new campaign, or one that continues with another budget."""
     with Store.open(workload.store) as store:
         known = read_definition(store, asked.name)
         if known is None:
@@ -299,4 +299,4 @@ def _ended(campaign: Campaign) -> int:
 
 def _confirmed(step: Step, campaign: Campaign) -> bool:
     print(f"{campaign.name}: {step} ({step.trials} trials; {campaign.left} are left)")
-    return input("Go on? [Y/n] ").strip().lower() in ("", "y", "yes")
+    return input("Continue? [Y/n] ").strip().lower() in ("", "y", "yes")

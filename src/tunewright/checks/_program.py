@@ -66,7 +66,7 @@ def _compared(
             continue
         files = changed(first, origin)
         counting = None if files is None else list(_counting(files, origins if known else ()))
-        # where git cannot tell, the hashes of the program's own files have to do
+        # where git does not know, the hashes of the program's own files have to do
         alike = known if counting is None else not counting
         seen[value(origin)] = own if alike else value(origin)[:10] or NONE
         differ |= dict.fromkeys(counting or ())

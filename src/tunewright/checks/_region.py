@@ -25,7 +25,7 @@ from tunewright.stats.noise import Floats
 from tunewright.store.trial import Trial
 
 FEWEST = 3  # of each kind
-DRAWS = 999  # with 299 four of sixteen, fully separated, were not told from chance
+DRAWS = 999  # with 299 four of sixteen, fully separated, did not differ from chance
 P = 0.01
 PURITY, RECALL = 0.85, 0.7
 SAVED = 2  # errors a pair must save to be named in place of a single hyperparameter
@@ -139,7 +139,7 @@ def features_of(study: Settled, rows: Sequence[int], meaning: Meaning) -> tuple[
     pairs = []
     for one, other in itertools.combinations([f for f in singles if f.logarithmic], 2):
         for sign, word in ((1.0, "*"), (-1.0, "/")):
-            # decades of 1 - x stand for 1 - x itself
+            # decades of 1 - x represent 1 - x itself
             name = f"{_plain(one)} {word} {_plain(other)}"
             pairs.append(Feature(name, one.values + sign * other.values, True))
     effective = _effective_rate([t.configuration for t in trials], meaning)

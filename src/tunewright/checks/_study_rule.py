@@ -1,4 +1,4 @@
-"""What do single trials say about their study? From flags on curves to one verdict."""
+"""What do single trials show about their study? From flags on curves to one verdict."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ F = TypeVar("F", bound=TrialFacts)
 
 @dataclass(frozen=True)
 class Reading(Generic[F]):
-    """What one trial's curve says to one question."""
+    """What one trial's curve answers to one question."""
 
     trial: Trial
     z: float  # the effect in standard errors, or IMMATERIAL
@@ -43,7 +43,7 @@ class Reading(Generic[F]):
 
 @dataclass(frozen=True)
 class Statement(Generic[F]):
-    """What a study's curves say to one question."""
+    """What a study's curves answer to one question."""
 
     verdict: Literal["ok", "note", "warn"]
     because: Because
@@ -73,7 +73,7 @@ def statement(
     """The verdict over readings ordered from the best trial down.
 
     Warns when the best trial is flagged, when the five best agree (their median z passes the
-    limit), when two or more of them are flagged, or (unless `many` says note) when more of all
+    limit), when two or more of them are flagged, or (unless `many` is "note") when more of all
     trials are than chance explains; notes a single one of the five. The median gives a verdict at
     20 evaluations, where no single curve can; its limits are 98 % quantiles over worlds without an
     effect.

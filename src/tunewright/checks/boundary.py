@@ -102,7 +102,7 @@ def boundary(results: Results) -> list[Finding]:
 
 
 def edge(meaning: Meaning, axis: Axis, searched: int) -> Edge:
-    """What one axis of one study says; `searched` is how many axes with ends the study has."""
+    """Judge one axis of one study; `searched` is how many axes with ends the study has."""
     h, feasible = axis.hyperparameter, axis.feasible
     seen = look(axis.units[feasible], axis.losses[feasible])
     found = Edge(h.column, h.range, seen)
@@ -196,7 +196,7 @@ def _finding(results: Results, scope: Scope, about: str, edges: Sequence[Edge]) 
 def _pooled(
     results: Results, lines: Sequence[Sequence[Axis]], looked: Sequence[Sequence[Edge]]
 ) -> list[Finding]:
-    """What the studies say together about an axis that none of them could flag on its own."""
+    """Judge by all studies together an axis that none of them could flag alone."""
     flagged = {e.column for edges in looked for e in edges if e.speaks}
     shared: dict[str, list[Axis]] = {}
     for own in lines:

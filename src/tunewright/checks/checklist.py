@@ -14,6 +14,7 @@ import numpy as np
 
 from tunewright.actions import Advise, for_imported
 from tunewright.checks._study_rule import expected_flags
+from tunewright.checks.applied import applied
 from tunewright.checks.baseline import baseline
 from tunewright.checks.boundary import boundary
 from tunewright.checks.comparison import comparison
@@ -38,6 +39,7 @@ QUESTIONS: tuple[Callable[[Results], list[Finding]], ...] = (
     # is there anything to look at?
     baseline,
     same_code,
+    applied,
     # the search space
     boundary,
     density,

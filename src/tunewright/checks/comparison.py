@@ -1,4 +1,4 @@
-"""Which scientific setting is better, with so many trials each? Or can they not be told apart?
+"""Which scientific setting is better, with so many trials each? Or can they not be separated?
 
 A setting that is only harder to tune is called worse too (45 to 92 % of studies of 10 to 16
 trials when it is half as sensitive again): the claim is always "with n trials each".
@@ -104,7 +104,7 @@ def pairs(results: Results) -> list[Pair]:
 
 
 def comparison(results: Results) -> list[Finding]:
-    """Compare the best scientific setting with each other, and say what can be told."""
+    """Compare the best scientific setting with each other, and report what differs."""
     findings = []
     if len(results.studies) > 1:
         findings.append(_of_lists(results))

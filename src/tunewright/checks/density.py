@@ -1,8 +1,9 @@
 """Have we sampled enough? What the best of half and of a quarter of the trials would have been.
 
-This describes the search space and the budget, not the luck of this study: a study whose best is
-an outlier has been lucky already, and within one task the statistic hardly predicts what doubling
-brings. So it says by how much a repeat of the study would differ, never that the best is lucky.
+This describes the search space and the budget, not the noise of this study: a study whose best is
+an outlier has had its good draw already, and within one task the statistic hardly predicts what
+doubling gains. So it gives by how much a repeat of the study would differ, never that the best is
+noise.
 """
 
 from __future__ import annotations
@@ -186,7 +187,7 @@ def good_region(
 ) -> GoodRegion:
     """How many trials lie in the good region: by what matters, else by noise, else by the spread.
 
-    Without a declared difference and without repeats nothing tells how far a new seed moves a
+    Without a declared difference and without repeats nothing shows how far a new seed moves a
     value. How much the late evaluations of the best trials jump is then the least that it does.
     """
     if matters is not None:

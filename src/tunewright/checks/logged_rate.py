@@ -1,4 +1,4 @@
-"""What does the logged learning rate say about the schedule? Decay, steps, rises, warm-up."""
+"""What does the logged learning rate show of the schedule? Decay, steps, rises, warm-up."""
 
 from __future__ import annotations
 

@@ -81,12 +81,12 @@ class Worsened(TrialFacts):
     best: float  # in the units of the metric
     end: float
     best_step: int
-    kind: Kind | None = None  # where the rise is large enough to tell
+    kind: Kind | None = None  # where the rise is large enough to show it
 
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """Which of the trials below the better half overfit: rare ones may tell what is to come."""
+    """Which of the trials below the better half overfit: rare ones may show what is to come."""
 
     judged: int  # curves that were read
     trials: tuple[int | None, ...]  # that overfit, best first
@@ -118,7 +118,7 @@ def overfitting(results: Results) -> list[Finding]:
 
 
 def _validation(results: Results) -> Metric:
-    """The metric that stands for validation: the objective, unless that is the training loss."""
+    """The metric that represents validation: the objective, unless that is the training loss."""
     if results.meaning.of(results.objective.metric) == "train_loss":
         return Metric(results.meaning.name("valid_loss"), 1.0, "valid_loss")
     return objective_metric(results)
@@ -168,7 +168,7 @@ def _kind(trial: Trial, metric: str, stretches: tuple[Stretch, Stretch], share: 
     """Overfitting, unless the training loss rose over the same time, by a comparable share.
 
     Validation and training may be measured in different units, so each rise is taken as a share
-    of its own curve's improvement: a training rise below a quarter of the validation rise is not
+    of the improvement of its curve: a training rise below a quarter of the validation rise is not
     what made validation worse.
     """
     curve = trial.curves.only(metric)
@@ -235,7 +235,7 @@ def _pointer(results: Results, said: Statement[Worsened]) -> str:
 
 
 def _below(results: Results, judged: Judged) -> list[Reading[Worsened]]:
-    """What the curves of all other trials of the study say, best trial first."""
+    """What the curves of all other trials of the study show, best trial first."""
     better = {id(trial) for trial in judged.trials}
     others = [trial for trial in judged.ranked if id(trial) not in better]
     metric = _validation(results)
@@ -255,8 +255,8 @@ def _overfits(reading: Reading[Worsened]) -> bool:
 def _elsewhere(readings: list[Reading[Worsened]]) -> Elsewhere:
     """The trials below the better half that overfit, and whether noise explains them.
 
-    One curve in fifty is flagged by chance, so that a few of many say nothing, unless one is far
-    beyond what the rule asks for.
+    One curve in fifty is flagged by chance, so that a few of many are no evidence, unless one is
+    far beyond what the rule asks for.
     """
     flagged = [reading for reading in readings if reading.flagged and _overfits(reading)]
     surely = [r for r in flagged if r.z > SURELY + 40 / r.points]

@@ -46,7 +46,7 @@ def periods(values: Floats) -> Period:
 def periods_of_epoch(values: Floats, epoch: float) -> Period | None:
     """Search each curve for a cycle of one epoch (so many evaluations), or a simple part of it.
 
-    Knowing where to look finds weaker cycles. None when no such cycle can be told from a trend.
+    Knowing where to look finds weaker cycles. None when no such cycle stands out from a trend.
     """
     cycles, shares = _spectrum(values)
     bin_width = cycles[1] - cycles[0]

@@ -21,7 +21,7 @@ from tunewright.stats.noise import Floats
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 
-# searches that settle every point beforehand; no name: made by hand, or imported
+# searches that fix every point in advance; no name: made by hand, or imported
 LAID_OUT = ("", "halton", "listed", "random", "grid", "sobol", "quasi_random")
 
 

@@ -1,4 +1,4 @@
-"""Had the best trials settled long before training ended? Then it can be shorter."""
+"""Had the best trials levelled off long before training ended? Then it can be shorter."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tunewright.finding import Finding
 from tunewright.stats.noise import Floats, NoisyCurves, noisy_curves
 from tunewright.store.results import Results
 
-FEWEST = 40  # evaluations: with 20 no plateau can be told from a slow descent
+FEWEST = 40  # evaluations: with 20 no plateau stands out from a slow descent
 LIMIT, MEDIAN_LIMIT = 2.0, 1.5
 SHARE = 0.02  # of the improvement and of the best value: what counts as no difference by default
 
@@ -48,7 +48,7 @@ def saturation(curves: NoisyCurves, margin: float | None = None) -> Saturation:
 
     `margin` is the smallest difference that matters, in units of the metric; without one it is
     2 % of the improvement or of the best value, whichever is smaller. Two-sided: a curve that
-    rises in its second half has not settled either.
+    rises in its second half has not levelled off either.
     """
     width = max(4, round(0.2 * curves.evaluations))
     middle = curves.evaluations // 2 - width // 2
@@ -59,7 +59,7 @@ def saturation(curves: NoisyCurves, margin: float | None = None) -> Saturation:
         margins = np.full_like(margins, margin)
     error = curves.mean_sd(width) * np.sqrt(2)
     z = (margins - np.abs(gain)) / error
-    # a curve that fell, got worse and stayed there has not settled at what it can reach
+    # a curve that fell, got worse and stayed there has not levelled off at what it can reach
     matters = curves.values[:, -width:].mean(axis=1) - curves.best < margins + 2 * error
     settled = (curves.means <= (curves.best + margins)[:, None]).argmax(axis=1) + curves.width - 1
     return Saturation(gain, margins, z, matters, matters & (z > LIMIT), settled)
@@ -78,7 +78,7 @@ class Settled(TrialFacts):
 
 @dataclass(frozen=True)
 class TrainingSettled:
-    """Whether the training loss of the five best trials had settled by half of training too."""
+    """Whether the training loss of the five best trials had levelled off by half of training."""
 
     metric: str
     settled: int  # trials, by the rule for one curve
@@ -101,14 +101,14 @@ class SaturatedEvidence(CurveEvidence):
 
 
 def saturated(results: Results) -> list[Finding]:
-    """Ask each study whether its best trials had settled by half of training."""
+    """Ask each study whether its best trials had levelled off by half of training."""
     question = CurveQuestion(
         "saturated",
         objective_metric(results),
         read=lambda judged, table: _readings(table, _margin(results, judged)),
         answer=lambda judged, said, seen: _answer(results, judged, said, seen),
         median_limit=MEDIAN_LIMIT,
-        many="note",  # what weaker trials do says little about how long the best need
+        many="note",  # weaker trials show little about how long the best need
         fewest=FEWEST,
     )
     return ask(results, question)
@@ -130,7 +130,7 @@ def _training(results: Results, judged: Judged) -> TrainingSettled | None:
 
 
 def _margin(results: Results, judged: Judged) -> float | None:
-    """The smallest difference that matters, if the round or its repeats tell."""
+    """The smallest difference that matters, if the round or its repeats give one."""
     return results.round.detect or trial_sd(results, judged.study)
 
 

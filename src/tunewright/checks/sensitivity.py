@@ -37,7 +37,7 @@ MOST_VALUES = 8  # of a list without order
 MOST_AXES = 40
 MOST_NAMED = 4  # hyperparameters named as candidates to fix
 RESAMPLES = 200
-LEVEL = 0.05  # of false discoveries among those said to matter
+LEVEL = 0.05  # of false discoveries among those reported to matter
 UNSEEN = 0.2  # a p above it: no sign of an effect
 
 
@@ -56,7 +56,7 @@ class Importance:
 
 @dataclass(frozen=True)
 class Interaction:
-    """Two hyperparameters whose product says more than each alone."""
+    """Two hyperparameters whose product explains more than each alone."""
 
     names: tuple[str, str]
     t: float

@@ -30,7 +30,7 @@ MEDIAN_LIMIT = 2.2
 DECAYING = ("cosine", "linear")  # schedules that end near zero
 CONSTANT = "constant"
 GENEROUS = Advise("generous_length")
-# over the last quarter of training; "declared": it is on, and nothing says what it does
+# over the last quarter of training; "declared": it is on, and nothing shows what it does
 Schedule = Literal["decaying", "steady", "declared", "unknown"]
 
 

@@ -99,7 +99,7 @@ def training_bug(results: Results) -> list[Finding]:
 def rise_readings(
     results: Results, table: SpacedCurves, lasting: bool = True
 ) -> list[Reading[Risen]]:
-    """What each training loss says; flagged are rises that last, or else those that recovered."""
+    """Read each training loss; flagged are rises that last, or else those that recovered."""
     curves = noisy_curves(table.values)
     found = rising(curves)
     ends = _block_ends(table.steps)

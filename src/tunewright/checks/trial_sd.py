@@ -9,7 +9,7 @@ from tunewright.store.repeats import Repeats, same_curves
 from tunewright.store.results import Results
 
 PIPELINE = ("optimizer", "batch_size", "max_train_steps")  # meanings a spread depends on
-FEWEST_REPEATS = 3  # of one trial: a spread of two says nothing to warn on
+FEWEST_REPEATS = 3  # of one trial: a spread of two is too weak to warn on
 
 
 def trial_sd(results: Results, study: Study) -> float | None:
@@ -17,8 +17,8 @@ def trial_sd(results: Results, study: Study) -> float | None:
 
     Repeats that are all the same under different seeds measure nothing: see `seedless_trials`.
     Those of the study's own trials if there are any, else those of the round, else those of an
-    earlier round of the same pipeline. The trial that was repeated is left out: it was picked for
-    its luck.
+    earlier round of the same pipeline. The trial that was repeated is left out: it was selected
+    partly for its noise.
     """
     if seedless_trials(results):
         return None
@@ -39,7 +39,7 @@ def trial_sd(results: Results, study: Study) -> float | None:
 def seedless_trials(results: Results) -> tuple[int, ...]:
     """The trials whose repeats show that the program does not use its seed; none if it does.
 
-    Curves of several points that are the same say it of one trial; of single values every group
+    Equal curves of several points show it for one trial; of single values every group
     must be the same, since a coarse metric gives one value twice by chance.
     """
     parents = dict.fromkeys(r.parent for r in results.recorded_repeats if r.parent is not None)

@@ -50,7 +50,7 @@ class VarianceEvidence(Evidence):
     optimism: float | None = None  # by so much, at least, the best looks better than it is
     seedless: tuple[int, ...] = ()  # trials whose repeats all gave the same value
     deterministic: bool = False  # declared: the same value under every seed
-    known_from: str = ""  # the earlier round of the same pipeline whose repeats tell the spread
+    known_from: str = ""  # the earlier round of the same pipeline whose repeats give the spread
 
 
 def spread(groups: list[list[float]]) -> Spread | None:

@@ -55,6 +55,15 @@ WorkersOption = Annotated[
         show_default=False,
     ),
 ]
+SinkOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--sink",
+        metavar="TRACKER[:WHERE]",
+        help="Copy every trial to mlflow, tensorboard, wandb, trackio or swanlab; may be repeated.",
+        show_default=False,
+    ),
+]
 HoursOption = Annotated[
     float | None,
     typer.Option(

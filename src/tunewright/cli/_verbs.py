@@ -53,6 +53,11 @@ FAMILIES: dict[str, tuple[Verb, ...]] = {
             "left.",
         ),
         Verb(
+            "sync",
+            "sync.sync",
+            "Write a round to trackers, or catch up what they lack; nothing is written twice.",
+        ),
+        Verb(
             "stop",
             "run.stop",
             "Ask whoever runs a round to stop it, or one of its trials: they save and can be "

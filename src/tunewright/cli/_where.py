@@ -1,9 +1,9 @@
-"""Where trials train: --on local, inline or ray, and what goes with it."""
+"""Where trials train: --on local, inline, ray or slurm, and what goes with it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -13,6 +13,7 @@ from tunewright.execution.executors.executor import Executor
 from tunewright.execution.executors.inline import Inline
 from tunewright.execution.executors.local import Local
 from tunewright.execution.executors.ray.ray import Ray
+from tunewright.execution.executors.slurm.slurm import Slurm
 from tunewright.remedies import use
 
 OnOption = Annotated[
@@ -20,7 +21,7 @@ OnOption = Annotated[
     typer.Option(
         "--on",
         metavar="EXECUTOR",
-        help="Where: local, ray (a cluster), or inline (in this process).",
+        help="Where: local, ray or slurm (clusters), or inline (in this process).",
     ),
 ]
 AddressOption = Annotated[
@@ -43,10 +44,34 @@ ResourcesOption = Annotated[
 ]
 
 
+SlurmOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--slurm",
+        metavar="NAME=VALUE",
+        help="For --on slurm: partition, time, gpus, cpus, account, or line='#SBATCH ...'; repeat.",
+        show_default=False,
+    ),
+]
+SLURM = {
+    "partition": "partition",
+    "time": "time_limit",
+    "account": "account",
+    "gpus": "gpus",
+    "cpus": "cpus",
+}
+
+
 def executor(
-    on: str, workers: int | None, address: str | None = None, resources: str | None = None
+    on: str,
+    workers: int | None,
+    address: str | None = None,
+    resources: str | None = None,
+    slurm: list[str] | None = None,
 ) -> Executor:
     """Who trains, as the options say."""
+    if slurm and on != "slurm":
+        raise Misuse("option.only_for_slurm", remedy=use("--slurm", slurm[0], "--on", "slurm"))
     for option, given in (("--ray-address", address), ("--resources", resources)):
         if given is not None and on != "ray":
             raise Misuse(
@@ -55,9 +80,31 @@ def executor(
     kinds: dict[str, Callable[[], Executor]] = {
         "local": lambda: Local(workers=workers),
         "ray": lambda: Ray(address, amounts(resources), workers=workers),
+        "slurm": lambda: on_slurm(workers, slurm or []),
         "inline": Inline,
     }
     return chosen(on, kinds, "--on")()
+
+
+def on_slurm(workers: int | None, given: list[str]) -> Slurm:
+    """The Slurm executor of `--slurm NAME=VALUE` options.
+
+    >>> on_slurm(4, ["partition=gpu", "gpus=1", "line=module load cuda"]).lines
+    ('module load cuda',)
+    """
+    settings: dict[str, Any] = {} if workers is None else {"workers": workers}
+    lines = []
+    for part in given:
+        name, _, value = part.partition("=")
+        if name == "line" and value:
+            lines.append(value)
+        elif name in SLURM and value and (name not in ("gpus", "cpus") or value.isdigit()):
+            settings[SLURM[name]] = int(value) if name in ("gpus", "cpus") else value
+        else:
+            known = [*SLURM, "line"]
+            remedy = use("--slurm", "partition=gpu")
+            raise Misuse("option.bad_slurm", part=part, known=known, remedy=remedy)
+    return Slurm(lines=tuple(lines), **settings)
 
 
 def amounts(text: str | None) -> dict[str, float] | None:

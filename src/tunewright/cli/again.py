@@ -42,6 +42,7 @@ def again(
     on: where.OnOption = "local",
     ray_address: where.AddressOption = None,
     resources: where.ResourcesOption = None,
+    slurm: where.SlurmOption = None,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -54,7 +55,7 @@ def again(
     store = from_here(store)
     results = load(project.store(store), round)
     trial = chosen_trial(results, number, repeat)
-    executor = where.executor(on, 1 if on == "local" else None, ray_address, resources)
+    executor = where.executor(on, 1 if on == "local" else None, ray_address, resources, slurm)
     place = None if folder is None else folder.absolute()
     with project.entered():
         workload = project.workload(store, executor, results.round.name)

@@ -142,7 +142,7 @@ import_.__name__ = "import"  # the verb's name, which Python keeps for itself
 
 def _tell(results: Results, store: str) -> None:
     name = words.printable(results.round.name)
-    say(f"{name}: {words.printable(results.round.goal)}, kept in {store}")
+    say(f"{name}: {words.printable(str(results.round.goal))}, kept in {store}")
     say(f"{verdict(results)} ({results.objective})")
     for role, declared in roles(results.round):
         say(f"{role:<11} {declared}")

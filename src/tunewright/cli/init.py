@@ -27,7 +27,8 @@ def init(
         str,
         typer.Argument(
             metavar="COMMAND|FUNCTION",
-            help='"python train.py --lr={learning_rate} --seed={run.seed}", or train.py:train.',
+            help='"python train.py --lr={learning_rate} --seed={run.seed}", or train.py:train; '
+            "with --scan a script, train.py, or a command that has one.",
         ),
     ],
     minimize: Annotated[
@@ -37,9 +38,33 @@ def init(
         str | None, typer.Option(metavar="METRIC", help="The metric to make large.")
     ] = None,
     store: StoreOption = None,
+    scan: Annotated[
+        bool,
+        typer.Option(
+            "--scan",
+            help="Read the options of the script from its source, without running it: names, "
+            "defaults, proposed roles and ranges.",
+        ),
+    ] = False,
+    try_s: Annotated[
+        float | None,
+        typer.Option(
+            "--try",
+            metavar="SECONDS",
+            help="With --scan: run the program for at most this long, and propose how its "
+            "metrics are read from what it prints.",
+        ),
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Write tunewright.toml for a training command or function."""
+    if scan or try_s is not None:
+        found = projects.scan(
+            trains, minimize=minimize, maximize=maximize, store=store, try_s=try_s
+        )
+        data = {**plain(found), "next": [{"argv": ["tunewright", "run", "first", "--dry-run"]}]}
+        answer(json, data, lambda: print_scan(found))
+        return
     made = projects.init(trains, minimize=minimize, maximize=maximize, store=store)
     names, remarks = made.hyperparameters, made.remarks
     means = made.settings["means"]
@@ -62,6 +87,37 @@ def init(
         say("next: tunewright new NAME, to ask a first question of it")
 
     answer(json, data, page)
+
+
+def print_scan(found: projects.Scan) -> None:
+    """The options by role, what is left to the user, and what a trial run printed."""
+    hyperparameters = sum(one.passed for one in found.options)
+    facts = {"style": found.style, "options": len(found.options)}
+    say(str(Message("scan.found", {**facts, "hyperparameters": hyperparameters})))
+    made = table("option", "default", "role", "why", "range")
+    for one in found.options:
+        if one.role == "none":
+            continue
+        why = Message("scan.role", {"part": one.part}).text
+        default = "" if one.default is None else words.value(one.default)
+        shown = "" if one.range is None else str(one.range)
+        made.add_row(*(cell(text) for text in (one.name, default, one.role, why, shown)))
+    screen().print(made)
+    if found.tried is not None:
+        for line in found.tried.output:
+            say(f"  | {words.printable(line)}")
+        patterns = [*found.tried.patterns]
+        code = "scan.tried" if patterns else "scan.tried_nothing"
+        tried = {"seconds": found.tried.seconds, "patterns": len(patterns)}
+        say(str(Message(code, tried)))
+    for note in found.notes:
+        say(f"note: {words.printable(note.text)}", style="yellow")
+    if found.required:
+        say(f"note: {Message('scan.needs', {'required': list(found.required)})}", style="yellow")
+    for path in found.written:
+        shown = path.name if path.name == FILE else str(Path(ROUNDS) / path.name)
+        say(f"wrote {words.printable(shown)}")
+    say("next: tunewright run first --dry-run")
 
 
 def new(

@@ -111,6 +111,7 @@ def launch(
     on: where.OnOption = "local",
     ray_address: where.AddressOption = None,
     resources: where.ResourcesOption = None,
+    slurm: where.SlurmOption = None,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -135,7 +136,9 @@ def launch(
     with project.entered():
         report = workflow.launch(
             results,
-            project.workload(address, where.executor(on, workers, ray_address, resources), round),
+            project.workload(
+                address, where.executor(on, workers, ray_address, resources, slurm), round
+            ),
             against=baseline,
             terms=terms,
             trial=number,

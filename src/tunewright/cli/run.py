@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated
 
@@ -14,7 +15,14 @@ from tunewright.cli._answer import answer
 from tunewright.cli._errors import FINE, INTERRUPTED, UNFINISHED
 from tunewright.cli._listed_file import ListedOption, list_for
 from tunewright.cli._objective_options import AtOption, MaximizeOption, MinimizeOption, judged_by
-from tunewright.cli._options import HoursOption, JsonOption, RoundName, StoreOption, WorkersOption
+from tunewright.cli._options import (
+    HoursOption,
+    JsonOption,
+    RoundName,
+    SinkOption,
+    StoreOption,
+    WorkersOption,
+)
 from tunewright.cli._project import Project, from_here, need_project, store_address
 from tunewright.cli._search import SearchOption, search_for
 from tunewright.design.round import Round
@@ -60,6 +68,8 @@ def run(
     on: where.OnOption = "local",
     ray_address: where.AddressOption = None,
     resources: where.ResourcesOption = None,
+    slurm: where.SlurmOption = None,
+    sink: SinkOption = None,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -73,7 +83,7 @@ def run(
     asked = project.round(round)
     if trials is not None:
         asked = replace(asked, trials_per_study=trials)
-    executor = where.executor(on, workers, ray_address, resources)
+    executor = where.executor(on, workers, ray_address, resources, slurm)
     with_list = list_for(listed, search, asked, project.store(store), counted=trials is not None)
     with_search: Search
     if with_list is not None:
@@ -100,6 +110,7 @@ def run(
         max_hours=max_hours,
         retry_failed=retry_failed,
         at_most=None if trials is None else trials_left(project.store(store), asked),
+        sinks=sink,
         json=json,
     )
 
@@ -123,6 +134,7 @@ def run_round(
     retry_failed: bool = False,
     join: bool = False,
     at_most: int | None = None,
+    sinks: Sequence[str] | None = None,
     json: bool = False,
 ) -> None:
     """Run a round of a project with its progress shown, and answer with what came of it."""
@@ -135,7 +147,7 @@ def run_round(
     with project.entered():
         results = supervise(
             asked,
-            project.workload(store, executor, asked.name),
+            project.workload(store, executor, asked.name, sinks=sinks),
             search=search,
             max_hours=max_hours,
             retry_failed=retry_failed,
@@ -200,6 +212,7 @@ def worker(
     round: RoundName,
     workers: WorkersOption = None,
     max_hours: HoursOption = None,
+    sink: SinkOption = None,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -219,6 +232,7 @@ def worker(
         search=begun,
         max_hours=max_hours,
         join=True,
+        sinks=sink,
         json=json,
     )
 
@@ -262,6 +276,8 @@ def repeat(
     on: where.OnOption = "local",
     ray_address: where.AddressOption = None,
     resources: where.ResourcesOption = None,
+    slurm: where.SlurmOption = None,
+    sink: SinkOption = None,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -274,10 +290,10 @@ def repeat(
     found = load(project.store(store), round, earlier=False)
     results = judged_by(found, minimize, maximize, at)
     trial = results.best() if number is None else results.trial(number)
-    executor = where.executor(on, workers, ray_address, resources)
+    executor = where.executor(on, workers, ray_address, resources, slurm)
     watch = on_screen()
     with project.entered():
-        workload = project.workload(store, executor, found.round.name)
+        workload = project.workload(store, executor, found.round.name, sinks=sink)
         repeats, summary, _ = repeated(trial, workload, times, watch)
     judged = repeats.judged_by(results.objective)
     data = facts.of_repeats(judged, summary.why)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,7 +18,13 @@ from tunewright.campaigns.tune import Ending, tuned
 from tunewright.cli import _where as where
 from tunewright.cli._answer import answer
 from tunewright.cli._errors import FINE, INTERRUPTED, UNFINISHED
-from tunewright.cli._options import JsonOption, StoreOption, WorkersOption, round_named
+from tunewright.cli._options import (
+    JsonOption,
+    SinkOption,
+    StoreOption,
+    WorkersOption,
+    round_named,
+)
 from tunewright.cli._project import ROUNDS, Project, from_here, need_project, plain_name
 from tunewright.cli.evaluate import chosen_measure
 from tunewright.design.round import Round
@@ -104,6 +111,8 @@ def tune(
     on: where.OnOption = "local",
     ray_address: where.AddressOption = None,
     resources: where.ResourcesOption = None,
+    slurm: where.SlurmOption = None,
+    sink: SinkOption = None,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -116,7 +125,7 @@ def tune(
     store = from_here(store)
     asked = space_file(project, space)
     called = name or asked.name
-    executor = where.executor(on, workers, ray_address, resources)
+    executor = where.executor(on, workers, ray_address, resources, slurm)
     if dry_run:
         with project.entered():
             workload = project.workload(store, executor)
@@ -140,6 +149,7 @@ def tune(
         with_=with_,
         extend=extend,
         extend_to=extend_to,
+        sinks=sink,
     )
     made = write_report(ending, project.folder / (page or f"{called}.html"))
     answer(json, ending_facts(ending, made), lambda: conclude(ending, made), exit_code(ending))
@@ -158,10 +168,11 @@ def run_campaign(
     with_: str | None = None,
     extend: float | None = None,
     extend_to: int | None = None,
+    sinks: Sequence[str] | None = None,
 ) -> Ending:
     """Run a campaign of a project with its steps shown."""
     with project.entered():
-        workload = project.workload(store, executor)
+        workload = project.workload(store, executor, sinks=sinks)
         tests = with_ is not None or project.settings["test"] is not None
         test = chosen_measure(project, with_, "test") if tests else None
         return tuned(

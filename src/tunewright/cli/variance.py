@@ -48,6 +48,7 @@ def variance(
     on: where.OnOption = "local",
     ray_address: where.AddressOption = None,
     resources: where.ResourcesOption = None,
+    slurm: where.SlurmOption = None,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -63,7 +64,7 @@ def variance(
             found = variance_of(
                 load(address, round, earlier=False),
                 project.workload(
-                    address, where.executor(on, workers, ray_address, resources), round
+                    address, where.executor(on, workers, ray_address, resources, slurm), round
                 ),
                 times=times,
                 studies=studies,

@@ -37,7 +37,7 @@ def train(
         nesterov=momentum > 0,
         weight_decay=weight_decay,
     )
-    if run.restored is not None:  # the trial was interrupted: go on where it was saved
+    if run.restored is not None:  # the trial was interrupted: resume where it was saved
         model.load_state_dict(run.restored["model"])
         optimizer.load_state_dict(run.restored["optimizer"])
 

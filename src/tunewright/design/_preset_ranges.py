@@ -3,7 +3,7 @@
 Sources: the playbook's FAQ on Adam; the search spaces that the AlgoPerf benchmark publishes for its
 baselines, and the 27 Adam-family and 5 SGD-family settings it tuned to set its targets; Choi et al.
 2019 (arXiv 1910.05446); Shallue et al. 2018 (arXiv 1811.03600). All are places to start: the
-boundary check says when the best trial sits at an edge.
+boundary check warns when the best trial sits at an edge.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ _PLAIN_RATE = replace(
     _MOMENTUM_RATE,
     searched=log(1e-2, 10.0),
     source="ours: the momentum range judged by learning_rate / (1 - momentum), which at 0.9 is 0.1 "
-    "to 50, moved towards the rates people use",
+    "to 50, moved towards the rates in common use",
 )
 
 _ADAM = (_ADAM_RATE, _ADAM_BETA1, _EPSILON, _BETA2, *_REGULARISERS, *_ADAM_SCHEDULE)

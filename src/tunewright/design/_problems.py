@@ -30,7 +30,7 @@ from tunewright.messages import Message
 
 ROLES = ("scientific", "nuisance", "fixed")
 LARGEST_SEED = 2**63 - 1
-MOST_TRIALS = 10_000_000  # every one is a row of the record from the start
+MOST_TRIALS = 10_000_000  # every one is a row of the database from the start
 MOST_STUDIES = 10_000
 
 
@@ -46,7 +46,10 @@ def plain_problems(
     """Problems of everything but the hyperparameters."""
     if problem := name_problem(name):
         yield Message("round.bad_name", {"problem": problem.to_data()})
-    if isinstance(goal, str) and not is_storable(goal):
+    if isinstance(goal, Message):
+        if not _readable(goal):
+            yield Message("round.bad_goal", {"goal": goal.to_data()})
+    elif isinstance(goal, str) and not is_storable(goal):
         yield Message("round.goal_unstorable", {"goal": goal})
     elif not isinstance(goal, str) or not goal.strip():
         yield Message("round.goal_empty")
@@ -68,13 +71,13 @@ def plain_problems(
         yield Message("round.bad_change", {"change": given})
 
 
-def as_stored(change: Message) -> Message:
+def as_stored(message: Message) -> Message:
     """A message as a store and a round file give it back: its facts as finite plain data.
 
     >>> as_stored(Message("change.wider", {"names": ("learning_rate",)})).facts
     {'names': ['learning_rate']}
     """
-    return Message(change.code, _finite(plain(change.facts)))
+    return Message(message.code, _finite(plain(message.facts)))
 
 
 def _finite(fact: Any) -> Any:
@@ -86,10 +89,10 @@ def _finite(fact: Any) -> Any:
     return str(fact) if isinstance(fact, float) and not math.isfinite(fact) else fact
 
 
-def _readable(change: Message) -> bool:
+def _readable(message: Message) -> bool:
     """Whether the sentence can be made: a file may hold any code and any facts."""
     try:
-        return is_storable(change.text)
+        return is_storable(message.text)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError):
         return False
 
@@ -103,7 +106,7 @@ def settle_role(role: str, declared: Any, problems: list[Message]) -> dict[str, 
 
 
 def kind_problems(roles: Mapping[str, Mapping[str, Any]]) -> Iterator[Message]:
-    """Problems of single declarations (settled): a value to search, a range to fix, two roles."""
+    """Problems of single declarations (parsed): a value to search, a range to fix, two roles."""
     for name, declared in roles["scientific"].items():
         if isinstance(declared, Given):
             yield Message("round.scientific_given", {"name": name, "values": list(declared.values)})

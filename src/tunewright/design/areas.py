@@ -29,7 +29,7 @@ MEANINGS: dict[str, Area] = {
     "max_train_steps": "length",
     "batch_size": "batch size",
 }
-# words of a name that say what it is, where it has no meaning; the first area that has one counts
+# words of a name that show what it is, where it has no meaning; the first area that has one counts
 _WORDS: dict[Area, str] = {
     "warm-up": "warmup warm",
     "regulariser": "dropout regulariser regularizer l1 l2 smoothing",
@@ -49,7 +49,7 @@ _TOGETHER: dict[str, Area] = {"weight_decay": "regulariser", "end_factor": "sche
 
 
 def area_of(name: str, meaning: Meaning) -> Area | None:
-    """The part of training a name belongs to; None if nothing says so.
+    """The part of training a name belongs to; None if nothing shows it.
 
     >>> [area_of(n, Meaning()) for n in ("initial_lr", "eps", "color_jitter", "n_layer", "foo")]
     ['optimizer', 'optimizer', 'augmentation', 'model', None]

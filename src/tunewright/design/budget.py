@@ -1,6 +1,6 @@
 """How many trials a study needs for what it searches, and what a round will cost.
 
-The playbook's ladder for Adam (FAQ, "How should Adam's hyperparameters be tuned?") says how many
+The playbook's ladder for Adam (FAQ, "How should Adam's hyperparameters be tuned?") gives how many
 hyperparameters a number of trials pays for: one below 10, two below 25, three from 25, four with
 many more. Beyond four this package continues it by 25 trials each.
 """

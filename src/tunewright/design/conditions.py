@@ -1,8 +1,8 @@
 """Conditional hyperparameters: those that exist only under one value of another.
 
 `given({"adam": {...}, "nesterov": {...}})` stands under its parent's name. The same name under two
-values is two hyperparameters, told apart by their column (`optimizer.adam.learning_rate`), while a
-configuration uses the training function's own name (`learning_rate`).
+values is two hyperparameters, distinguished by their column (`optimizer.adam.learning_rate`), while
+a configuration uses the training function's own name (`learning_rate`).
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def column_of(name: str, when: When) -> str:
 def settle(declared: Mapping[str, Any], where: str, problems: list[Message]) -> dict[str, Any]:
     """A copy of a role's mapping with lists as choices and plain numbers as Python's own.
 
-    What cannot be settled is left out and added to `problems`, so that all are said at once.
+    What cannot be read is left out and added to `problems`, so that all are reported at once.
     Givens are put last, as in a round file; their place among the others changes no point.
     """
     settled: dict[str, Any] = {}
@@ -174,7 +174,7 @@ def unfold_searched(
 ) -> Iterator[Hyperparameter]:
     """Every searched dimension of a role's mapping, parents before their children.
 
-    `parents` holds the values of columns that are settled elsewhere (scientific lists): a given
+    `parents` holds the values of columns that are fixed elsewhere (scientific lists): a given
     under one of those adds children only; any other given is itself a nuisance choice.
     """
     for name, declaration in declared.items():

@@ -2,7 +2,7 @@
 
 A number of steps to be searched, a batch size tuned for a validation metric, a seed as a
 hyperparameter, a name the training program does not take, a declared meaning of no such name. Each
-refusal says why and what to do; all of a round's are reported at once. What is only unwise is a
+refusal explains why and what to do; all of a round's are reported at once. What is only unwise is a
 note of `advice`.
 """
 

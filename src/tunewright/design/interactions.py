@@ -1,7 +1,7 @@
 """Which hyperparameters act on each other: what must not be fixed, shared or tuned as an aside.
 
 The more a nuisance hyperparameter interacts with the scientific one, the more a comparison at one
-value of it says about that value alone (playbook, "Identifying scientific, nuisance and fixed
+value of it holds for that value alone (playbook, "Identifying scientific, nuisance and fixed
 hyperparameters"). One table, `FIXED_WHILE_COMPARED`, holds the pairs; notes, never refusals.
 """
 
@@ -28,7 +28,7 @@ class Interaction:
     why: str  # the code of the reason
 
 
-# the learning rate, which interacts with everything, has a note of its own
+# the learning rate, which interacts with everything, has a separate note
 FIXED_WHILE_COMPARED = (
     Interaction("model", "regulariser", "interaction.model_size"),
     Interaction("batch size", "regulariser", "interaction.batch_size"),

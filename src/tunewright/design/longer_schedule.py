@@ -1,4 +1,4 @@
-"""How does a schedule go on when training gets longer? The playbook's round 1 to round 2.
+"""How does a schedule continue when training gets longer? The playbook's round 1 to round 2.
 
 The trap is to spend all the extra steps at a tiny learning rate (playbook, "Deciding how long to
 train when training is compute-bound"): what is lengthened is the time at the base rate, except for

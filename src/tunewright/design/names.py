@@ -39,7 +39,7 @@ METRICS = ("train_loss", "valid_loss", "gradient_norm")  # of the names, those t
 LISTS = ("regularisers",)  # names of the hyperparameters that regularise
 NUMBERS = ("steps_per_epoch", "chance")  # plain facts about the workload
 DEFAULT_REGULARISERS = ("weight_decay", "dropout", "label_smoothing")
-# words of a metric's name that say what it measures, where no meaning was declared
+# words of a metric's name that show what it measures, where no meaning was declared
 _OF_VALIDATION = {"valid", "validation", "val", "eval", "evaluation", "test", "dev", "holdout"}
 _OF_TRAINING = {"train", "training", "throughput", "time", "seconds", "latency", "memory", "speed"}
 

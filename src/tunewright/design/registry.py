@@ -17,7 +17,7 @@ _KINDS: dict[str, type[Range]] = {}
 def register(kind: K) -> K:
     """Make a kind of range known by its name; also usable as a decorator of the class.
 
-    Defining the class again (in a notebook, say) replaces it; the name of another class is refused.
+    Defining the class again (as in a notebook) replaces it; the name of another class is refused.
     """
     name = getattr(kind, "kind", None)
     if not isinstance(kind, type) or not issubclass(kind, Range):

@@ -24,7 +24,7 @@ MOST_DIMENSIONS = 20  # beyond here the search takes Sobol points instead
 
 
 def advise(round: Round, objective: Objective, meaning: Meaning) -> tuple[Message, ...]:
-    """What a careful colleague would say of this round, one sentence or two each."""
+    """What a careful colleague would advise about this round, one sentence or two each."""
     return (
         *_questions(round),
         *_roles(round, meaning),

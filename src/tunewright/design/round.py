@@ -40,7 +40,7 @@ class Round:
 
     name: str
     _: KW_ONLY
-    goal: str  # the question this round answers
+    goal: str | Message  # the question this round answers; a message in a generated round
     scientific: Mapping[str, Any] = field(default_factory=dict)  # whose effect is measured
     nuisance: Mapping[str, Any] = field(default_factory=dict)  # tuned anew for a fair comparison
     fixed: Mapping[str, Any] = field(default_factory=dict)  # a caveat on every conclusion
@@ -69,8 +69,10 @@ class Round:
             problems += given_problems(roles, self.trials_per_study)
         for role, settled in roles.items():
             object.__setattr__(self, role, settled)
-        if self.change is not None and not problems:  # equal to the one that is read back
-            object.__setattr__(self, "change", as_stored(self.change))
+        for name in ("goal", "change"):  # equal to the one that is read back
+            own = getattr(self, name)
+            if isinstance(own, Message) and not problems:
+                object.__setattr__(self, name, as_stored(own))
         if not problems:
             problems += self._study_problems()
         if problems:
@@ -143,7 +145,7 @@ class Round:
         space = dict.fromkeys(h for study in self.studies for h in study.space)
         fixed = dict.fromkeys(f for study in self.studies for f in study.fixed)
         table = table_of(list(space), list(fixed), self.scientific)
-        return markup.card(Message("card.round", facts).text, [self.goal], table=table)
+        return markup.card(Message("card.round", facts).text, [str(self.goal)], table=table)
 
     @property
     def caveats(self) -> tuple[Message, ...]:
@@ -157,10 +159,10 @@ class Round:
         )
 
 
-def asked(goal: str, change: Message | None) -> Text:
+def asked(goal: str | Message, change: Message | None) -> Text:
     """A goal with the change that a round makes, as readers see it."""
     if change is None:
-        return Text(goal)
+        return Text(str(goal))
     return Message("round.asks", {"goal": goal, "change": change}).text
 
 

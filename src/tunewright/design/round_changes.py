@@ -37,7 +37,7 @@ def differences(old: Round, new: Round) -> list[Message]:
 
 
 def changes(old: Round, new: Round) -> list[Change]:
-    """What changed, as `differences` says it, with what each sentence is about."""
+    """What changed, as in `differences`, with what each sentence is about."""
     found = []
     for key in ("seed", "detect"):
         before, after = getattr(old, key), getattr(new, key)

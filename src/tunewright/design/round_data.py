@@ -21,7 +21,7 @@ from tunewright.errors import DesignError
 from tunewright.messages import Message
 
 KEYS = ("name", "goal", "trials_per_study", "seed", "detect", "continues", "change", *ROLES)
-_BAD = object()  # a declaration that could not be read; its problem has been said
+_BAD = object()  # a declaration that could not be read; its problem has been reported
 
 
 def as_data(round: Round) -> dict[str, Any]:
@@ -33,7 +33,7 @@ def as_data(round: Round) -> dict[str, Any]:
     """
     data: dict[str, Any] = {
         "name": round.name,
-        "goal": round.goal,
+        "goal": round.goal.to_data() if isinstance(round.goal, Message) else round.goal,
         "trials_per_study": round.trials_per_study,
         "seed": round.seed,
     }
@@ -70,8 +70,9 @@ def from_data(data: Mapping[str, Any]) -> Round:
         raise DesignError("round.not_mapping", keys=list(KEYS), data=data)
     problems = [unknown_key(key, KEYS, "round") for key in data if key not in KEYS]
     plain = {key: data[key] for key in KEYS if key in data and key not in ROLES}
-    if "change" in plain:
-        plain["change"] = _read_change(plain["change"])
+    for key in ("goal", "change"):
+        if key in plain:
+            plain[key] = _read_message(plain[key])
     for key, example in (
         ("name", 'name = "depth"'),
         ("goal", 'goal = "Do more layers help?"'),
@@ -87,7 +88,7 @@ def from_data(data: Mapping[str, Any]) -> Round:
             problems.append(Message("round.role_not_table", {"role": role, "declared": declared}))
             declared = {}
         roles[role] = _read_all(declared, role, problems)
-    if problems:  # say what else is wrong, as far as it can be known
+    if problems:  # report what else is wrong, as far as it can be known
         problems += plain_problems(**{**stand_in, **plain})
         settled = {role: settle(roles[role], role, problems) for role in ROLES}
         raise DesignError.several([*problems, *kind_problems(settled)])
@@ -134,7 +135,7 @@ def _is_sound(data: Mapping[str, Any]) -> bool:
     return True
 
 
-def _read_change(data: Any) -> Any:
+def _read_message(data: Any) -> Any:
     """The message that a table with a code and facts means; anything else stays what it is."""
     if not isinstance(data, Mapping) or not isinstance(data.get("code"), str):
         return data

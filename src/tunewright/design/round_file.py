@@ -72,7 +72,7 @@ def read_round_file(path: str | Path, guards: Guards | None = None) -> RoundFile
     """A round and how it is to run; every problem at once, each with the file.
 
     `guards` names what the training program refuses of a round. Where the file itself has problems,
-    the part of it without them is asked about too, so that nobody mends a file twice.
+    the part of it without them is checked too, so that nobody fixes a file twice.
     """
     path = Path(path)
     data = read_toml(path, Message("file.new_round", {"name": path.stem}))
@@ -119,7 +119,7 @@ def template(
 
     Those with a default start fixed at it, what means the learning rate starts as nuisance, and
     the others stand as comments for a role to be chosen. A ready `space` gives its own ranges and
-    values instead, each below a comment that says where it comes from. What the round is called
+    values instead, each below a comment with its source. What the round is called
     after is scientific.
     """
     meaning, defaults = meaning or Meaning(), defaults or {}

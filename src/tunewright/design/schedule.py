@@ -274,7 +274,7 @@ class Warmup:
             raise DesignError("schedule.warmup_twice", schedule=type(self.schedule).__name__)
 
     def factor(self, step: int, max_train_steps: int) -> float:
-        """Rising to 1 at `warmup_steps`, then what the schedule says of the steps after it."""
+        """Rising to 1 at `warmup_steps`, then the schedule's own factor of the steps after it."""
         _check_step(step)
         left = max_train_steps - (self.warmup_steps if self.mode == "within" else 0)
         if left < 1:

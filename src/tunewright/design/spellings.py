@@ -215,7 +215,7 @@ def usual_meanings(names: Iterable[str]) -> dict[str, str]:
 
 
 def understood(meaning: Meaning, names: Iterable[str], metrics: Iterable[str] = ()) -> Meaning:
-    """The meaning with what names of hyperparameters and metrics say, where nothing was declared.
+    """The meaning, with guesses from names of hyperparameters and metrics where none was declared.
 
     >>> understood(Meaning({"batch_size": "bs"}), ["lr", "bs", "epochs"]).guessed
     {'learning_rate': 'lr', 'max_train_steps': 'epochs'}

@@ -49,7 +49,7 @@ def scientific_lines(
 
 
 def what_is_paid_for(trials_per_study: int) -> Iterator[str]:
-    """Comments that say how many hyperparameters the trials pay for, and what to fix."""
+    """Comments: how many hyperparameters the trials pay for, and what to fix."""
     paid = dimensions_for(trials_per_study)
     yield f"# the most important first: {trials_per_study} trials per study pay for {paid} of them;"
     yield "# fix the rest from the end, each a caveat, but not what acts on the scientific one"

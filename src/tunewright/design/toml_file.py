@@ -21,7 +21,7 @@ _DEEP_KEY = re.compile(rf"^[\s\[]*(?:[^\s.=#]+\s*\.\s*){{{DEEPEST},}}", re.MULTI
 
 
 def read_toml(path: Path, how: Message | None = None) -> dict[str, Any]:
-    """The tables of a file; `how` says how a missing one is made."""
+    """The tables of a file; `how` explains how to make a missing one."""
     try:
         if path.stat().st_size > LARGEST:
             raise DesignError("file.too_large", path=path, largest=LARGEST)
@@ -78,7 +78,7 @@ def unknown_key(key: Any, known: Sequence[str], of: str) -> Message:
 
 
 def toml_value(value: Any) -> str:
-    """Any plain value on one line; None is written as a table of its own.
+    """Any plain value on one line; None is written as a table.
 
     >>> toml_value({"log": [0.0001, 0.1]}), toml_value([None, "relu"])
     ('{ log = [0.0001, 0.1] }', '[{ none = true }, "relu"]')

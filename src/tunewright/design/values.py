@@ -8,7 +8,7 @@ from typing import Any
 from tunewright.errors import DesignError
 
 Value = bool | int | float | str | None
-# beyond it a float (and JSON in other languages) cannot tell neighbours apart
+# beyond it a float (and JSON in other languages) cannot separate neighbours
 LARGEST_INTEGER = 2**53
 
 
@@ -20,7 +20,7 @@ def as_plain(value: Any) -> Any:
 
 
 def same_value(a: Value, b: Value) -> bool:
-    """Equality that tells True from 1 and, unlike `is`, takes 1 and 1.0 for one number."""
+    """Equality that distinguishes True from 1 and, unlike `is`, takes 1 and 1.0 for one number."""
     return isinstance(a, bool) == isinstance(b, bool) and a == b
 
 
@@ -39,7 +39,7 @@ def is_number(x: Any) -> bool:
 
 
 def short(x: Value) -> str:
-    """A value for people, as short as it can be without losing a digit.
+    """A value for readers, as short as it can be without losing a digit.
 
     >>> short(0.00001), short(0.30000000000000004), short("adam")
     ('1e-05', '0.30000000000000004', "'adam'")

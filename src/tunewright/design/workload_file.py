@@ -8,6 +8,7 @@ from typing import Any, TypedDict
 
 from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
+from tunewright.design.sink import sinks_from
 from tunewright.design.toml_file import read_toml, unknown_key
 from tunewright.errors import DesignError
 from tunewright.messages import Message
@@ -32,19 +33,23 @@ KEYS = (
     "defaults",
     "search",
     "eval_every",
+    "sinks",
 )
+FILE_KEYS = ("file", "step", "step_times")  # of [workload.read]: a file that grows
+READ_KEYS = ("line", *FILE_KEYS)
 NOT_TEXT = (
     *("at", "subject_to", "means", "off", "deterministic", "read"),
-    *("booleans", "defaults", "eval_every"),
+    *("booleans", "defaults", "eval_every", "sinks"),
 )
 
 
 class WorkloadFile(TypedDict):
-    """What a workload file says; `command` or `function` is None."""
+    """The contents of a workload file; `command` or `function` is None."""
 
     command: str | None  # a template, as in command("python train.py --lr={learning_rate}")
     function: str | None  # file.py:function or module:function
     read: tuple[str, ...]  # patterns of lines that are measurements, of a command
+    read_file: dict[str, Any]  # file, step and step_times of [workload.read]; empty: no file
     objective: Objective
     store: str  # a path or a URL
     folder: str | None  # where trial folders stand
@@ -57,10 +62,11 @@ class WorkloadFile(TypedDict):
     defaults: dict[str, Any]  # of the command's fields
     search: str | None  # halton, bayesian or auto, for rounds that name none
     eval_every: int | None  # steps between evaluations
+    sinks: tuple[str, ...]  # trackers that receive a copy of every trial: "mlflow"
 
 
 def read_workload(path: str | Path) -> WorkloadFile:
-    """What a workload file says; every problem at once, each with the file."""
+    """Read a workload file; every problem at once, each with the file."""
     path = Path(path)
     data = read_toml(path, Message("file.init"))
     problems = [unknown_key(key, ("workload",), "file") for key in data if key != "workload"]
@@ -83,6 +89,11 @@ def read_workload(path: str | Path) -> WorkloadFile:
             )
     problems += [*option_problems(table), *_of_a_command(table)]
     read = _read(table, problems)
+    part = table.get("read", {})
+    followed = {k: part[k] for k in FILE_KEYS if k in part} if isinstance(part, Mapping) else {}
+    if followed and "file" not in followed:
+        problems.append(Message("read.step_without_file", {"keys": list(followed)}))
+    sinks = _sinks(table, problems)
     objective = _objective(table, problems)
     for part in ("means", "off", "defaults"):
         table = {**table, part: _plain(table.get(part, {}))}
@@ -97,6 +108,7 @@ def read_workload(path: str | Path) -> WorkloadFile:
         command=table.get("command"),
         function=table.get("function"),
         read=read,
+        read_file=followed,
         objective=objective,
         store=table.get("store", "tuning.db"),
         folder=table.get("folder"),
@@ -109,6 +121,7 @@ def read_workload(path: str | Path) -> WorkloadFile:
         defaults=table["defaults"],
         search=table.get("search"),
         eval_every=table.get("eval_every"),
+        sinks=sinks,
     )
 
 
@@ -119,6 +132,20 @@ def option_problems(table: Mapping[str, Any]) -> Iterator[Message]:
         yield Message("file.bad_search", {"search": search, "known": list(SEARCHES)})
     if every is not None and (type(every) is not int or every < 1):
         yield Message("workload.bad_eval_every", {"eval_every": every})
+
+
+def _sinks(table: Mapping[str, Any], problems: list[Message]) -> tuple[str, ...]:
+    """The trackers of `sinks`, one or a list of them."""
+    given = table.get("sinks", [])
+    given = [given] if isinstance(given, str) else given
+    if not isinstance(given, list):
+        problems.append(Message("sink.not_text", {"value": given}))
+        return ()
+    try:
+        return tuple(sink.text for sink in sinks_from(given))
+    except DesignError as error:
+        problems += error.problems
+        return ()
 
 
 def _of_a_command(table: Mapping[str, Any]) -> Iterator[Message]:
@@ -136,13 +163,13 @@ def _read(table: Mapping[str, Any], problems: list[Message]) -> tuple[str, ...]:
     if not isinstance(part, Mapping):
         problems.append(Message("read.not_table", {"value": part}))
         return ()
-    problems += [unknown_key(key, ("line",), "read") for key in part if key != "line"]
+    problems += [unknown_key(key, READ_KEYS, "read") for key in part if key not in READ_KEYS]
     lines = part.get("line", [])
     lines = [lines] if isinstance(lines, str) else lines
     if not isinstance(lines, list) or not all(isinstance(one, str) for one in lines):
         problems.append(Message("read.not_text", {"pattern": lines}))
         return ()
-    if lines and "command" not in table:
+    if (lines or "file" in part) and "command" not in table:
         problems.append(Message("read.without_command"))
     return tuple(lines)
 
@@ -153,7 +180,7 @@ def _objective(table: Mapping[str, Any], problems: list[Message]) -> Objective |
     try:
         return Objective(metric, minimized, table.get("at", "best"), table.get("subject_to", {}))
     except DesignError as error:
-        if isinstance(metric, str) and metric.strip():  # an odd metric has been said
+        if isinstance(metric, str) and metric.strip():  # an odd metric has been reported
             problems += error.problems
         return None
 

@@ -5,9 +5,18 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from tunewright.errors import OutOfDate, StoreError
-from tunewright.execution.executors.executor import Began, Ended, Event, Logged, Saved, Stepped
+from tunewright.execution.executors.executor import (
+    Applied,
+    Began,
+    Ended,
+    Event,
+    Logged,
+    Saved,
+    Stepped,
+)
 from tunewright.execution.outcome import Seen, Verdict
 from tunewright.store.claims import Claim
 from tunewright.store.curves import Batch, merge, packed
@@ -48,6 +57,8 @@ class Account:
         self._points: list[bytes] = []  # as they came
         self._offered: list[bytes] = []  # as the store was told them, perhaps in vain
         self._snapshots: list[Saved] = []
+        self._applied: dict[str, Any] = {}  # every value that the program reported it used
+        self._applied_new = False  # and the store lacks some of them
 
     def take(self, event: Event) -> None:
         """Note what the executor told, its end excepted."""
@@ -63,6 +74,9 @@ class Account:
         elif isinstance(event, Began):
             self._began = event
             self.start_step = event.start_step
+        elif isinstance(event, Applied):
+            self._applied |= event.values
+            self._applied_new = True
 
     def _at(self, step: int | None) -> None:
         if step is not None:
@@ -76,7 +90,9 @@ class Account:
         """Whether it is time to commit: at once when it has ended, else after a while."""
         if self.ending is not None:
             return True
-        if not (self._points or self._offered or self._snapshots or self._began):
+        if not (
+            self._points or self._offered or self._snapshots or self._began or self._applied_new
+        ):
             return False
         return now >= self.due_at(now)
 
@@ -155,11 +171,14 @@ class Account:
             store.began(self.claim, began.start_step, where, self._command)
         for snapshot in self._snapshots:
             store.saved(self.claim, snapshot.step, snapshot.path, snapshot.sha256)
+        if self._applied_new:
+            store.applied(self.claim, self._applied)
 
     def settle(self, now: float) -> None:
         """What was written is committed: forget it."""
         self._committed += len(self._offered)
         self._began, self._offered, self._snapshots = None, [], []
+        self._applied_new = False
         self._flushed_at = now
 
 

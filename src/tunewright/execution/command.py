@@ -24,8 +24,9 @@ from string import Formatter
 from tunewright.design.ranges import Value, check_plain, same_value
 from tunewright.design.toml_file import read_value
 from tunewright.errors import DesignError, WorkloadError
-from tunewright.execution import line_patterns
+from tunewright.execution import growing_file, line_patterns
 from tunewright.execution.booleans import FLAG, JSON, Booleans, Spelling
+from tunewright.execution.growing_file import GrowingFile
 from tunewright.execution.shell_syntax import for_a_shell, in_a_shell
 from tunewright.messages import Message
 
@@ -60,6 +61,7 @@ class Command:
     booleans: Spelling = field(default=JSON, hash=False)  # how the program spells true and false
     defaults: Mapping[str, Value] = field(default_factory=dict, hash=False)
     read: tuple[str, ...] = ()  # patterns of lines that are measurements, beside JSON
+    file: GrowingFile | None = None  # of the trial's folder, that has the measurements
 
     def __post_init__(self) -> None:
         """Refuse a template that cannot be filled, every problem at once."""
@@ -151,6 +153,7 @@ def command(
     booleans: Spelling = JSON,
     defaults: Mapping[str, Value] | None = None,
     read: str | Sequence[str] = (),
+    file: GrowingFile | None = None,
 ) -> Command:
     r"""A training program to start for each trial, instead of a function.
 
@@ -169,6 +172,9 @@ def command(
         tw.command("python train.py --lr={lr}",
                    read=r"step (?P<step>\d+): val loss (?P<val_loss>\S+)")
 
+    `file` is a `GrowingFile` of the trial's folder that has them:
+    CSV, TSV, JSON lines or trainer_state.json, read while the program runs.
+
     There is no shell: `|`, `>` and `$NAME` are refused; for them write `bash -c '...'`.
 
     Args:
@@ -176,12 +182,13 @@ def command(
         booleans: how to write True and False, for all hyperparameters or by name.
         defaults: hyperparameter -> its value where a round does not name it.
         read: regular expressions for a program with its own form of measurements.
+        file: a file of the trial's folder that the program writes its measurements to.
 
     >>> command("train --amp={amp} --lr={lr=0.01}", booleans={"amp": "flag"}).default_values
     {'lr': 0.01}
     """
     lines = (read,) if isinstance(read, str) else tuple(read)
-    return Command(template, booleans, {} if defaults is None else defaults, lines)
+    return Command(template, booleans, {} if defaults is None else defaults, lines, file)
 
 
 def text(value: Value) -> str:
@@ -286,6 +293,8 @@ def _problems(own: Command) -> Iterator[Message]:
         facts = {"found": list(found), "instead": in_a_shell(own.template)}
         yield Message("command.shell", facts)
     yield from line_patterns.problems(own.read)
+    if own.file is not None:
+        yield from growing_file.problems(own.file, bool(own.read))
     for word in words:
         for problem in _word_problems(word):
             yield Message("command.problem", {"problem": problem.to_data()})

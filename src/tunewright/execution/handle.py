@@ -16,8 +16,17 @@ from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value, is_storable
 from tunewright.errors import BadValue, Ended, WorkloadError
 from tunewright.execution import cadence as due
+from tunewright.execution.applied_values import plain_values
 from tunewright.execution.best_saved import BestSaved
-from tunewright.execution.executors.executor import Assignment, Began, Event, Logged, Noted, Saved
+from tunewright.execution.executors.executor import (
+    Applied,
+    Assignment,
+    Began,
+    Event,
+    Logged,
+    Noted,
+    Saved,
+)
 from tunewright.execution.logged_value import (
     LARGEST_STEP,
     as_count,
@@ -80,6 +89,7 @@ class Handle:
         self.devices = devices
         self.attempt = assignment.attempt
         self._trial = assignment.trial
+        self._given = (assignment, objective, meaning)
         self._tell = tell
         self._speaks = rank() == 0
         self._best = BestSaved(objective)
@@ -139,6 +149,11 @@ class Handle:
             return self._max_train_steps()
         except Exception:  # a number of steps that is none is refused where it is used
             return None
+
+    @property
+    def alone(self) -> bool:
+        """Whether no trial is behind it: `tw.current_run()` of a program that runs alone."""
+        return False
 
     @property
     def start_step(self) -> int:
@@ -229,6 +244,17 @@ class Handle:
         if not is_storable(name) or not name.isprintable():
             raise bad_name(name, "unprintable")
         self._names.add(name)
+
+    def applied(self, values: Mapping[str, Any] | None = None, **named: Any) -> None:
+        """Report the values that the program really uses: `run.applied(lr=optimizer_lr)`.
+
+        They are stored with the trial and read back as `trial.applied`; they change nothing. A
+        later call adds to an earlier one. What is neither a number, text, a truth value, None nor a
+        list of these is stored as its text.
+        """
+        if self._plain or self._look(None):
+            given = plain_values({} if values is None else values) | plain_values(named)
+            self._tell(Applied(self._trial, self.attempt, given))
 
     # ---- when to evaluate and save
 
@@ -400,6 +426,22 @@ class Control:
     def tell_points(self) -> None:
         """Send buffered metrics that are already on the host. Thread-safe."""
         self.run._points.flush()
+
+    # ---- of a trial that a command's program trains
+
+    @property
+    def given(self) -> tuple[Assignment, Objective, Meaning]:
+        """What the handle was made from: the program makes another one of the same."""
+        return self.run._given
+
+    def saves_itself(self) -> None:
+        """The program saves; after a stop request it has the whole grace period for it."""
+        self.run._stop.saves = True
+
+    def relay_saved(self, step: int, path: str, sha256: str) -> None:
+        """Report a snapshot that the program has written."""
+        run = self.run
+        run._tell(Saved(run._trial, run.attempt, step, path, sha256))
 
 
 def _both(metrics: Mapping[str, Any], named: dict[str, Any]) -> dict[str, Any]:

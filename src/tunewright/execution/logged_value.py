@@ -50,7 +50,7 @@ def as_step(step: object) -> int:
 
     >>> as_step(1.5)
     Traceback (most recent call last):
-    tunewright.errors.BadValue: step 1.5 is no whole number: steps count updates, 0, 1, 2, ...
+    tunewright.errors.BadValue: step 1.5 is not a whole number: steps count updates, 0, 1, 2, ...
     """
     try:
         if isinstance(step, bool):

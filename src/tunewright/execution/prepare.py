@@ -20,9 +20,9 @@ from tunewright.execution.cadence import EVALUATIONS, period
 from tunewright.execution.command import CONFIG_FILE, FACTS, Command, Fact, is_reserved
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
-from tunewright.search.search import Search, Suggestion, vet
-from tunewright.store.rounds import Suggestions
+from tunewright.search.search import Positional, Search, Suggestion, vet
 from tunewright.store.store import Store
+from tunewright.store.trial_rows import At, Suggestions
 
 
 def ready(round: Round, workload: Workload, search: Search) -> Round:
@@ -107,7 +107,7 @@ def continued_notes(
 
 
 def suggestions(search: Search) -> Suggestions | None:
-    """How the record asks for a study's first configurations; None for an adaptive search."""
+    """How the store asks for a study's first configurations; None for an adaptive search."""
     if search.adaptive:
         return None
 
@@ -115,6 +115,11 @@ def suggestions(search: Search) -> Suggestions | None:
         return search.suggest(study, (), count)
 
     return first
+
+
+def by_position(search: Search) -> At | None:
+    """How the record asks for the configuration at any position; None where a search knows none."""
+    return search.at if isinstance(search, Positional) and not search.adaptive else None
 
 
 def started(workload: Workload, configuration: Mapping[str, Value], seed: int, folder: Path) -> str:

@@ -168,15 +168,9 @@ class Progress:
     def _recorded(self, claim: Claim) -> Trial | None:
         """The trial as the record has it; None while the store cannot be reached."""
         try:
-            results = self._store.results(self._record.name)
+            return self._store.trial(claim.trial)
         except StoreError:
             return None
-        known = (
-            results.trials
-            if claim.number is not None
-            else [repeat for trial in results.trials for repeat in results.repeats(trial)]
-        )
-        return next((trial for trial in known if trial.identity == claim.trial), None)
 
     def _best_before(self) -> float | None:
         if not self._record.counts.get("completed"):

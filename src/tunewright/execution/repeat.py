@@ -20,6 +20,7 @@ from tunewright.execution.run import (
     take_over,
     watcher_of,
 )
+from tunewright.execution.sink_processes import Following, sinks_open
 from tunewright.execution.sources import sources
 from tunewright.execution.supervisor import Undertaking
 from tunewright.execution.workload import Workload
@@ -60,6 +61,7 @@ def repeated(
     """What `repeat` does, for those who want to watch it; signals never raise here."""
     watch = watch or Silent()
     number = _check(trial, workload, times)
+    sinks = workload.placed_sinks()
     with Store.open(workload.store, create=False) as store:
         record = round_of(store, trial)
         root = store.trial_root(Path(record.folder) if record.folder else None)
@@ -88,7 +90,10 @@ def repeated(
                 leases=leases,
                 waits=False,
             )
-            summary, wish = carry_out(undertaking)
+            with sinks_open(sinks, Following(workload.store, record, root), watch.message) as hurry:
+                summary, wish = carry_out(undertaking)
+                if wish >= Wish.STOP:
+                    hurry()
         results = from_server(store, lambda: store.results(record.name), watch.message)
     repeats = Repeats(results.trial(number), results.repeats(number), results)
     if repeats.seedless and not workload.deterministic:

@@ -19,8 +19,9 @@ from tunewright.execution.executors.local import Local
 from tunewright.execution.heartbeat import lease_s, on_duty
 from tunewright.execution.interrupts import Interrupts, Wish
 from tunewright.execution.known_lengths import known_seconds
-from tunewright.execution.prepare import advice, ready, suggestions
+from tunewright.execution.prepare import advice, by_position, ready, suggestions
 from tunewright.execution.retry import from_server
+from tunewright.execution.sink_processes import Following, sinks_open
 from tunewright.execution.sources import sources
 from tunewright.execution.supervisor import Supervisor, Undertaking
 from tunewright.execution.workload import Workload
@@ -140,6 +141,7 @@ def supervised(
     """The results, why it came to its end, and the last wish a signal made."""
     search, watch = search or Halton(), watch or Silent()
     _check_limits(max_hours, trials)
+    sinks = workload.placed_sinks()
     search = learning_from_earlier(search, round, workload.store, workload.objective)
     own = ready(round, workload, search)
     workload = workload.given(own.names)
@@ -166,7 +168,9 @@ def supervised(
                 search=search,
                 root=root,
                 watch=watch,
-                claim=lambda count: store.claim(record.id, heartbeat.worker, count),
+                claim=lambda count: store.claim(
+                    record.id, heartbeat.worker, count, by_position(search)
+                ),
                 provenance=capture(sources=sources(workload.train), settings=settings_of(workload)),
                 heartbeat=heartbeat,
                 leases=leases,
@@ -175,7 +179,10 @@ def supervised(
                 limit=trials,
                 deadline=deadline,
             )
-            summary, wish = carry_out(undertaking)
+            with sinks_open(sinks, Following(workload.store, record, root), watch.message) as hurry:
+                summary, wish = carry_out(undertaking)
+                if wish >= Wish.STOP:
+                    hurry()
         results = from_server(store, lambda: store.results(record.name), watch.message)
     return results, summary, wish
 
@@ -280,6 +287,7 @@ def begin_round(
             folder="" if chosen is None else str(root),
             campaign="" if workload.purpose is None else workload.purpose.campaign,
             purpose="" if workload.purpose is None else workload.purpose.kind,
+            ahead=by_position(search) is not None,
         )
 
     return from_server(store, begin, watch.message)

@@ -18,7 +18,7 @@ from tunewright.errors import DesignError, OutOfDate, StoreError
 from tunewright.execution.account import Account
 from tunewright.execution.heartbeat import lease_s, on_duty
 from tunewright.execution.ledger import BACKUP_AGAIN_S, spool, spooled
-from tunewright.execution.prepare import continued_notes, notes_on, suggestions
+from tunewright.execution.prepare import by_position, continued_notes, notes_on, suggestions
 from tunewright.execution.retry import FINAL, from_server, persist
 from tunewright.execution.suggest import filled
 from tunewright.execution.trial_files import TrialFiles
@@ -62,6 +62,7 @@ class Desk:
                     suggestions=suggestions(search),
                     command=ASKED,
                     folder="" if chosen is None else str(chosen),
+                    ahead=by_position(search) is not None,
                 ),
                 log.warning,
             )
@@ -134,7 +135,9 @@ class Desk:
     def _taken(self, count: int) -> list[Claim]:
         before, self._unsure = self._unsure, True
         with self.store.transaction():
-            claims = self.store.claim(self.record.id, self._heartbeat.worker, count)
+            claims = self.store.claim(
+                self.record.id, self._heartbeat.worker, count, by_position(self._search)
+            )
             for claim in claims:
                 self.store.add_provenance(claim, self._provenance)
         ready, _ = filled(self.store, self.record, self._search, claims)

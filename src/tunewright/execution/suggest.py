@@ -1,4 +1,4 @@
-"""An adaptive search at work: claimed trials get their configuration outside any lock."""
+"""A search at work: claimed trials without a configuration get it outside any lock."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from concurrent.futures import Future
 from dataclasses import replace
 from typing import TypeVar
 
+from tunewright.design.study import Study
 from tunewright.errors import OutOfDate
 from tunewright.messages import Message
-from tunewright.search.search import Search, told
+from tunewright.search.search import Positional, Search, Suggestion, told
 from tunewright.store.claims import Claim
+from tunewright.store.results import Results
 from tunewright.store.store import RoundRecord, Store
 
 Answer = TypeVar("Answer")
@@ -57,15 +59,13 @@ def filled(
     if not empty:
         return list(claims), True
     enough = True
-    results = store.results(record.name)
+    results = store.claimed(record)
     known: dict[int, Claim] = {}
     for study in results.studies:
         own = [claim for claim in empty if claim.study == study.number]
         if not own:
             continue
-        # claimed and ended trials are the search's state; those to be filled now are not
-        ask = functools.partial(search.suggest, study, told(results, study), len(own))
-        suggested = meanwhile(ask, work)
+        suggested = meanwhile(functools.partial(_suggested, search, results, study, own), work)
         for claim, point in zip(own, suggested, strict=False):
             try:
                 store.fill(claim, point.configuration, point.unit)
@@ -83,3 +83,13 @@ def filled(
         if claim.configuration is not None or claim.trial in known
     ]
     return ready, enough
+
+
+def _suggested(
+    search: Search, results: Results, study: Study, own: Sequence[Claim]
+) -> list[Suggestion]:
+    """A configuration for each of these claims of a study, fewer if the search has no more."""
+    if isinstance(search, Positional) and not search.adaptive:
+        return [search.at(study, claim.index or 0, 1)[0] for claim in own]
+    # claimed and ended trials are the search's state; those to be filled now are not
+    return search.suggest(study, told(results, study), len(own))

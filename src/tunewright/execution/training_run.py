@@ -83,6 +83,11 @@ class Run(Protocol):
         ...
 
     @property
+    def alone(self) -> bool:
+        """Whether no trial is behind it: `tw.current_run()` of a program started by hand."""
+        ...
+
+    @property
     def start_step(self) -> int:
         """The updates that an earlier attempt did; 0 at a fresh start."""
         ...
@@ -102,6 +107,15 @@ class Run(Protocol):
             step: the updates done; steps may repeat and may not go back.
             metrics: name -> number, for names that are no Python identifiers.
             named: name=number; numbers of Python, NumPy, torch and JAX are accepted.
+        """
+        ...
+
+    def applied(self, values: Mapping[str, Any] | None = None, **named: Any) -> None:
+        """Report the values that the program really uses; read back as `trial.applied`.
+
+        Args:
+            values: name -> value, for names that are no Python identifiers.
+            named: name=value; a later call adds to an earlier one.
         """
         ...
 

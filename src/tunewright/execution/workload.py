@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +13,7 @@ from tunewright.design.guards import declared_problems
 from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value, check_plain
+from tunewright.design.sink import Sink, sinks_from
 from tunewright.design.spellings import understood
 from tunewright.errors import DesignError, WorkloadError
 from tunewright.execution.command import Command
@@ -71,13 +72,15 @@ class Workload:
     eval_every: int | None = None  # steps between evaluations; None: a hundredth of training
     purpose: Purpose | None = None  # set by `tune`: the campaign that its rounds belong to
     deterministic: bool = False  # it gives the same value under every seed, and is meant to
+    # trackers that receive a copy of every trial: "mlflow", "tensorboard:runs", `sinks.Sink(...)`
+    sinks: Sequence[str | Sink] | str | Sink = ()
     # set by `run`: what a round gives to a program that takes any name
     given_names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse what cannot be trained or judged, every problem at once."""
         problems: list[Message] = []
-        for check in (lambda: self.accepts, self._declared, self._check_declared):
+        for check in (lambda: self.accepts, self._declared, self._check_declared, self._sinks):
             try:
                 check()
             except (WorkloadError, DesignError) as error:
@@ -100,6 +103,16 @@ class Workload:
 
     def _declared(self) -> Meaning:
         return Meaning(self.means or {}, self.off or {}, self.deterministic)
+
+    def _sinks(self) -> tuple[Sink, ...]:
+        return sinks_from(self.sinks)
+
+    def placed_sinks(self) -> tuple[Sink, ...]:
+        """The sinks with their addresses; refuses one whose package is not installed."""
+        placed = tuple(sink.placed() for sink in self._sinks())
+        for sink in placed:
+            sink.need()
+        return placed
 
     def _check_declared(self) -> None:
         """Refuse meanings of names that the program does not take."""

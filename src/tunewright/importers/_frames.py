@@ -58,7 +58,7 @@ def frames(
 ) -> Results:
     """Results of trials in two frames (polars, pandas, or columns as lists).
 
-    Every problem of the frames is said at once.
+    Every problem of the frames is reported at once.
 
     >>> from tunewright.design.objective import minimize
     >>> from tunewright.design.ranges import log
@@ -123,7 +123,7 @@ def _layout(round: Round, frame: Columns, metrics: set[str], problems: Problems)
     used = {identity}
     for column in (*round.scientific, *(c for c, _ in dimensions)):
         name = dict(dimensions).get(column, column)
-        # an exported table marks a hyperparameter whose name one of its own columns has
+        # an exported table marks a hyperparameter whose name is that of another column
         candidates = ([f"{column}_"] if column in HEAD else []) + [column, name]
         found = next((c for c in candidates if c in frame and c != identity), None)
         if found is not None:
@@ -198,7 +198,7 @@ def _points(frame: Columns, problems: Problems) -> dict[Any, PointsInOrder]:
         return found
     for trial, step, metric, value in zip(*(frame[name] for name in POINT), strict=True):
         at = whole_or_none(step)
-        # null stands for nan in files that cannot hold one
+        # null means NaN in files that cannot hold one
         number = math.nan if plain_cell(value) is None else number_or_none(value)
         identity = plain_cell(trial)
         if at is None:

@@ -90,7 +90,7 @@ def optuna(
 
 
 def _names_it(objective: Objective, trials: Sequence[Any]) -> bool:
-    """Whether the objective is a name for the study's only value, which has none of its own."""
+    """Whether the objective is a name for the study's only value, which has no name there."""
     others = {INTERMEDIATE} | {name for trial in trials for name in trial.user_attrs}
     others |= {name for trial in trials for name in _constraints(trial.system_attrs)}
     return objective.metric not in others

@@ -102,7 +102,7 @@ def _read(root: Path) -> dict[str, _Folder]:
 
 
 def _merged(folders: Mapping[str, _Folder]) -> dict[str, _Folder]:
-    """Trials: folders below one that has events of its own are parts of it.
+    """Trials: folders below one that has events itself are parts of it.
 
     Unless several of them have hyperparameters: then each is a trial.
     """

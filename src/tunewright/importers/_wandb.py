@@ -1,6 +1,6 @@
 """Weights & Biases: the table of runs that its web page exports, and folders of offline runs.
 
-The exported table has final values alone and does not tell settings from metrics, so these are told
+The exported table has final values alone and mixes settings with metrics, so these are separated
 by name. An offline run's `.wandb` file has its whole history. Where only the files beside it are
 left, `config.yaml` and `wandb-summary.json` give the settings and the final values.
 """
@@ -147,7 +147,9 @@ def _offline(root: Path, metric: str) -> tuple[list[ForeignTrial], list[Message]
     for path in logs:
         run = read_run(path)
         torn += run.torn
-        run.points.add_at_end(run.summary.items())
+        # what the sink of this package wrote of a trial is no metric of it
+        logged = {n: v for n, v in run.summary.items() if not n.startswith("tunewright.")}
+        run.points.add_at_end(logged.items())
         trials.append(
             _trial(
                 run.name or path.stem, run.config, _state(run), run.points, run.runtime_s, metric
@@ -174,7 +176,7 @@ def _from_files(folder: Path, metric: str) -> ForeignTrial:
         if number is not None and not name.startswith("_"):
             points.add(name, step, number)
     config = folder / "config.yaml"
-    settings = _yaml(config) if config.is_file() else {}
+    settings = read_yaml(config) if config.is_file() else {}
     plain = {
         name: own["value"] if isinstance(own, dict) and "value" in own else own
         for name, own in settings.items()
@@ -184,7 +186,8 @@ def _from_files(folder: Path, metric: str) -> ForeignTrial:
     return _trial(folder.parent.name, plain, "finished", points, seconds, metric)
 
 
-def _yaml(path: Path) -> dict[str, Any]:
+def read_yaml(path: Path) -> dict[str, Any]:
+    """A small YAML file of settings; Unreadable where it is no such file, or endless."""
     try:
         import yaml
     except ImportError as error:

@@ -29,7 +29,7 @@ from tunewright.store.trial import Trial
 
 
 class Options(TypedDict, total=False):
-    """What every importer can be told, where its guess is wrong."""
+    """What a user can set in every importer, where its guess is wrong."""
 
     name: str  # of the round
     round: Round  # the whole round, in place of any guess
@@ -92,7 +92,7 @@ def position(study: Study, configuration: Mapping[str, Value]) -> dict[str, floa
 def _meaning(
     trials: Sequence[ForeignTrial], said: Mapping[str, Any]
 ) -> tuple[Meaning, tuple[Message, ...]]:
-    """What names mean: as the user says, and by their usual spelling where nothing is said."""
+    """What names mean: as the user declares, else by their usual spelling."""
     names = dict.fromkeys(name for trial in trials for name in trial.configuration)
     metrics = dict.fromkeys(name for trial in trials for name in trial.points)
     found = understood(Meaning(said), names, metrics)
@@ -100,7 +100,7 @@ def _meaning(
 
 
 def _numbered(trials: Sequence[ForeignTrial]) -> list[ForeignTrial]:
-    """Trials under the numbers of their own record, or in order where these are not unique."""
+    """Trials under the numbers that they had, or in order where these are not unique."""
     numbers = [trial.number for trial in trials]
     unique = None not in numbers and len(set(numbers)) == len(numbers)
     if unique and min(n for n in numbers if n is not None) >= 0:
@@ -133,7 +133,7 @@ def _guessed(
     )
     round = Round(
         plain_name(options.get("name") or source.name),
-        goal=f"imported from {source.origin}",
+        goal=Message("goal.imported", {"origin": source.origin}),
         scientific=roles.scientific,
         nuisance=roles.nuisance,
         fixed=roles.fixed,

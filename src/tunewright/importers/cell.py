@@ -54,7 +54,7 @@ def _among(values: tuple[Value, ...], cell: Any) -> Any:
 
 
 def _same_number(own: Value, cell: Any) -> bool:
-    """Whether text is another spelling of a number, or 1 stands for True."""
+    """Whether text is another spelling of a number, or 1 means True."""
     if isinstance(own, str) or own is None:
         return False
     if isinstance(own, bool):

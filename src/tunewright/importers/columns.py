@@ -58,7 +58,7 @@ def is_row_index(name: str, cells: Sequence[Any]) -> bool:
 
 
 def plain_cell(cell: Any) -> Any:
-    """A cell as Python's own value; what stands for a missing one in some library is None."""
+    """A cell as Python's own value; a library's missing value is None."""
     cell = as_plain(cell)
     if cell is None or (isinstance(cell, float) and math.isnan(cell)):
         return None

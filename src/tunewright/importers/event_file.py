@@ -30,7 +30,7 @@ class Events:
     hyperparameters: dict[str, Value] = field(default_factory=dict)
     first_s: float | None = None  # wall time of the first and the last event
     last_s: float | None = None
-    failed: bool = False  # the session said so
+    failed: bool = False  # the session's status is a failure
     torn: bool = False  # the file ends in the middle of a record, or its checksum is wrong
 
 

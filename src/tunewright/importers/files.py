@@ -1,4 +1,4 @@
-"""Opening other people's files: within limits, read-only, never outside the folder that was named.
+"""Opening files of other tools: within limits, read-only, never outside the folder that was named.
 
 Whatever goes wrong in them ends in `Unreadable`, with the file and what was expected of it.
 """

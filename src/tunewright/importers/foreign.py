@@ -48,10 +48,10 @@ class ForeignTrial:
 
 @dataclass(frozen=True)
 class Source:
-    """Everything a foreign record told us."""
+    """Everything that was read from another tool."""
 
     origin: str  # in words, such as "the Optuna study 'width'"
-    name: str  # what to call the round when nobody says
+    name: str  # what to call the round by default
     trials: tuple[ForeignTrial, ...]  # those that ended
     ranges: Mapping[str, Range] = field(default_factory=dict)  # what the source declares
     search: str = ""  # which search suggested the trials; empty: laid out beforehand, or unknown
@@ -120,7 +120,7 @@ def _free(found: Mapping[str, Any], name: str) -> str:
 
 
 def parsed(text: str) -> Value:
-    """The value a text stands for, in a file that holds nothing but text.
+    """The value that a text means, in a file that holds nothing but text.
 
     >>> [parsed(t) for t in ("0.1", "12", "True", "adam", "", "None", "nan")]
     [0.1, 12, True, 'adam', None, None, 'nan']
@@ -140,7 +140,7 @@ def parsed(text: str) -> Value:
 
 
 def number_or_none(value: Any) -> float | None:
-    """A float, nan and infinities included; None for anything that is no number.
+    """A float, nan and infinities included; None for anything else.
 
     >>> number_or_none("NaN"), number_or_none(True), number_or_none("adam")
     (nan, None, None)

@@ -1,4 +1,4 @@
-"""Everything that is wrong with a table, said once for each kind however many rows have it."""
+"""Everything that is wrong with a table, reported once per kind however many rows have it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ MOST = 20  # lines of a refusal
 
 
 class Problems:
-    """Collects problems; one kind of them is told by its first row and a count."""
+    """Collects problems; one kind of them is reported by its first row and a count."""
 
     def __init__(self) -> None:
         """Begin without any."""
@@ -17,7 +17,7 @@ class Problems:
         self._more: dict[str, int] = {}
 
     def add(self, problem: Message, kind: str = "") -> None:
-        """Add a problem; `kind` is alike for all that are told together."""
+        """Add a problem; `kind` is the same for all that are reported together."""
         kind = kind or repr(problem)
         if kind in self._first:
             self._more[kind] = self._more.get(kind, 0) + 1

@@ -1,9 +1,9 @@
 """Which hyperparameters of foreign trials have which role, and which depend on another?
 
 A guess that the user can overrule: what varies is a nuisance hyperparameter, what does not is
-fixed, a seed is neither. One that only some trials have is taken to depend on the choice that says
-which trials these are. Where nothing says it and few trials lack a value, these trials are set
-aside by name: a parent run or an empty cell costs one trial, not the hyperparameter.
+fixed, a seed is neither. One that only some trials have is taken to depend on the choice that
+selects these trials. Where no choice does and few trials lack a value, these trials are set aside
+by name: a parent run or an empty cell costs one trial, not the hyperparameter.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ROLES: tuple[Role, ...] = get_args(Role)
 FEW = 5  # at most one trial in so many is set aside for lacking a value, or a single one
 MOST_PASSES = 20  # over the trials, each without those that lack something
 MOST_PARENTS = 64  # choices that others may depend on; a table may have thousands of columns
-FEWEST = 3  # trials, in which a choice may differ each time and still say what depends on it
+FEWEST = 3  # trials, in which a choice may differ each time and still decide what depends on it
 MANY = 8  # text that differs in each of more trials than this is a label: a name, a path, a date
 
 
@@ -107,7 +107,7 @@ class _Guessing:
     chosen: Mapping[str, Range]  # the user's ranges
     declared: Mapping[str, Range]  # the source's
     seen: list[str] = field(default_factory=list)  # whose range was guessed from the values
-    # of some trials, and nothing says which: those without it, and how many are looked at
+    # of some trials, and nothing explains which: those without it, and how many are looked at
     unexplained: dict[str, tuple[list[ForeignTrial], int]] = field(default_factory=dict)
     varied: list[str] = field(default_factory=list)
 
@@ -327,7 +327,7 @@ def _range(name: str, given_range: Any) -> Range:
 
 
 def _whole(trials: Sequence[ForeignTrial]) -> list[ForeignTrial]:
-    """The trials that tell which hyperparameters there are.
+    """The trials that show which hyperparameters there are.
 
     One that failed or was pruned early may lack some that all others have, which makes nothing
     conditional.
@@ -346,14 +346,14 @@ def _values(name: str, trials: Iterable[ForeignTrial]) -> list[Value]:
 
 
 def _parent(child: str, choices: Iterable[str], trials: Sequence[ForeignTrial]) -> str | None:
-    """The choice whose value says which trials have the child, or at least which have it not.
+    """The choice whose value decides which trials have the child, or at least which have it not.
 
     In the second case the rest depends on a choice that is itself a child.
     """
     partial = None
     for parent in choices:
         if len(trials) > FEWEST and len(distinct(_values(parent, trials))) == len(trials):
-            continue  # a name of its own for each trial explains anything
+            continue  # a separate name for each trial explains anything
         having: set[Any] = set()
         lacking: set[Any] = set()
         for trial in trials:

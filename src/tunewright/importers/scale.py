@@ -1,4 +1,4 @@
-"""Which range do these values come from? A guess, for records that do not say."""
+"""Which range do these values come from? A guess, for sources without declared ranges."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _fractions(numbers: Sequence[float]) -> Linear | Log | LogFromOne:
     low, high = _widened(numbers, _same, _same)
     low, high = _two_digits(low, math.floor), _two_digits(high, math.ceil)
     if numbers[0] >= 0:
-        low = max(low, 0.0)  # what was never negative, dropout say, is not searched below zero
+        low = max(low, 0.0)  # what was never negative, such as dropout, is not searched below zero
     if numbers[-1] <= 1:
         high = min(high, 1.0)
     return Linear(low, high)

@@ -1,6 +1,6 @@
 """The `.wandb` file of an offline run: its settings, history and end, read without W&B.
 
-The file is a log of blocks of 32 KiB in LevelDB's form, with a head of its own; a record is a
+The file is a log of blocks of 32 KiB in LevelDB's form, with a separate head; a record is a
 protocol-buffer message whose values are JSON texts.
 """
 
@@ -50,10 +50,10 @@ def read_run(path: Path) -> OfflineRun:
     return run
 
 
-def records(path: Path) -> Iterator[bytes]:
-    """Each record of a file; Unreadable at one that is torn."""
+def records(path: Path, begins: bytes = HEAD) -> Iterator[bytes]:
+    """Each record of a file that begins so; Unreadable at one that is torn."""
     with path.open("rb") as file:
-        if file.read(len(HEAD)) != HEAD:
+        if file.read(len(HEAD)) != begins:
             raise Unreadable("importers.not_a_wandb_file", path=path)
         at, parts = len(HEAD), b""
         while True:

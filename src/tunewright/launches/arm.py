@@ -126,7 +126,7 @@ def _steps(repeats: Repeats) -> float | None:
 
 
 def other_code(one: Arm, other: Arm) -> bool:
-    """Whether two arms are known to have run different code; a commit alone tells nothing."""
+    """Whether two arms are known to have run different code; a commit alone is no evidence."""
     if one.by_files != other.by_files:
         return False
     return bool(one.code and other.code and one.code != other.code)
@@ -138,7 +138,7 @@ def _origins(repeats: Repeats) -> list[Provenance]:
 
 
 def _code(repeats: Repeats, by_files: bool) -> str:
-    """The code its runs came from; empty when the record does not say."""
+    """The code its runs came from; empty when the database does not have it."""
     found = _origins(repeats)
     if by_files:
         return ", ".join(sorted({own.program[:10] for own in found}))

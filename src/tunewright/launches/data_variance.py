@@ -38,7 +38,7 @@ def of_value(examples: npt.ArrayLike) -> Spread:
     """How well the value of one run is known from finitely many examples, being their mean.
 
     Give one number per example, or a row of them for each run: the variance is then the mean of
-    the runs' own. Averaging the runs first would tell how well their average is known, which is
+    the runs' own. Averaging the runs first would measure how well their average is known, which is
     less than the variance of the one run that is used.
 
     >>> right = [1, 1, 0, 1] * 25

@@ -1,6 +1,6 @@
 """Should the candidate become the baseline? A pure function of repeats on fresh seeds.
 
-The trial that was found by tuning never counts: it was picked for its luck, and is better than its
+The trial that was found by tuning never counts: it was selected partly for its noise, and beats its
 own repeats by 0.2 to 2.2 standard deviations. Candidate and baseline are both trained again; the
 verdict rests on the probability that the gain exceeds what it costs, against a threshold that is
 calibrated so that a change that does nothing is launched in 10 % of decisions about features and

@@ -1,6 +1,6 @@
 """The last look: the test set once, and validation data folded into training when nothing follows.
 
-The test set says what the chosen model is worth only as long as nothing was chosen by it, so every
+The test set measures the chosen model only as long as nothing was chosen by it, so every
 look is counted. Folding the validation data into the training data gives a slightly better model
 and takes away what a later launch would be judged by, so it is refused while one is planned
 (playbook, exploration and exploitation; final configuration).
@@ -128,7 +128,7 @@ def final_test(
 
 
 def final_check(evaluation: Evaluation, recorded: Sequence[Evaluation]) -> FinalCheck:
-    """Judge a look at the test set by all evaluations the record has of its workload."""
+    """Judge a look at the test set by all evaluations of its workload in the database."""
     if not evaluation.look:
         raise DesignError("final_test.not_a_test_look", with_=evaluation.with_)
     earlier = (
@@ -144,7 +144,7 @@ def fold(
 ) -> Round:
     """The round that trains a trial's configuration on training and validation data together.
 
-    `switch` is how the training program is told, such as {"train_on_validation": True}. Its
+    `switch` is the argument of the training program, such as {"train_on_validation": True}. Its
     validation metrics then measure training data: take the last checkpoint, select nothing by them.
     """
     if not no_later_launch:
@@ -168,8 +168,7 @@ def fold(
             )
     return Round(
         f"{results.round.name}_final",
-        goal=f"Train trial {trial.number} of {results.round.name} on training and validation data "
-        "together, for good: its validation metrics measure training data now.",
+        goal=Message("goal.final", {"round": results.round.name, "trial": trial.number}),
         fixed={**known, **switch},
         trials_per_study=1,
         seed=results.round.seed,

@@ -21,7 +21,7 @@ from tunewright.messages import Message
 # nothing of the round means anything
 FATAL = frozenset({"baseline", "training_bug"})
 # the settings were not compared at their best; a point can still be shipped
-UNFAIR = frozenset({"overfitting", "fairness", "boundary", "edge_of_divergence"})
+UNFAIR = frozenset({"overfitting", "fairness", "boundary", "edge_of_divergence", "applied"})
 # the repeats decide, not the trials of the round: what differs between those only limits
 LIMITS = frozenset({"same_code"})
 

@@ -19,14 +19,14 @@ class Launch(Facts):
     """Whether to launch the candidate, how sure that is, and why."""
 
     verdict: Verdict
-    probability: float | None  # that the gain exceeds what it costs; None: cannot be said
+    probability: float | None  # that the gain exceeds what it costs; None: unknown
     gain: float | None  # candidate over baseline as observed; positive is better, always
     interval: tuple[float, float] | None  # 90 %, of the gain
     reasons: tuple[Message, ...]
     caveats: tuple[Message, ...]
     runs_needed: int  # more runs per arm before there is an answer; 0: none would help
 
-    shrunk_gain: float | None  # what to expect of it: launched gains were lucky ones on average
+    shrunk_gain: float | None  # what to expect of it: noise helped launched gains on average
     shrunk_interval: tuple[float, float] | None  # 90 %, of what to expect
     claim: Claim
     threshold: float  # the probability it takes to launch

@@ -41,7 +41,7 @@ def keep_launch(
 
     `runs` of the candidate made it win, by default those that were compared.
     """
-    goal = store.round(candidate.round).round.goal
+    goal = str(store.round(candidate.round).round.goal)
     receipt = Receipt(who(), why, goal, capture().commit)
     with store.transaction():
         key = store.add_launch(decision, candidate, baseline, receipt)
@@ -75,7 +75,7 @@ def baseline(store: Store) -> Baseline | None:
 def looked(store: Store, candidate: Place, against: Place, by_split: bool = False) -> int:
     """How often this pair was decided on before, from runs: on one data split, or split by split.
 
-    The two are other runs, so that the one is no look at the other.
+    Those are different runs, so a decision of one kind is no look of the other kind.
     """
     pair = ((candidate.round, candidate.trial), (against.round, against.trial))
     own = [one for one in launches(store) if one.pair == pair and one.compared]

@@ -1,4 +1,4 @@
-"""What do earlier repeats of this pipeline say about its trial variance?
+"""What is the trial variance of earlier repeats of this pipeline?
 
 Only repeats of tuned configurations count, judged by the same objective and trained with the same
 optimizer, batch size and number of steps: elsewhere the standard deviation differs by a factor of 2
@@ -29,7 +29,7 @@ TUNED = 3  # the best so many of a study count as tuned
 
 @dataclass(frozen=True)
 class Pipeline:
-    """What two repeats must share for the spread of one to say something about the other."""
+    """What two repeats must share for the spread of one to be evidence about the other."""
 
     objective: str
     settings: Mapping[str, Value]  # of what means optimizer, batch size and number of steps

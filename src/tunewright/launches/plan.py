@@ -54,7 +54,7 @@ POWER: Mapping[Claim, Mapping[float, float]] = {
 
 @dataclass(frozen=True)
 class Plan:
-    """The numbers of runs per arm at which a decision is taken, settled beforehand.
+    """The numbers of runs per arm at which a decision is taken, fixed in advance.
 
     >>> FIVE_LOOKS.next_look(5), FIVE_LOOKS.next_look(20), fixed(5).sequential
     (8, None, False)
@@ -114,7 +114,7 @@ def fixed(times: int) -> Plan:
 FIVE_LOOKS = Plan((3, 5, 8, 13, 20))
 NINE_LOOKS = Plan((3, 5, 7, 9, 11, 13, 15, 17, 19))
 TWO_LOOKS = Plan((5, 10))
-FIXED = fixed(5)  # what `decide` takes for planned, unless it is told otherwise
+FIXED = fixed(5)  # the plan that `decide` assumes by default
 
 
 def runs_for(effect_in_sd: float, threshold: float) -> int:

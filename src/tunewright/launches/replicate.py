@@ -1,8 +1,8 @@
 """A round, or one configuration, done again under other seeds: for study and data variance.
 
-A replicate of a round has points, seeds and a data split of its own, and so shows all that chance
-does to a search. One configuration on several splits, each a small round of its own, shows what the
-data do; candidate and baseline on the same splits are compared one by one.
+A replicate of a round has separate points, seeds and a separate data split, and so shows all that
+chance does to a search. One configuration on several splits, each a separate small round, shows
+what the data do; candidate and baseline on the same splits are compared one by one.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from tunewright.errors import DesignError
 from tunewright.execution.run import supervised
 from tunewright.execution.workload import Workload
 from tunewright.launches.arm import Arm
+from tunewright.messages import Message
 from tunewright.progress.watcher import Summary, Watcher
 from tunewright.seeds import derived
 from tunewright.store.results import Results
@@ -26,7 +27,7 @@ def replicate_round(round: Round, number: int) -> Round:
     return replace(
         round,
         name=f"{round.name}.study{number}",
-        goal=f"How much of the result of {round.name} is noise? The same search with other points.",
+        goal=Message("goal.replicate", {"round": round.name}),
         seed=derived(round.seed, "study", number),
     )
 
@@ -68,7 +69,7 @@ def split_round(results: Results, trial: Trial, number: int, seed: int | None = 
     """
     return Round(
         f"{results.round.name}.trial{trial.number}.split{number}",
-        goal=f"How much of trial {trial.number} of {results.round.name} is the data split?",
+        goal=Message("goal.split", {"round": results.round.name, "trial": trial.number}),
         fixed=dict(trial.configuration),
         trials_per_study=1,
         seed=derived(results.round.seed if seed is None else seed, "split", number),

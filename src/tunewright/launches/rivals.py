@@ -131,7 +131,7 @@ def _judged_alike(store: Store, results: Results, name: str, *, earlier: bool = 
 
 
 def _named(store: Store, results: Results, named: Named) -> tuple[Results, Trial]:
-    """The trial that a trial, results (their best), `7`, `ROUND` or `ROUND:7` stands for."""
+    """The trial that a trial, results (their best), `7`, `ROUND` or `ROUND:7` refers to."""
     if isinstance(named, Trial):
         name, own = of_round(store, named)
         theirs = _judged_alike(store, results, name)

@@ -39,7 +39,7 @@ def from_halves(results: Results, study: int) -> Spread | None:
 
 
 def from_replicates(replicates: Sequence[Results], study: int) -> Spread | None:
-    """The spread of the best over studies of the same space with points of their own."""
+    """The spread of the best over studies of the same space with separate points."""
     bests = [best for r in replicates if np.isfinite(best := _best(r, study))]
     return _over(bests, "variance.studies")
 
@@ -51,9 +51,9 @@ def luck_of_gain(
     baseline_study: int,
     replicates: Sequence[Results] = (),
 ) -> Spread | None:
-    """What tuning luck does to the gain of one study's best over another's.
+    """How much tuning noise changes the gain of one study's best over another's.
 
-    Studies of a round share their points, and with them part of their luck, so that the difference
+    Studies of a round share their points, and with them part of their noise, so that the difference
     is looked at half by half (or replicate by replicate), not each study on its own.
     """
     if len(replicates) >= FEWEST_STUDIES:

@@ -19,7 +19,7 @@ class LaunchTerms(Facts):
 
     `claim` is "feature" or "hyperparameters"; by default a feature if the configurations differ in
     a scientific hyperparameter. `complexity` is the gain, in the metric's units, that it takes to
-    be worth its cost. `not_worse_by` asks instead whether the candidate (something removed, say)
+    be worth its cost. `not_worse_by` asks instead whether the candidate (with a part removed)
     is worse by no more than this margin. `detect` is the smallest difference worth finding, by
     default the round's. `sd` is the metric's standard deviation between runs, if you know it; then
     one run each may be enough.

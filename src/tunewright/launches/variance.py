@@ -1,7 +1,7 @@
 """The three variances of a round together: trial, study and data, each with its uncertainty.
 
-The playbook: before adopting a change, know how much of a difference is the luck of the seed (trial
-variance), of the search (study variance), and of the data that was collected and split (data
+The playbook: before adopting a change, know how much of a difference is due to the seed (trial
+variance), to the search (study variance), and to the data that was collected and split (data
 variance).
 """
 
@@ -155,7 +155,7 @@ def variances_of(
     if trial is None:
         missing["trial"] = Advise("use_the_seed") if seedless else Repeat(name)
     rough: dict[Unknown, Action] = {}
-    if not replicates:  # halves tell within a factor of two
+    if not replicates:  # halves are right within a factor of two
         known = rough if len(studies) == len(results.studies) else missing
         known["study"] = MeasureVariance(name, studies=3)
     if data is None:

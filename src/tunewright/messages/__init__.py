@@ -112,7 +112,7 @@ class Words:
 
 
 def text(code: str, facts: Facts, reader: Reader | None = None) -> Text:
-    """The sentence that a code and its facts stand for."""
+    """The sentence of a code and its facts."""
     catalogue: Mapping[str, Template] = _language().SENTENCES
     return Text(fill(catalogue[code], facts, reader))
 

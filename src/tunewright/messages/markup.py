@@ -1,4 +1,4 @@
-"""Findings and cards as markup, in a report and in a notebook: everything said is escaped.
+"""Findings and cards as markup, in a report and in a notebook: all text is escaped.
 
 Templates are rendered by Jinja with escaping on; control characters become visible first.
 """

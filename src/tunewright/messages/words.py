@@ -1,4 +1,4 @@
-"""Numbers, durations and curves in words: what people read on a screen.
+"""Numbers, durations and curves in words: what users read on a screen.
 
 Four significant digits here; `--json` and exports carry all of them.
 """
@@ -100,7 +100,7 @@ def range_of(data: Any) -> str:
 
 
 def configuration(settings: Mapping[str, Any], without: Sequence[str] = ()) -> str:
-    """A configuration on one line, leaving out what need not be said.
+    """A configuration on one line, leaving out what the reader knows.
 
     >>> configuration({"learning_rate": 0.013, "beta1": 0.9, "layers": 2}, without=["layers"])
     'learning_rate 0.013  beta1 0.9'

@@ -31,7 +31,7 @@ def check_start(
 
 
 def check_parameters(model: nn.Module, host: Host | None = None) -> None:
-    """Refuse to go on unless every rank holds the same weights, bit for bit; names what differs.
+    """Refuse to continue unless every rank holds the same weights, bit for bit; names what differs.
 
     Buffers are left out: batch-norm averages differ between ranks until they are synced.
     """
@@ -108,7 +108,7 @@ def checked_items(items: Iterator[Any], host: Host) -> Iterator[Any]:
     """The batches of a loader; refuses one that gives all ranks the same batches.
 
     A plain DataLoader does so: every rank then computes the same gradient, and several processes
-    train as one. Batches that never change (a benchmark's) say nothing, so two are compared.
+    train as one. Batches that never change (a benchmark's) are no evidence, so two are compared.
     """
     if host.world == 1:
         yield from items

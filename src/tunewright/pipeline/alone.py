@@ -1,7 +1,7 @@
 """The handle of a training that nobody tunes: what `fit` uses when it gets no `run`.
 
 It answers the same questions as the handle of a trial (steps, log, eval_due, save_due, save,
-restored, seeds), so that one loop serves both. With a folder it saves there and goes on from there.
+restored, seeds), so that one loop serves both. With a folder it saves there and resumes from there.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Alone:
         host: Host | None = None,
         say: Callable[[str], None] | None = None,
     ) -> None:
-        """`folder`: where to save, and to go on from; None: nothing is written."""
+        """`folder`: where to save, and to resume from; None: nothing is written."""
         self.host = host or hosts.current()
         self.folder = None if folder is None else Path(folder)
         self.seeds = hosts.seeds(seed, self.host)
@@ -73,7 +73,7 @@ class Alone:
             self.curves[name].append((step, float(value)))
 
     def tell(self, step: int) -> None:
-        """Say the newest value of everything that was logged at this step, in one line."""
+        """Print the newest value of everything that was logged at this step, in one line."""
         if self._say is not None:
             newest = {
                 name: curve[-1] for name, curve in self.curves.items() if curve[-1][0] == step
@@ -92,7 +92,7 @@ class Alone:
         return self.folder is not None and eval_due(step, self._total, every)
 
     def save(self, state: object) -> None:
-        """Keep the state to go on from; rank 0 writes."""
+        """Save the state to resume from; rank 0 writes."""
         if self.folder is None or not self.host.is_main:
             return
         curves = {

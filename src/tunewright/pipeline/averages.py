@@ -3,7 +3,7 @@
 The moving averages of batch norm are linear in the batches' statistics, so ranks may gather them
 apart and combine them when they are read: before every evaluation and every checkpoint, or else
 only the first device's are kept (playbook, "Batch normalization implementation details").
-Polyak averaging makes a second model of the weights; its batch norm needs statistics of its own.
+Polyak averaging makes a second model of the weights; its batch norm needs separate statistics.
 """
 
 from __future__ import annotations

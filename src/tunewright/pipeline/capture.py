@@ -3,8 +3,8 @@
 Small models spend most of a step on launching kernels; one launch for the whole step was
 2.9 to 11 times faster than the loop by hand on one H200 (bench/results/pipeline.md). The first
 updates run as usual (they are real updates, and warm up every library); then the step is
-captured and each further update is a replay. A step that cannot be captured goes on as before,
-and says why: it reads a number from the device, its shapes change, or several processes train
+captured and each further update is a replay. A step that cannot be captured continues as before,
+and reports why: it reads a number from the device, its shapes change, or several processes train
 together.
 """
 
@@ -108,7 +108,7 @@ class CapturedStep:
         self._tried = torch.cuda.CUDAGraph()
         try:
             # Leaves the side stream even where ending the capture fails. "thread_local": other
-            # threads, which load data, may go on using the device.
+            # threads, which load data, may continue to use the device.
             with (
                 torch.cuda.stream(self._side),
                 torch.cuda.graph(self._tried, pool, self._side, capture_error_mode="thread_local"),
@@ -164,7 +164,7 @@ def _end_capture(random_state: Tensor, pool: Any) -> None:
 
 
 def _first_line(error: BaseException) -> str:
-    """The first cause: what the step did, not what ending the capture said about it."""
+    """The first cause: what the step did, not the error that ending the capture raised."""
     *_, first = causes(error)
     return str(first).strip().splitlines()[0] if str(first).strip() else type(first).__name__
 

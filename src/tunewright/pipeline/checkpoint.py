@@ -3,8 +3,8 @@
 Train for a fixed number of steps, keep the best N, and choose afterwards (playbook, "Saving
 checkpoints and retrospectively selecting the best checkpoint"); no early stopping. Kept are the
 best N by one metric, the newest ones to resume from, pinned steps, and the final one. Every
-evaluation is noted in `evaluations.jsonl`, so that another metric can rank the steps later and say
-when its best was not kept.
+evaluation is stored in `evaluations.jsonl`, so that another metric can rank the steps later and
+report when its best was not kept.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Selection:
     snapshot: Snapshot | None  # None: that step's checkpoint was not kept
     kept_step: int | None  # the best step whose checkpoint was kept
     smoothed_step: int  # the best step of the running median of 3
-    smoothed_value: float  # how good it is without the luck of one evaluation
+    smoothed_value: float  # how good it is without the noise of one evaluation
     says: str  # one sentence
 
 
@@ -143,7 +143,7 @@ def select(folder: Path | str, metric: str, minimize: bool = True) -> Selection:
     """Choose the best step by any metric that was evaluated, and find its checkpoint.
 
     The choice is the raw best, as the playbook has it. The running median of 3 beside it shows how
-    much of it is one lucky evaluation.
+    much of it is the noise of one evaluation.
     """
     noted = evaluations(folder)
     values = {e.step: e.metrics[metric] for e in noted if metric in e.metrics}
@@ -178,7 +178,7 @@ def select(folder: Path | str, metric: str, minimize: bool = True) -> Selection:
 
 def _running_median(values: Mapping[int, float]) -> dict[int, float]:
     steps, numbers = list(values), list(values.values())
-    # At both ends the nearest 3: a median of 2 would let one lucky evaluation through.
+    # At both ends the nearest 3: a median of 2 would let one noisy evaluation through.
     first = [min(max(i - 1, 0), max(len(numbers) - 3, 0)) for i in range(len(numbers))]
     return {
         step: statistics.median(numbers[f : f + 3]) for step, f in zip(steps, first, strict=True)

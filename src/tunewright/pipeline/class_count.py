@@ -15,7 +15,7 @@ from torch import Tensor
 from tunewright.errors import PipelineError
 from tunewright.pipeline.confidence import Interval, wilson
 
-RARE = 30  # fewer examples than this: the share alone says little
+RARE = 30  # fewer examples than this: the share alone means little
 
 
 @dataclass(frozen=True)

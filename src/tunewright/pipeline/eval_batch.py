@@ -70,7 +70,7 @@ def find_batch_size(
 
 @contextmanager
 def evaluating(model: nn.Module, seed: int) -> Iterator[nn.Module]:
-    """The model in evaluation mode, without gradients, with random numbers of its own."""
+    """The model in evaluation mode, without gradients, with separate random numbers."""
     inner = hosts.unwrapped(model)
     # Each module's own mode: a frozen batch norm must not come back in training mode.
     modes = [(module, module.training) for module in model.modules()]

@@ -6,7 +6,7 @@ see the improvements one cares for (`resolution`), and outlive the choices made 
 
     sample = stratified(labels, size=2_000, seed=seeds.split)
     valid = examples.take(data, sample.ids)                      # the same ids at every evaluation
-    full = evaluate(model, data, metrics, keep_values=True)      # at three checkpoints, say
+    full = evaluate(model, data, metrics, keep_values=True)      # such as at three checkpoints
     print(skew(sample, full.values["valid_loss"], labels))
 """
 
@@ -151,7 +151,7 @@ def _difference(values: Tensor, inside: Tensor, strata: Tensor) -> tuple[float, 
     for stratum in range(int(strata.max()) + 1):
         here = values[strata == stratum]
         drawn = values[(strata == stratum) & inside]
-        if not len(drawn):  # a class too small for the sample says nothing about its mean
+        if not len(drawn):  # a class too small for the sample does not measure its mean
             continue
         share = len(here) / len(values)
         difference += share * float(drawn.mean() - here.mean())

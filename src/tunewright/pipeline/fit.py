@@ -48,7 +48,7 @@ if TYPE_CHECKING:  # the pipeline works without the rest
     from tunewright.execution.training_run import Run
 
 MEASURED = ("train_loss", "gradient_norm")
-ENDLESS = 10**12  # steps: a probe goes on until it has seen enough
+ENDLESS = 10**12  # steps: a probe continues until it has seen enough
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,8 +87,8 @@ def fit(
     `loss(model, batch)` gives the mean loss, or one loss per example, which is averaged by the
     examples' `weights` (over all processes, exactly). `data`: see `pipeline.batches`. `valid` is
     evaluated at step intervals; `keep` keeps the best checkpoints by one of its metrics. `run` is
-    the handle of a trial; without one, `folder` says where to save and to go on from, `seed` fixes
-    all that is random, and `say=print` tells how it goes. `trace` is a file for a profiler's
+    the handle of a trial; without one, `folder` is where to save and resume from, `seed` fixes
+    all that is random, and `say=print` prints the progress. `trace` is a file for a profiler's
     trace of ten steps. The same call again after a kill continues, on the CPU bit for bit.
 
     >>> x = torch.linspace(-1, 1, 64)[:, None]

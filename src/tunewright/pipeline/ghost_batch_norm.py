@@ -277,7 +277,7 @@ def convert_batch_norm(
 
 
 def set_micro_batches(model: nn.Module, micro_batches: int) -> None:
-    """Say how many forward passes make one optimizer step, to every GhostBatchNorm of the model."""
+    """Set how many forward passes make one optimizer step, in every GhostBatchNorm of the model."""
     if micro_batches < 1:
         raise PipelineError("batch_norm.bad_micro_batches", micro_batches=micro_batches)
     for layer in model.modules():

@@ -63,13 +63,13 @@ def current() -> Host:
         return Host(dist.get_rank(), dist.get_world_size(), int(os.environ.get("LOCAL_RANK", 0)))
     launched = int(os.environ.get("WORLD_SIZE", "1"))
     if launched > 1:
-        # Going on would make every process believe that it is rank 0 and may write.
+        # Continuing would make every process believe that it is rank 0 and may write.
         raise PipelineError("hosts.not_started", launched=launched)
     return Host()
 
 
 def start(backend: str | None = None) -> Host:
-    """Join the process group that torchrun describes, take this process's device, and say who I am.
+    """Join the process group that torchrun describes, take this process's device, return its rank.
 
     `backend` is nccl where CUDA is available, gloo elsewhere. Without torchrun nothing happens.
     """

@@ -8,7 +8,7 @@ import torch
 
 
 def out_of_memory(error: BaseException) -> bool:
-    """Whether the error says that memory did not suffice.
+    """Whether the error means that memory did not suffice.
 
     >>> out_of_memory(MemoryError()), out_of_memory(RuntimeError("shapes do not match"))
     (True, False)

@@ -1,7 +1,7 @@
 """Optimizers as frozen data, built for a model's parameters when training starts.
 
 Torch's own are used where their rule is the playbook's formula. Where it is another one, `form`
-says which is meant:
+selects the rule:
 
     SGD, Momentum, Nesterov     torch's rule is the playbook's
     Adam, AdamW                 torch adds epsilon to sqrt(v) after its bias correction, the
@@ -236,7 +236,7 @@ def named(name: str, **hyperparameters: Any) -> OptimizerChoice:
 def set_learning_rate(optimizer: torch.optim.Optimizer, value: float) -> None:
     """Use this rate from the next update on, without waiting for the device.
 
-    A parameter group may carry `lr_scale`, a factor of its own.
+    A parameter group may carry `lr_scale`, a separate factor.
     """
     for group in optimizer.param_groups:
         rate = value * group.get("lr_scale", 1.0)

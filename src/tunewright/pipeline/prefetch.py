@@ -2,7 +2,7 @@
 
 The device never waits for a batch that could have been ready (playbook, "Optimizing the input
 pipeline"). At most `ahead` batches lie ready. On CUDA they are copied on a stream of the thread, so
-that copies overlap with the step; the step's stream waits for the copy of its own batch alone.
+that copies overlap with the step; the step's stream waits only for the copy of its batch.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ def random_rows(device: torch.device, host: Host) -> Tensor:
 
 
 def set_random_rows(rows: Tensor, device: torch.device, host: Host, seed: int, step: int) -> bool:
-    """Restore this rank's row; with another number of ranks than before, seed anew and say False.
+    """Restore this rank's row; with another number of ranks than before, seed anew, return False.
 
     What is drawn then differs from an uninterrupted training, but still not between two resumes.
     """

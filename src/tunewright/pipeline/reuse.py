@@ -40,7 +40,7 @@ class Reuse:
 
     @property
     def note(self) -> Message | None:
-        """What to say about it, if anything."""
+        """A warning about it, if it needs one."""
         if self.selections <= self.size * SHARE:
             return None
         facts = {"selections": self.selections, "size": self.size}

@@ -1,4 +1,4 @@
-"""All that a training must keep to go on where it stopped, and nothing that the step implies.
+"""All that a training must keep to resume where it stopped, and nothing that the step implies.
 
 The learning rate and the examples of update k are functions of k; what remains is the model, the
 optimizer, the loss scale, averaged weights and the random states of every process.
@@ -92,7 +92,7 @@ def kept(
 def restore(
     state: TrainingState, saved: Mapping[str, Any], config: FitConfig, seeds: Any, host: Host
 ) -> tuple[Message, ...]:
-    """Go on from what `kept` gave; notes say what is not as it was."""
+    """Resume from what `kept` gave; notes report what is not as it was."""
     if not isinstance(saved, Mapping) or saved.get("kind") != "tunewright.pipeline.fit":
         raise PipelineError("resume.not_of_fit")
     if saved["data"] != _position(config, seeds):

@@ -44,7 +44,7 @@ class Validation:
 
 @dataclass
 class Validator:
-    """Evaluates when it is told to, logs, and keeps the best checkpoints."""
+    """Evaluates on request, logs, and keeps the best checkpoints."""
 
     valid: Validation | None
     keep: Keep | None

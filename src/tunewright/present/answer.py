@@ -25,7 +25,7 @@ class Answer:
     asked: str  # the goal
     headline: Message  # the answer to it, in one line
     found: tuple[Message, ...]  # the best trial first
-    compared: tuple[Finding, ...]  # what the round says about its scientific settings
+    compared: tuple[Finding, ...]  # the comparisons of its scientific settings
     doubts: tuple[Finding, ...]  # warnings, then notes
     unknown: tuple[Finding, ...]  # what could not be judged, and what it needs
     fine: tuple[Finding, ...]

@@ -122,7 +122,7 @@ def campaign_head(campaign: Campaign) -> Head:
     budget = Message("campaign.budget", {"trials": campaign.total, "hours": asked.hours}).text
     return Head(
         name=campaign.name,
-        asked=asked.space.goal,
+        asked=str(asked.space.goal),
         answer=chosen(campaign),
         campaign=True,
         budget=budget,

@@ -62,5 +62,5 @@ def chapters(
                 yield Chapter(kind, (), str(error))
                 continue
             kept = tuple(figure for figure in made if not figure.empty)
-            # a figure without anything in it says why in its caption
+            # the caption of an empty figure explains why
             yield Chapter(kind, kept, "" if kept else made[0].says)

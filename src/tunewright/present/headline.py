@@ -1,6 +1,6 @@
 """The answer to a round's question, in one line: which setting is ahead, by how much, how surely.
 
-Yes or no is said only where the goal plainly asks whether something helps, and one of the two
+The answer is yes or no only where the goal plainly asks whether something helps, and one of the two
 settings is known to be that thing switched off.
 """
 
@@ -118,15 +118,17 @@ def _without(values: Sequence[Value]) -> Value | None:
     return found[0] if len(found) == 1 else None
 
 
-def asks_for_gain(goal: str, minimize: bool) -> bool:
+def asks_for_gain(goal: str | Message, minimize: bool) -> bool:
     """Whether a goal plainly asks if something makes the objective better.
+
+    No goal of a generated round does; those are messages.
 
     >>> asks_for_gain("Does dropout lower the validation loss?", minimize=True)
     True
     >>> asks_for_gain("Does dropout hurt?", True), asks_for_gain("Which depth?", True)
     (False, False)
     """
-    if not _ASKS.search(goal) or _TURNED.search(goal):
+    if isinstance(goal, Message) or not _ASKS.search(goal) or _TURNED.search(goal):
         return False
     way = _DOWN if minimize else _UP
     return bool(_GAINS.search(goal) or way.search(goal))

@@ -1,7 +1,8 @@
 """A report as one HTML file: no outside host, works without script, opens from disk, prints.
 
 Everything that came from a record is text here: names and notes are escaped, and the page forbids
-itself to load anything or to run any script but the one that sorts its table.
+itself to load anything or to run any script but its own. That one sorts the table and draws the
+figures anew, so that they can be pointed at and trials be selected; the pictures stay for print.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from tunewright.design.conditions import in_words
 from tunewright.errors import MissingExtra
 from tunewright.finding import Finding
 from tunewright.messages import Message, Reader, Text, markup, words
+from tunewright.present import script as joined
 from tunewright.present.answer import Answer
 from tunewright.present.chapters import Chapter
 from tunewright.present.figures.figure import Figure
@@ -65,6 +67,7 @@ class Drawn:
     wide: bool
     drawn: Any = field(default="", repr=False)
     missing: str = ""
+    place: int | None = None  # among the figures of a report, by which its script finds it
 
 
 @dataclass(frozen=True)
@@ -82,21 +85,26 @@ class Contents:
     written: date
 
 
-def page(body: str, title: str) -> str:
-    """A whole page around the body of a report."""
+def page(body: str, title: str, figures: str = "") -> str:
+    """A whole page around the body of a report; `figures` is the data of those that are live."""
     script = (TEMPLATES / "sort.js").read_text(encoding="utf-8")
+    if figures:
+        script += joined.script()
     sum = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = (
         f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-{sum}'"
     )
     style = "body{margin:0}.tunewright-page,body{background:var(--tw-paper)}"
-    facts = {"policy": policy, "title": title, "script": script, "style": style}
+    if figures:
+        style += joined.style() + (TEMPLATES / "live.css").read_text(encoding="utf-8")
+    facts = {"policy": policy, "title": title, "script": script, "style": style, "data": figures}
     return str(markup.render("page.html", TEMPLATES, body=body, **facts))
 
 
 def body(own: Contents) -> str:
     """The report as markup that can stand in a page or a notebook: verdict, figures, trials."""
     shown = own.answer
+    every = [figure for chapter in own.chapters for figure in chapter.figures]
     facts = {
         "style": _style(),
         "head": own.head,
@@ -109,7 +117,7 @@ def body(own: Contents) -> str:
         "chips": _chips(own.results),
         "next": [_step(step, own.reader) for step in shown.next],
         "found": _found(own),
-        "figures": [drawn(f) for chapter in own.chapters for f in chapter.figures],
+        "figures": [drawn(figure, at) for at, figure in enumerate(every)],
         "folds": _folds(shown, own.reader),
         "trials": own.trials,
         "caption": _caption(own),
@@ -138,14 +146,15 @@ def heading(name: str, **facts: Any) -> Text:
     return Message(f"heading.{name}", facts).text
 
 
-def drawn(figure: Figure[Any]) -> Drawn:
+def drawn(figure: Figure[Any], place: int | None = None) -> Drawn:
     """A figure with its words below, or the words alone where it cannot be drawn."""
     from markupsafe import Markup
 
     try:
-        return Drawn(figure.title, figure.says, figure.wide, Markup(figure.svg()))
+        picture = Markup(figure.svg())
+        return Drawn(figure.title, figure.says, figure.wide, picture, place=place)
     except MissingExtra as error:  # the words are still worth reading
-        return Drawn(figure.title, figure.says, figure.wide, missing=str(error))
+        return Drawn(figure.title, figure.says, figure.wide, missing=str(error), place=place)
 
 
 def _listed(findings: Sequence[Finding], reader: Reader) -> str:
@@ -166,7 +175,7 @@ def _step(step: Any, reader: Reader) -> dict[str, str]:
 def _found(own: Contents) -> list[str]:
     """What the round found beyond the answer in the first line and the tiles."""
     tiled = ("answer.counts",)
-    found = () if own.head.campaign else own.answer.found  # its head has said these
+    found = () if own.head.campaign else own.answer.found  # its head has these already
     said = [m.text_for(own.reader) for m in found if m.code not in tiled]
     compared = [f for f in own.answer.compared if f not in own.answer.doubts]
     return [*said, *(str(finding.words) for finding in compared)]

@@ -20,12 +20,13 @@ from tunewright.present import html
 from tunewright.present.answer import Answer, answer
 from tunewright.present.campaign_report import campaign_head, lead_text, whole
 from tunewright.present.chapters import Chapter, chapters
+from tunewright.present.live_figures import packed
 from tunewright.present.terminal.report_page import print_report
 from tunewright.present.tiles import campaign_tiles, tiles
 from tunewright.present.trial_rows import trial_rows
 from tunewright.store.results import Results
 
-WIDTH = 120  # of the text, where no terminal says
+WIDTH = 120  # of the text, where no terminal gives one
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,8 @@ class Report:
         """The whole report as one page that needs nothing else."""
         own = self.campaign
         title = own.name if own is not None else self.results.round.name
-        return html.page(self._body, f"{title}: {self.results.round.goal}")
+        figures = packed(self.results, self.chapters)
+        return html.page(self._body, f"{title}: {self.results.round.goal}", figures)
 
     @property
     def text(self) -> str:
@@ -70,7 +72,7 @@ class Report:
         return written.getvalue()
 
     def save(self, path: str | Path) -> Path:
-        """Write an .html or .txt file, as the path's ending says."""
+        """Write an .html or .txt file; the path's ending selects the format."""
         target = Path(path)
         kinds = {".html": "html", ".htm": "html", ".txt": "text"}
         kind = kinds.get(target.suffix.lower())

@@ -35,7 +35,7 @@ def entries(findings: Sequence[Finding]) -> list[Entry]:
 
 
 def groups(findings: Sequence[Finding]) -> list[list[Finding]]:
-    """The findings by question, verdict and remedy; remedies do not tell terse verdicts apart."""
+    """The findings by question, verdict and remedy; remedies do not separate terse verdicts."""
     found: list[list[Finding]] = []
     for finding in findings:
         same = [group for group in found if _alike(group[0], finding)]

@@ -44,6 +44,7 @@ class Row:
     number: int | str | None
     status: str
     cells: tuple[Cell, ...]
+    trial: int | None = None  # its number among these results
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ def _columns(results: Results, trials: list[Trial]) -> Iterator[Column]:
 
 def _row(trial: Trial, columns: tuple[Column, ...]) -> Row:
     cells = tuple(_cell(trial, column) for column in columns)
-    return Row(trial.shown_number, trial.status, cells)
+    return Row(trial.shown_number, trial.status, cells, trial.number)
 
 
 def _cell(trial: Trial, column: Column) -> Cell:

@@ -1,11 +1,11 @@
-"""Short experiments that settle one setting each, before the rounds begin.
+"""Short experiments that choose one setting each, before the rounds begin.
 
     probes.train_steps(workload)       how many steps are enough to fit the training data
     probes.critical_batch(workload)    up to which batch size a larger one saves steps
     probes.stability(workload)         is training unstable just above the best learning rate
     probes.warmup(workload)            how short a warm-up allows a far higher one
     probes.clip(workload or results)   at which norm to clip gradients
-    probes.longer(results, workload)   would longer training help, where curves cannot tell
+    probes.longer(results, workload)   would longer training help, where curves cannot show it
     probes.batch_size(make_step)       which sizes fit, how fast is each, which one to use
     probes.input_bound(make_step)      does training wait for its data, and for which stage
 

@@ -89,7 +89,7 @@ def clip(
     """Where to clip: from a recorded round, or by training a workload where it is unstable.
 
     Of results the best trial is read, or `trial`. A workload begins from `trial` or from the best
-    one in its store, with what `fixed` says; its short runs have `steps` steps.
+    one in its store, with the values of `fixed`; its short runs have `steps` steps.
     `progress` is as for `tw.run`.
     """
     if isinstance(source, Results):
@@ -152,7 +152,7 @@ def mended(start: ByMeaning, steps: int, watch: Watcher) -> Clip:
         results = store.results(before.round)
     found = before.first_unstable
     if found is not None and found.learning_rate < start.learning_rate:
-        # unstable even below it: what is to be mended is the configuration's own rate
+        # unstable even below it: the configuration's own rate is the problem
         own = (r for r in before.runs if r.learning_rate >= start.learning_rate and not r.stable)
         found = next(own, found)
     of_run = before.best if found is None else found
@@ -216,7 +216,7 @@ def _try(
 ) -> tuple[ClipTry, tuple[Message, ...]]:
     results = run_equal(
         "clip",
-        f"Is learning rate {rate:.3g} stable with gradients clipped at {norm:.3g}?",
+        Message("goal.clip", {"rate": rate, "norm": norm}),
         replace(start.workload, eval_every=1),
         {},
         start.short(steps, learning_rate=rate, clip_norm=norm),

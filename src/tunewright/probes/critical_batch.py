@@ -37,7 +37,7 @@ PROBE = "critical_batch"
 TRIALS = 20  # per batch size
 EVALUATIONS = 200  # of a training at the smallest size
 MOST_EVALUATIONS = 1000
-MISFIT = 2.0  # times what luck explains: the form of the curve is in doubt
+MISFIT = 2.0  # times what noise explains: the form of the curve is in doubt
 
 Verdict = Literal["inside", "above", "below", "unknown"]
 
@@ -142,7 +142,7 @@ def _rounds(
     trials: int,
     seed: int,
 ) -> dict[int, Round]:
-    """The study of each batch size, everything tuned anew at points of its own."""
+    """The study of each batch size, everything tuned anew at separate points."""
     meaning = workload.meaning
     batch, steps = meaning.name("batch_size"), meaning.name("max_train_steps")
     rate = meaning.name("learning_rate")
@@ -150,7 +150,7 @@ def _rounds(
     rounds = {
         size: Round(
             f"{PROBE}_{size}",
-            goal=f"How many steps to the goal at batch size {size}, everything tuned anew?",
+            goal=Message("goal.critical_batch", {"batch_size": size}),
             nuisance=nuisance,
             fixed={**rest, batch: size, steps: length},
             trials_per_study=trials,
@@ -201,7 +201,7 @@ def answer_of(
     points: Sequence[SizePoint],
     lucks: Sequence[Luck],
 ) -> CriticalBatch:
-    """What the judged batch sizes say together."""
+    """Fit the judged batch sizes together."""
     labelled = _labelled(points)
     counted = [(p, one) for p, one in zip(labelled, lucks, strict=True) if p.valid]
     fit = fit_scaling([p.batch_size for p, _ in counted], [one for _, one in counted])

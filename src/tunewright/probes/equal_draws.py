@@ -1,8 +1,8 @@
 """Short runs on equal draws: whatever differs between them is due to the one thing that was varied.
 
-Every value is a study of its own, and studies share their seeds: initialisation, the order of the
-data and their split are alike for all values. One after another they would differ by luck as well,
-and the lowest unstable learning rate would be that of the most unlucky initialisation.
+Every value is a separate study, and studies share their seeds: initialisation, the order of the
+data and their split are alike for all values. Under different seeds they would differ by noise too,
+and the lowest unstable learning rate would be that of the worst initialisation.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from tunewright.design.ranges import Value
 from tunewright.design.round import Round
 from tunewright.execution.workload import Workload
+from tunewright.messages import Message
 from tunewright.probes.probe import run_probe
 from tunewright.progress.watcher import Watcher
 from tunewright.store.results import Results
@@ -19,7 +20,7 @@ from tunewright.store.results import Results
 
 def run_equal(
     probe: str,
-    goal: str,
+    goal: Message,
     workload: Workload,
     varied: Mapping[str, Sequence[Value]],
     fixed: Mapping[str, Value],

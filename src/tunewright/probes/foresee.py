@@ -38,7 +38,7 @@ def foreseen(start: ByMeaning, steps: int) -> tuple[Message, ...]:
 def _logged_every(start: ByMeaning) -> int | None:
     """Every how many steps today's program logs its training loss; None: not known.
 
-    A loss that was logged where `run.eval_due` asked for it says nothing: a probe asks for every
+    A loss that was logged where `run.eval_due` asked for it is no evidence: a probe asks for every
     step. Neither does a trial of a program that has changed since.
     """
     known = start.known

@@ -1,8 +1,8 @@
 """Would longer training help? The best trial resumes from its snapshot with the decay moved.
 
-Curves of a trial cannot tell: under a learning rate that falls to zero they end flat, however short
-training is. So its newest snapshot from before the end is trained on twice, as long as before and
-by a share longer, each under a few seeds, and the two groups are compared.
+A trial's curves cannot show it: under a learning rate that falls to zero they end flat, however
+short training is. So its newest snapshot from before the end is trained on twice, as long as before
+and by a share longer, each under a few seeds, and the two groups are compared.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from tunewright.store.store import Store
 from tunewright.store.trial import Trial
 
 PROBE = "longer"
-GOAL = "Does training that is a little longer end better?"
+GOAL = Message("goal.longer")
 SHARE = 0.25  # of the length that the longer branches add
 TIMES = 3  # seeds of each length
 LATEST = 0.9  # of training: after it the learning rate is as good as gone
 CONFIDENCE = 0.95  # on each side of the interval
 MATTERS = 0.005  # of the value, where nothing is declared that matters
-PRECISE = 2.0  # times what matters: a wider interval says nothing, wherever it lies
+PRECISE = 2.0  # times what matters: a wider interval is no evidence, wherever it lies
 ROUNDING = 1e-12  # of the value: a spread that is not one between seeds
 OWN_REPEATS = 2  # degrees of freedom that the repeats of the round add at least
 # what a program that resumes reads of its handle, or whom it leaves that to
@@ -131,7 +131,7 @@ def _length(results: Results, own: Trial) -> int:
 def _refuse_restart(workload: Workload) -> None:
     """Refuse a function whose source file shows that it starts at step 0 whatever was saved."""
     if isinstance(workload.train, Command):
-        return  # another program, which may read its folder: the first steps will tell
+        return  # another program, which may read its folder: the first steps will show it
     try:
         text = Path(inspect.getsourcefile(inspect.unwrap(workload.train)) or "").read_text()
     except (TypeError, OSError, ValueError):

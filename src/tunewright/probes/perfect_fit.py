@@ -1,4 +1,4 @@
-"""When does a training run fit its training data perfectly? The first evaluation that says so.
+"""When does a training run fit its training data perfectly? At the first evaluation that shows it.
 
 Classification: the training error is at most 0.1 % at two evaluations in a row. Anything else: the
 training loss is at most a threshold, or, without one, within 1 % of its floor.
@@ -19,7 +19,7 @@ from tunewright.messages import Message
 from tunewright.store.curves import Curve
 
 ERROR = 0.001  # of all training examples
-IN_A_ROW = 2  # evaluations: a single one may be luck
+IN_A_ROW = 2  # evaluations: a single one may be noise
 WITHIN = 0.01  # of the way from the first value down to the floor
 WINDOWS = 100  # a curve logged more often than twice this is averaged: it is of single batches
 TAIL = 0.1  # of a training: its level is the median there
@@ -68,7 +68,7 @@ def criterion(
     at_most: float | None = None,
     at_least: float | None = None,
 ) -> Criterion | None:
-    """The criterion for what was logged; None when nothing tells how well training data is fit.
+    """The criterion for what was logged; None when nothing measures how well training data is fit.
 
     An error or accuracy of the training data counts before the training loss. `metric`, `at_most`
     and `at_least` are the user's own words and win.
@@ -131,7 +131,7 @@ def still_falling(curve: Curve, wanted: Criterion, start: float | None = None) -
 
 
 def with_floor(wanted: Criterion, curves: Sequence[Curve]) -> Criterion:
-    """The criterion with the floor that the lowest of these curves has settled on, if it has.
+    """The criterion with the floor at which the lowest of these curves has levelled off, if it has.
 
     `curves` are in the order of their learning rates: the first value of the smallest is where the
     way down begins, as it has moved least. Relative to the floor itself, 1 % would mean nothing for
@@ -178,7 +178,7 @@ def _share(before: float, after: float, threshold: float) -> float:
     if before <= threshold:  # a lone fit that the next evaluation did not confirm
         return 1.0
     if threshold > 0:
-        # an error of no example at all has no logarithm: a tenth of the threshold stands for it
+        # an error of no example at all has no logarithm: it counts as a tenth of the threshold
         after = max(after, threshold / 10)
         return math.log(before / threshold) / math.log(before / after)
     return (before - threshold) / (before - after)

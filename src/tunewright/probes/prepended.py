@@ -22,7 +22,7 @@ from tunewright.probes.warmup_ladder import Rung
 from tunewright.progress.watcher import Watcher
 from tunewright.store.results import Results
 
-FRESH = 20_001  # a seed that no round has by default: a baseline picked for its luck keeps it not
+FRESH = 20_001  # no round has this seed by default: not the seed that selected a baseline
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def prepended(
     if rung.clip_norm is not None:
         changed["clip_norm"] = rung.clip_norm
     workload, name = start.workload, start.name("learning_rate")
-    goal = "Is the whole training better with the warm-up prepended?"
+    goal = Message("goal.prepended")
     plain = run_equal("baseline", goal, workload, {}, start.configuration, seeds, watch, seed=FRESH)
     varied = {name: list(peaks)}
     warm = run_equal(

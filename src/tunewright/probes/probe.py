@@ -1,7 +1,7 @@
 """What every probe has in common: how its short rounds are run, and how its answer is kept.
 
 A probe asks one question by short experiments. Those that train go through `run_listed`, so they
-are rounds of the store like any other: interrupted, they go on where they stopped; asked again,
+are rounds of the store like any other: interrupted, they resume where they stopped; asked again,
 they cost nothing. The answer is a frozen data class, an `Answer`.
 """
 
@@ -78,8 +78,8 @@ def message_of(data: Mapping[str, Any] | str) -> Message:
 def named(probe: str, round: Round, workload: Workload, code: str = "") -> Round:
     """The round under a name made of the probe and of all it asks, so that asking again finds it.
 
-    A change of anything makes another round; the goal is only words. `code` tells apart what was
-    asked of an earlier program.
+    A change of anything makes another round; the goal is only words. `code` separates it from a
+    round of an earlier program.
     """
     words = ("name", "goal", "change")
     what = {name: value for name, value in as_data(round).items() if name not in words}
@@ -96,9 +96,9 @@ def run_probe(
     search: Search | None = None,
     watch: Watcher | None = None,
 ) -> Results:
-    """Run one of a probe's short rounds, or go on with it, or just read it if it has been run.
+    """Run one of a probe's short rounds, resume it, or just read it if it is finished.
 
-    Trials that failed are tried again: whoever asks again has mended the workload. What an earlier
+    Failed trials run again: a user who asks again has fixed the workload. What an earlier
     program did, before its source files changed, does not count.
     """
     own = asked(probe, round, workload)
@@ -139,7 +139,7 @@ def _ran_otherwise(name: str, workload: Workload, now: Mapping[str, str]) -> boo
 
 def run_listed(
     probe: str,
-    goal: str,
+    goal: Message,
     workload: Workload,
     configurations: Sequence[Mapping[str, Value]],
     fixed: Mapping[str, Value],

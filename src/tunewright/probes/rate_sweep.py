@@ -144,7 +144,7 @@ def closer(train: Train, swept: Sweep) -> Sweep:
     """The same with its fastest learning rates and their neighbours trained for just long enough.
 
     Evaluations come at shares of the length, so that a shorter training knows its steps better.
-    Fastest are all that the sweep could not tell apart. Without a gain, or without a fit there, the
+    Fastest are all that the sweep could not separate. Without a gain, or without a fit there, the
     sweep is returned as it is.
     """
     best = swept.best
@@ -174,7 +174,7 @@ def closer(train: Train, swept: Sweep) -> Sweep:
 
 
 def settled(measured: Mapping[float, Measured], wanted: Criterion) -> Criterion:
-    """The criterion with its floor, where the curves have settled on one."""
+    """The criterion with its floor, where the curves have levelled off at one."""
     curves = _curves(measured, wanted)
     return with_floor(wanted, [curves[rate] for rate in sorted(curves)])
 
@@ -208,7 +208,7 @@ def _curves(measured: Mapping[float, Measured], wanted: Criterion) -> dict[float
 def fastest(found: Iterable[SweptRate], wanted: Criterion) -> SweptRate | None:
     """The rate that fits first; if none fits, the one that came nearest; None: all diverged.
 
-    Of rates that cannot be told apart, as all fit at the first evaluation, the one in the middle.
+    Of rates that cannot be separated, as all fit at the first evaluation, the one in the middle.
     """
     usable = [one for one in found if one.outcome != "infeasible"]
     fits = [one for one in usable if one.crossing is not None]

@@ -1,7 +1,7 @@
 """How do the steps to a goal fall with the batch size? steps(B) = S_min (1 + B_crit / B), fitted.
 
 Below the critical batch size doubling the batch nearly halves the steps (perfect scaling); far
-above it nothing is gained. How lucky each study's best trial was is counted exactly, over every way
+above it nothing is gained. The noise of each study's best trial is counted exactly, over every way
 to pick half of its trials, and is what makes the interval wide.
 
 Measured on 130 to 200 simulated studies each (4 to 8 sizes, 10 to 40 trials, steps noisy by 5 to
@@ -26,7 +26,7 @@ Label = Literal["perfect", "diminishing", "maximal"]
 PERFECT, DIMINISHING = 0.55, 0.95  # of the steps are left after the batch is doubled
 FEWEST_SIZES = 3  # two parameters, and one to contradict them
 DROP = 3.84  # of the sum of squares, in standard deviations: 95 %
-REACH = 100.0  # times beyond the sizes tried: further out nothing can be said
+REACH = 100.0  # times beyond the sizes tried: further out nothing is known
 POINTS = 481  # of B_crit that are tried
 LEAST_SD = 0.01  # of log steps: no study is luckier than that
 
@@ -49,11 +49,11 @@ class ScalingFit:
     low: float | None
     high: float | None
     smallest_steps: float  # S_min: what no batch size goes below, for the best of half the trials
-    misfit: float  # root mean square residual over what luck explains; above 2 the form is wrong
+    misfit: float  # root mean square residual over what noise explains; above 2 the form is wrong
 
 
 def luck(steps: Sequence[float]) -> Luck:
-    """How much of a study's best is luck; steps are infinite for trials that missed the goal.
+    """How much of a study's best is noise; steps are infinite for trials that missed the goal.
 
     >>> luck([100.0, 200.0, math.inf, math.inf]).low
     100.0
@@ -87,8 +87,8 @@ def label_of(before: float, after: float, times: float) -> Label:
 def fit_scaling(batch_sizes: Sequence[float], lucks: Sequence[Luck]) -> ScalingFit | None:
     """Fit the curve to log steps, with the B_crit that are within 95 %; None with too few sizes.
 
-    Luck counts as alike at every size, since one size's trials alone say little of it. Where the
-    points lie further from the curve than luck explains, the interval is widened by as much.
+    Noise counts as equal at every size, since one size's trials alone measure it badly. Where the
+    points lie further from the curve than noise explains, the interval is widened by as much.
     """
     if len(batch_sizes) < FEWEST_SIZES:
         return None

@@ -113,7 +113,7 @@ def finished(results: Results) -> Results:
             reason=failed[0].reason,
         )
     if not all(trial.ended for trial in results.trials):
-        raise KeyboardInterrupt(f"{results.round.name} has not ended; the same call again goes on")
+        raise KeyboardInterrupt(f"{results.round.name} has not ended; call again to resume")
     return results
 
 

@@ -98,8 +98,8 @@ def stability(
 ) -> Stability:
     """Train `steps` steps at several times the best learning rate, every step evaluated.
 
-    The configuration is the trial's, else that of the best trial the store has, with what `fixed`
-    says. The learning rate is held constant where the workload says how
+    The configuration is the trial's, else that of the best trial the store has, with the values of
+    `fixed`. The learning rate is held constant where the workload declares how
     (`off={"schedule": "constant"}`). The same call again finds what was run and costs nothing.
     `progress` is as for `tw.run`.
     """
@@ -116,7 +116,7 @@ def stability(
         return Stability(learning_rate=rate, steps=steps, caveats=start.caveats, missing=missing)
     results = run_equal(
         "stability",
-        f"From which learning rate above {rate:.3g} on is training unstable?",
+        Message("goal.stability", {"rate": rate}),
         replace(workload, eval_every=1),
         {start.name("learning_rate"): [_rounded(rate * f) for f in sorted(set(factors))]},
         start.short(steps),

@@ -1,4 +1,4 @@
-"""What a sweep of constant learning rates trains, settled before any compute, or what it lacks."""
+"""What a sweep of constant learning rates trains, fixed before any compute, or what it lacks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EPOCHS = 20  # of the first training length, where the length of an epoch is kno
 
 @dataclass(frozen=True)
 class Plan:
-    """All that the sweep needs to know, settled before any compute."""
+    """All that the sweep needs to know, fixed before any compute."""
 
     learning_rate: float  # the middle of the sweep
     length: int  # max_train_steps of the first trainings

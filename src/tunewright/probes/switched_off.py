@@ -9,7 +9,7 @@ from tunewright.design.ranges import Value
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
 
-# what switches these off needs no saying
+# what switches these off needs no declaration
 NATURAL: Mapping[str, Value] = {
     "weight_decay": 0.0,
     "dropout": 0.0,

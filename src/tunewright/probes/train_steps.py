@@ -31,7 +31,7 @@ from tunewright.store.trial import Trial
 PROBE = "train_steps"
 CONSTANT = 1.02  # a logged learning rate that varies by less is constant
 MORE_NOISE = (1.5, 2.0)  # times as many steps when augmentation and regularisation come back
-GOAL = "How soon does the fastest constant learning rate fit the training data perfectly?"
+GOAL = Message("goal.train_steps")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,10 +73,9 @@ def train_steps(
 
     The sweep is centred at `learning_rate` (by default that of the best known trial, or the
     function's own) and begins with trainings of `max_train_steps` (20 epochs, or as known). A
-    perfect fit is a training error of 0.1 %, or what `metric` with `at_most` or `at_least` says.
-    `factor` allows for gradient noise that is to come. Other hyperparameters are as in `fixed`,
-    else as in `trial`, which is the best known one by default.
-    `progress` is as for `tw.run`.
+    perfect fit is a training error of 0.1 %, or as `metric` with `at_most` or `at_least` defines
+    it. `factor` allows for gradient noise that is to come. Other hyperparameters are as in `fixed`,
+    else as in `trial`, which is the best known one by default. `progress` is as for `tw.run`.
     """
     watch = watcher_of(progress, workload)
     _refuse(learning_rate, max_train_steps, metric, at_most, at_least, factor)
@@ -197,7 +196,7 @@ def _criterion(
     for one in measured.values():
         for name, curve in (one.curves or {}).items():
             logged.setdefault(name, []).append(curve)
-    if not logged:  # all diverged: any criterion will say so
+    if not logged:  # all diverged: any criterion will show it
         return Criterion(metric or workload.meaning.name("train_loss"), at_most)
     found = criterion(logged, workload.meaning, metric, at_most, at_least)
     if found is not None:

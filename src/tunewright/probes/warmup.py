@@ -64,8 +64,8 @@ def warmup(
 ) -> Warmup:
     """The shortest warm-up that makes ten times the lowest unstable learning rate stable.
 
-    The configuration is the trial's, else that of the best trial the store has, with what `fixed`
-    says. `times` are the multiples of the unstable rate to try, in this order. In the end whole
+    The configuration is the trial's, else that of the best trial the store has, with the values of
+    `fixed`. `times` are the multiples of the unstable rate to try, in this order. In the end whole
     trainings are compared, each under `repeats` seeds; 0 leaves that out.
     `progress` is as for `tw.run`.
     """

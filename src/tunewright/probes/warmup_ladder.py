@@ -104,7 +104,7 @@ def _rung(
     asked = start.short(total, learning_rate=peak, warmup_steps=length, **clipping)
     results = run_equal(
         "warmup",
-        f"Do {length} warm-up steps make learning rate {peak:.3g} stable?",
+        Message("goal.warmup", {"warmup_steps": length, "rate": peak}),
         replace(start.workload, eval_every=max(1, length // POINTS)),
         {},
         asked,

@@ -17,7 +17,7 @@ from tunewright.progress.watcher import (
     Summary,
 )
 
-FIRST_S = 10.0  # a round that is over sooner needs no line of its own
+FIRST_S = 10.0  # a round that is over sooner needs no separate line
 EVERY_S = 60.0  # between lines about where it stands
 
 
@@ -42,7 +42,7 @@ class Lines:
         self._quiet = quiet
         self._now = now
         self._due_at = 0.0
-        self._stood = False  # whether a line said where the round stands
+        self._stood = False  # whether a line has shown where the round stands
 
     @property
     def summary(self) -> Summary | None:
@@ -101,7 +101,7 @@ class Lines:
         self._say(words.printable(text))
 
     def closed(self, summary: Summary) -> None:
-        """Keep how it was left; a line on it only where others said how it stood."""
+        """Keep how it was left; print it only after other lines on its progress."""
         self._shown.summary = summary
         if self._quiet and self._stood:
             self._stand()

@@ -51,7 +51,7 @@ class Notebook:
         return self._shown.summary
 
     def step(self, step: CampaignStep) -> None:
-        """Show it as a block of its own."""
+        """Show it as a separate block."""
         line = step_line(step)
         self._show({"text/plain": line, "text/html": f"<b>{html.escape(line)}</b>"})
 
@@ -86,7 +86,7 @@ class Notebook:
     def message(self, text: str) -> None:
         """Show it below the bar."""
         line = f"{clock()}  {words.printable(text)}"
-        if self._update is None:  # before a round, or after it: a block of its own
+        if self._update is None:  # before a round, or after it: a separate block
             self._show({"text/plain": line, "text/html": html.escape(line)})
             return
         self._lines.append(line)

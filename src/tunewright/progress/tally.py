@@ -11,7 +11,7 @@ from tunewright.progress.watcher import Concluded, Reached, RoundStarted, Starte
 
 REMEMBERED = 500  # trials whose length the estimate of the time left looks at
 STREAK = 5  # infeasible trials in a row worth a warning
-APART_S = 0.9  # two reports of a step that are nearer say nothing about the rate
+APART_S = 0.9  # two reports of a step that are nearer do not measure the rate
 SHORTEST_S = 1.0  # less time left than this is not worth a word
 
 

@@ -14,7 +14,7 @@ def time_left(
 ) -> tuple[float, float] | None:
     """The seconds left as (low, high); None while neither an end nor a step rate is known.
 
-    `running` holds the age of every running trial and its whole length, if its steps tell it;
+    `running` holds the age of every running trial and its whole length, if its steps show it;
     `ended_s` how long each ended one took. The ends of the range are two standard deviations of the
     sum of what is left away, counting that the mean itself comes from few trials; the last trials
     of a round leave slots empty: that only adds time. Of a trial that is older than those before it
@@ -33,7 +33,7 @@ def time_left(
     if not lengths:
         return None
     mean = statistics.fmean(lengths)
-    # one ended trial says nothing about the spread: take half its length; steps are more regular
+    # one ended trial does not show the spread: take half its length; steps are more regular
     lone = mean / 2 if ended_s or pending else mean / 8
     spread = statistics.stdev(lengths) if len(lengths) > 1 else lone
     rest = [_rest(age, length, mean) for age, length in running]

@@ -51,7 +51,7 @@ class Started:
     configuration: Mapping[str, Value]
     running: int  # how many run now, this one included
     total: int | None = None  # max_train_steps by meaning; None: not known
-    trial: int = 0  # the store's key, by which repeats are told apart
+    trial: int = 0  # the store's key, which distinguishes repeats
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,6 +14,7 @@ from __future__ import annotations
 from tunewright.project._doctor import Examined, doctor
 from tunewright.project._project import Project, find, load
 from tunewright.project._rename import RenamedRound, rename
+from tunewright.project._scan import Scan, ScannedOption, scan
 from tunewright.project._set_up import NewRound, init, new
 
 __all__ = [
@@ -21,10 +22,13 @@ __all__ = [
     "NewRound",
     "Project",
     "RenamedRound",
+    "Scan",
+    "ScannedOption",
     "doctor",
     "find",
     "init",
     "load",
     "new",
     "rename",
+    "scan",
 ]

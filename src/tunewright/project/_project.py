@@ -10,9 +10,10 @@ import difflib
 import inspect
 import shutil
 import textwrap
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tunewright.actions import Advise, RunTrials
 from tunewright.advice.proposal import Proposal, next_name, renamed
@@ -23,6 +24,7 @@ from tunewright.errors import Misuse, NotFound, TunewrightError
 from tunewright.execution.booleans import JSON
 from tunewright.execution.command import Command, command
 from tunewright.execution.executors.executor import Executor
+from tunewright.execution.growing_file import GrowingFile
 from tunewright.execution.prepare import refused
 from tunewright.execution.workload import Train, Workload
 from tunewright.messages import Message, words
@@ -84,14 +86,22 @@ class Project:
         store: str | None = None,
         executor: Executor | None = None,
         round: str | None = None,
+        sinks: Sequence[str] | None = None,
     ) -> Workload:
-        """What is trained and how it is judged, ready to run, as a round's file wants it."""
+        """What is trained and how it is judged, ready to run, as a round's file wants it.
+
+        `sinks` take the place of those that the file names.
+        """
         own = self.settings
         template, named = own["command"], own["function"]
         if template:
             spelled = own["booleans"] or JSON
             train: Train | Command = command(
-                template, booleans=spelled, defaults=own["defaults"], read=own["read"]
+                template,
+                booleans=spelled,
+                defaults=own["defaults"],
+                read=own["read"],
+                file=_file(own["read_file"]),
             )
         else:
             train = find_function(named or "", self.folder)
@@ -109,6 +119,7 @@ class Project:
             deterministic=own["deterministic"],
             folder=None if trials_in is None else self.folder / trials_in,
             eval_every=every,
+            sinks=own["sinks"] if sinks is None else tuple(sinks),
         )
 
     def search(self, round: str) -> str | None:
@@ -287,6 +298,13 @@ def plain_name(name: str) -> str:
             remedy=Advise("plain_name"),
         )
     return name
+
+
+def _file(read: Mapping[str, Any]) -> GrowingFile | None:
+    """The file that [workload.read] names."""
+    if "file" not in read:
+        return None
+    return GrowingFile(read["file"], read.get("step", ""), read.get("step_times", 1))
 
 
 def _nearest(near: list[str], known: list[str]) -> Message | None:

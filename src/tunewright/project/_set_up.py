@@ -20,10 +20,10 @@ from tunewright.project._function import find_function
 from tunewright.project._project import DEFAULT_STORE, FILE, Project, load, plain_name, taken
 from tunewright.remedies import InitProject
 
-TRIALS = 20  # per study, until somebody says otherwise
+TRIALS = 20  # per study, by default
 FUNCTION = re.compile(r"[\w./\\-]+:[A-Za-z_]\w*")  # train.py:train, package.module:train
 TEXT = """\
-# What is trained, how it is judged, and where the record is kept.
+# What is trained, how it is judged, and where the database is.
 [workload]
 {kind} = {what}
 {verb} = {metric}

@@ -3,7 +3,7 @@
 The points depend on the round's seed and its search space alone. Every study of a round gets the
 same ones, every prefix covers the space, more trials continue the sequence, and a hyperparameter
 appended later leaves the earlier columns as they were. Each combination of conditional parents has
-a sequence of its own and trials take them in turn, so each is covered evenly.
+a separate sequence and trials take them in turn, so each is covered evenly.
 
 Why scipy's generator: 20 points in 2, 7, 12 and 20 dimensions have a centred discrepancy of 0.050,
 0.251, 0.633 and 1.909, random ones of 0.140, 0.387, 0.776 and 2.014 (200 seeds each). Scrambled
@@ -48,12 +48,12 @@ class Halton:
 
     @property
     def name(self) -> str:
-        """How the record calls it."""
+        """Its name in the database."""
         return "halton"
 
     @property
     def adaptive(self) -> bool:
-        """No: all suggestions are made when the round begins."""
+        """No: a suggestion depends on its position alone."""
         return False
 
     def generator(self, study: Study) -> str:
@@ -66,15 +66,18 @@ class Halton:
 
     def suggest(self, study: Study, trials: Sequence[Trial], count: int) -> list[Suggestion]:
         """The configurations at the next `count` positions of the study's sequence."""
-        start = next_index(trials)
-        branches = study.branches
+        return self.at(study, next_index(trials), count)
+
+    def at(self, study: Study, first: int, count: int) -> list[Suggestion]:
+        """The configurations at `count` positions of the study's sequence, from `first` on."""
+        start, branches = first, study.branches
         found: dict[int, Suggestion] = {}
         for turn, branch in enumerate(branches):
-            first = start + (turn - start) % len(branches)
-            indices = range(first, start + count, len(branches))
+            own = start + (turn - start) % len(branches)
+            indices = range(own, start + count, len(branches))
             if not indices:
                 continue
-            points = _points(study.seed, turn, branch, first // len(branches), len(indices))
+            points = _points(study.seed, turn, branch, own // len(branches), len(indices))
             points = _choices_in_order(points, study.seed, turn, branch)
             for index, point in zip(indices, points.tolist(), strict=True):
                 found[index] = _suggestion(study, branch, point)

@@ -56,7 +56,7 @@ class Listed:
 
     @property
     def name(self) -> str:
-        """How the record calls it."""
+        """Its name in the database."""
         return "listed"
 
     @property

@@ -1,6 +1,6 @@
 """The search protocol: which configuration next, as a function of the study and its trials.
 
-A search has no state of its own. The trials are the state, the seed is the study's: the same trials
+A search has no state. The trials are the state, the seed is the study's: the same trials
 give the same answer, so resuming and replaying are free.
 """
 
@@ -32,7 +32,7 @@ class Search(Protocol):
 
     @property
     def name(self) -> str:
-        """How the record calls it."""
+        """Its name in the database."""
         ...
 
     @property
@@ -43,7 +43,7 @@ class Search(Protocol):
     def suggest(self, study: Study, trials: Sequence[Trial], count: int) -> list[Suggestion]:
         """The next `count` configurations (fewer when there are no more).
 
-        `trials` are the study's claimed and ended trials, never pending ones, as `told` gives them;
+        `trials` are the study's claimed and ended trials, never pending ones, with smaller better;
         a search that is not adaptive is asked once with none, for all of them, and must give every
         prefix alike.
         """
@@ -51,8 +51,20 @@ class Search(Protocol):
 
 
 @runtime_checkable
+class Positional(Protocol):
+    """A search without end that knows the configuration at any position of a study.
+
+    A declared trial is then suggested when somebody claims it, not when its round begins.
+    """
+
+    def at(self, study: Study, first: int, count: int) -> list[Suggestion]:
+        """The configurations at positions `first` to `first + count - 1`, as `suggest` has them."""
+        ...
+
+
+@runtime_checkable
 class Particular(Protocol):
-    """A search that cannot do every round, and says so before compute."""
+    """A search that cannot do every round, and refuses before compute."""
 
     def vet(self, round: Round, objective: Objective) -> None:
         """Refuse, all at once, what it cannot search."""
@@ -66,10 +78,10 @@ def vet(search: Search, round: Round, objective: Objective) -> None:
 
 
 def told(results: Results, study: Study) -> list[Trial]:
-    """A study's trials as a search is told them: not the pending ones, and smaller is better.
+    """A study's trials as a search receives them: without pending ones, and smaller is better.
 
     A search does not know the objective, so values to be maximized change their sign. Repeats are
-    told too, each with the trial it repeats as parent: they show what chance does.
+    included, each with the trial it repeats as parent: they show the noise.
     """
     claimed = [t for t in results.of(study) if t.status != "pending" and t.configuration]
     repeats = [

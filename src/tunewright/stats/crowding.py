@@ -31,10 +31,10 @@ Side = Literal["", "low", "high"]
 
 @dataclass(frozen=True)
 class Look:
-    """What the best trials say about the ends of one range."""
+    """Whether the best trials crowd at an end of one range."""
 
     side: Side  # the end they crowd at, if any
-    rule: Literal["", "crowd", "lone", "pooled"]  # that says so
+    rule: Literal["", "crowd", "lone", "pooled"]  # the rule that found it
     best: float  # position of the best trial, from 0 at the low end to 1 at the high end
     middle: float  # median position of the best few
     best_few: int

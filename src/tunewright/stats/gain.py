@@ -2,8 +2,8 @@
 
 Runs are oriented so that larger is better, and the last axis counts them: one decision is a pair of
 vectors, a simulation of thousands is a pair of matrices, and both go through the same lines. The
-model is normal noise with a flat prior on the means; what earlier repeats of the pipeline say of
-the variance enters as `History`. The gain is then Student-t around the difference of the means.
+model is normal noise with a flat prior on the means; the variance of earlier repeats of the
+pipeline enters as `History`. The gain is then Student-t around the difference of the means.
 
 Arms of equal size share one variance (right up to a ratio of the standard deviations of 3); unequal
 ones get a variance each, since the pooled rule launches 23 to 25 % of equal pairs when the smaller
@@ -33,7 +33,7 @@ TOO_LARGE, TOO_SMALL = 0.90, 0.025
 
 @dataclass(frozen=True)
 class History:
-    """What earlier repeats of tuned configurations say about the trial variance.
+    """The trial variance of earlier repeats of tuned configurations.
 
     >>> History.measured(sd=0.002, freedom=8).weight.__round__(2)
     3.73
@@ -114,7 +114,7 @@ def gain(candidate: npt.ArrayLike, baseline: npt.ArrayLike, history: History = N
     """
     b, a = np.asarray(candidate, dtype=float), np.asarray(baseline, dtype=float)
     count_b, count_a = b.shape[-1], a.shape[-1]
-    # one run has no spread of its own: its variance can only be that of the others
+    # one run has no spread: its variance can only be that of the others
     shared = count_a == count_b or min(count_a, count_b) == 1
     square_b, square_a = _squares(b), _squares(a)
     freedom = count_a + count_b - 2

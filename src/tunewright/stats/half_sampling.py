@@ -2,8 +2,8 @@
 
 Two arms share their points: trial i of one has the nuisance values of trial i of the other. For
 every half of the points the best of either arm is compared; the share of halves in which one wins
-says how much of its lead is tuning luck. It is computed without drawing: the pair (i, j) are the
-two bests of a half that holds them and nothing better.
+measures how much of its lead is tuning noise. It is computed without drawing: the pair (i, j) are
+the two bests of a half that holds them and nothing better.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tunewright.stats.best_of_k import best_weights
 from tunewright.stats.noise import Floats
 
 SIDE = 0.025  # per side; 0.05 called 12 to 16 % of equal settings different on real grids
-SIDE_APART = 0.10  # for arms with points of their own, whose luck differs anyway
+SIDE_APART = 0.10  # for arms with separate points, whose noise differs anyway
 FEWEST = 6  # feasible trials in each arm
 MASS = 0.9  # of all halves must have a feasible trial in both arms
 LARGEST = 200  # shared points: beyond, the first so many
@@ -79,7 +79,7 @@ def shared_halves(a: Floats, b: Floats) -> Halves | None:
 
 
 def separate_halves(a: Floats, b: Floats) -> Halves | None:
-    """Compare arms that have points of their own: only large gaps can be told from luck."""
+    """Compare arms that have separate points: only large gaps can be distinguished from noise."""
     count = min(len(a), len(b), LARGEST)
     a, b = np.sort(a[:count]), np.sort(b[:count])
     gaps = []
@@ -116,7 +116,7 @@ class SharedRegion:
 def shared_region(a: Floats, b: Floats) -> SharedRegion | None:
     """The difference over the best third (at least 4) of the points feasible in both arms.
 
-    Points are ranked by the sum of both, which says nothing about their difference.
+    Points are ranked by the sum of both, which is independent of their difference.
     """
     from scipy.special import stdtrit
 

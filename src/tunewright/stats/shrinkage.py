@@ -1,6 +1,6 @@
 """What to expect of a gain that was seen: shrunk by its own signal against its noise.
 
-Gains that are launched were lucky ones on average. The prior is a Cauchy distribution around zero,
+On average, launched gains were helped by noise. The prior is a Cauchy distribution around zero,
 as wide as the noise of one run: gains of about that size are common, large ones are not excluded.
 A gain of two standard errors is shrunk by a third, one of forty hardly at all, and the interval is
 that of the same posterior, so that the estimate lies inside it. With five runs each the mean

@@ -1,7 +1,7 @@
 """Claims: how a trial comes to an owner, exactly once under each attempt.
 
-All rows exist as `pending` from the start; a claim only moves pending to running and opens the next
-attempt, in one transaction, lowest numbers first.
+A claim moves pending to running and opens the next attempt, in one transaction, lowest numbers
+first. Where too few rows are pending, those of the next declared trials are made first.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from tunewright.errors import NotFound, StoreError
 from tunewright.store import plain_json
 from tunewright.store.database import Database
 from tunewright.store.leases import Worker
-from tunewright.store.rounds import trial_folder
 from tunewright.store.schema import attempt, round_table, stop, trial
 from tunewright.store.seed import added_seed, repeat_seed
+from tunewright.store.trial_rows import At, free_number, make_more, trial_folder
 
 # in the text of the statement, so that the database knows that its partial index will do
 PENDING: ColumnElement[str] = literal_column("'pending'")
@@ -113,11 +113,24 @@ _CLAIM_REPEATS = _moving(
 _OPEN_ATTEMPT = insert(attempt)
 
 
-def claim(database: Database, round_id: int, worker: Worker, count: int) -> list[Claim]:
-    """Take up to `count` pending trials, lowest numbers first; fewer when no more are left."""
+def claim(
+    database: Database, round_id: int, worker: Worker, count: int, at: At | None = None
+) -> list[Claim]:
+    """Take up to `count` pending trials, lowest numbers first; fewer when no more are left.
+
+    `at` suggests configurations by position, for the trials whose rows are made now.
+    """
+    taken: list[Claim] = []
     with database.writing(durable=False) as connection:
-        parameters = {"of_round": round_id, "count": count}
-        return _taken(connection, _CLAIM, parameters, worker)
+        while True:
+            missing = count - len(taken)
+            taken += _taken(connection, _CLAIM, {"of_round": round_id, "count": missing}, worker)
+            missing = count - len(taken)
+            # whoever holds rows waits for nobody: that one may be waiting for these rows
+            if missing <= 0 or not make_more(
+                database, connection, round_id, missing, at, wait=not taken
+            ):
+                return taken
 
 
 def claim_repeats(
@@ -181,9 +194,7 @@ def add(
                 round_table.c.directory, round_table.c.split_seed, round_table.c.definition
             ).where(round_table.c.id == round_id)
         ).one()
-        highest = select(func.max(trial.c.number)).where(trial.c.round == round_id)
-        number = connection.execute(highest).scalar()
-        number = 0 if number is None else number + 1
+        number = free_number(connection, round_id)
         seed = plain_json.loads(found.definition, "the round").get("seed", 0)
         (key,) = connection.execute(
             insert(trial).values(

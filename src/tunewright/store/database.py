@@ -33,6 +33,7 @@ from tunewright.store.file_lock import FileLock
 QUEUE_S = 5.0
 WAIT_S = 60.0  # for SQLite's write lock, and for PostgreSQL's row locks
 _ALONE = text("SELECT pg_advisory_xact_lock(7435172163)")  # any number that is only ours
+_ALONE_NOW = text("SELECT pg_try_advisory_xact_lock(7435172163)")
 
 
 class _Open(threading.local):
@@ -168,10 +169,32 @@ class Database:
             with self._lock.held(QUEUE_S):
                 yield
 
-    def alone(self, connection: Connection) -> None:
-        """Wait until no other transaction has said the same; SQLite has one writer anyway."""
-        if not self.sqlite:
+    def alone(self, connection: Connection, *, wait: bool = True) -> bool:
+        """Wait until no other transaction has said the same; SQLite has one writer anyway.
+
+        False: another has, and this one does not `wait` (it holds rows that the other may want).
+        """
+        if self.sqlite:
+            return True
+        if wait:
             connection.execute(_ALONE)
+            return True
+        return bool(connection.execute(_ALONE_NOW).scalar_one())
+
+    @contextmanager
+    def server_lock(self, number: int) -> Iterator[bool]:
+        """Hold a lock of the PostgreSQL server for a block; whether it is held.
+
+        A file has no server: there it is always held, and a lock file orders the processes.
+        """
+        if self.sqlite:
+            yield True
+            return
+        # outside any transaction, so that it holds nothing up however long it is held
+        engine = self.engine.execution_options(isolation_level="AUTOCOMMIT")
+        with engine.connect() as connection:
+            lock = text("SELECT pg_try_advisory_lock(:number)")
+            yield bool(connection.execute(lock, {"number": number}).scalar())
 
     def on_close(self, work: Callable[[], None]) -> None:
         """Do this once every connection is closed."""

@@ -18,10 +18,11 @@ from tunewright.store.database import Database
 from tunewright.store.leases import add_retired
 from tunewright.store.notes import as_column
 from tunewright.store.reason import encode
-from tunewright.store.rounds import create_round, trial_folder
+from tunewright.store.rounds import create_round
 from tunewright.store.schema import attempt, curve, note, round_table, trial as table, worker
 from tunewright.store.storable import LONGEST_TEXT, storable
 from tunewright.store.trial import Trial
+from tunewright.store.trial_rows import trial_folder
 
 if TYPE_CHECKING:
     from tunewright.store.results import Results

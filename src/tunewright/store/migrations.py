@@ -21,9 +21,11 @@ from tunewright.store.database import Database
 from tunewright.store.leases import LEASE_S, gone_for_sure
 from tunewright.store.schema import SCHEMA_VERSION, about, metadata, worker
 from tunewright.store.to_version_2 import to_version_2
+from tunewright.store.to_version_3 import to_version_3
 
 Migration = Callable[[Connection], None]
-MIGRATIONS: Mapping[int, Migration] = {2: to_version_2}  # version -> how the one before becomes it
+# version -> how the one before becomes it
+MIGRATIONS: Mapping[int, Migration] = {2: to_version_2, 3: to_version_3}
 _SERVER_TIME = text("SELECT extract(epoch from clock_timestamp())")
 log = logging.getLogger(__name__)
 

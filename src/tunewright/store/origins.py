@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import bindparam, select
 
+from tunewright.store import applied
 from tunewright.store.database import Database
 from tunewright.store.provenance import Provenance, from_payload
 from tunewright.store.schema import attempt, provenance, trial
@@ -24,5 +25,8 @@ def read_origins(database: Database, round_id: int) -> dict[int, Provenance]:
         wanted = select(provenance.c.id, provenance.c.payload).where(
             provenance.c.id.in_(sorted(set(keys.values())))
         )
-        found = {key: from_payload(payload) for key, payload in connection.execute(wanted)}
+        payloads = {key: payload for key, payload in connection.execute(wanted)}
+        behind = applied.shared(connection, payloads.values())
+    read = {payload: from_payload(text) for payload, text in behind.items()}
+    found = {key: read[payload] for key, payload in payloads.items() if payload in read}
     return {own: found[key] for own, key in keys.items() if key in found}

@@ -87,16 +87,19 @@ def read_overview(store: Store, name: str, only: Iterable[int] | None = None) ->
         )
         repeats = connection.execute(ended_repeats).scalar_one()
     columns = tuple(dict.fromkeys(h.column for study in record.round.studies for h in study.space))
-    size = len(rows)
+    waiting = _waiting(record, wanted)
+    size = len(rows) + len(waiting)
     made = Overview(
         record,
-        np.array([row.id for row in rows], np.int64),
-        np.array([row.number for row in rows], np.int64),
-        np.array([row.study for row in rows], np.int64),
-        np.zeros(size, np.uint8),
+        np.append(np.array([row.id for row in rows], np.int64), -1 - waiting),
+        np.append(np.array([row.number for row in rows], np.int64), waiting),
+        np.append(
+            np.array([row.study for row in rows], np.int64), waiting % len(record.round.studies)
+        ),
+        np.full(size, STATUSES.index("pending"), np.uint8),
         np.full(size, np.nan),
         np.full(size, -1, np.int64),
-        np.array([row.seconds for row in rows], np.float64),
+        np.append(np.array([row.seconds for row in rows], np.float64), np.zeros(len(waiting))),
         columns,
         np.full((size, len(columns)), INACTIVE, np.uint16),
         repeats,
@@ -112,6 +115,15 @@ def read_overview(store: Store, name: str, only: Iterable[int] | None = None) ->
             if column in place:
                 made.positions[at, place[column]] = round(min(max(unit, 0.0), 1.0) * _SCALE)
     return made
+
+
+def _waiting(record: RoundRecord, wanted: set[int] | None) -> npt.NDArray[np.int64]:
+    """The numbers of declared trials that have no row yet; none where some keys are wanted."""
+    if record.made is None or wanted is not None:
+        return np.empty(0, np.int64)
+    studies = len(record.round.studies)
+    first, end = record.made * studies, record.round.trials_per_study * studies
+    return np.arange(first, end, dtype=np.int64)
 
 
 def states(store: Store, round_id: int) -> dict[int, tuple[str, int, float]]:

@@ -22,6 +22,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from tunewright.errors import Damaged
 from tunewright.store import plain_json
+from tunewright.store.applied import shared
 from tunewright.store.claims import Claim
 from tunewright.store.database import Database
 from tunewright.store.schema import attempt, provenance as provenance_table
@@ -163,7 +164,8 @@ def of_trial(database: Database, trial: int) -> Provenance | None:
     )
     with database.reading() as connection:
         payload = connection.execute(newest).scalars().first()
-    return None if payload is None else from_payload(payload)
+        found = None if payload is None else shared(connection, [payload]).get(payload)
+    return None if found is None else from_payload(found)
 
 
 def from_payload(payload: str) -> Provenance:

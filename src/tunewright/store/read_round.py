@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from typing import Any, get_args
@@ -14,17 +14,20 @@ from sqlalchemy import bindparam, select
 from tunewright.actions import TrainAgain
 from tunewright.errors import Damaged
 from tunewright.messages import Message
-from tunewright.store import plain_json
+from tunewright.store import applied, plain_json
 from tunewright.store.claims import Claim
 from tunewright.store.curves import Batch, Curves, pack
 from tunewright.store.database import Database
 from tunewright.store.reason import decode
 from tunewright.store.rounds import ASKED, RoundRecord
 from tunewright.store.schema import attempt, curve, round_table, snapshot, trial
+from tunewright.store.seed import trial_seed
 from tunewright.store.spool import numbered
 from tunewright.store.trial import Status, Trial
+from tunewright.store.trial_rows import declared, trial_folder
 
 _TRIALS = select(trial).where(trial.c.round == bindparam("of_round")).order_by(trial.c.id)
+_CLAIMED = _TRIALS.where(trial.c.status != "pending")
 _TRIAL = select(trial).where(trial.c.id == bindparam("of_trial"))
 # attempts that began without logging anything are there too: they supersede earlier points
 POINTS = (
@@ -49,14 +52,49 @@ def read_trials(
     database: Database, record: RoundRecord, ours: bool = True
 ) -> tuple[list[Trial], list[Trial]]:
     """The round's trials by number, unjudged, and its repeats; `ours`: not another tool's."""
+    trials, repeats = _read(database, _TRIALS, record, ours)
+    return [*trials, *unsuggested(record)], repeats
+
+
+def read_claimed(database: Database, record: RoundRecord) -> tuple[list[Trial], list[Trial]]:
+    """The trials and repeats that are not pending: no declared trial is looked at."""
+    return _read(database, _CLAIMED, record, True)
+
+
+def unsuggested(record: RoundRecord, numbers: Iterable[int] | None = None) -> Iterator[Trial]:
+    """The declared trials of a round that have no row yet, by number; with `numbers`, of these."""
+    if record.made is None:
+        return
+    ours = record.command != ASKED
+    for place in declared(record.round, record.made, numbers):
+        yield Trial(
+            number=place.number,
+            study=place.study.number,
+            index=place.position,
+            configuration={},
+            unit={},
+            status="pending",
+            seed=trial_seed(record.round.seed, place.position),
+            command=TrainAgain(record.name, place.number).command if ours else "",
+            identity=-1 - place.number,  # no row has such a key
+            folder=trial_folder(record.directory, place.number),
+            search=record.search,
+        )
+
+
+def _read(
+    database: Database, chosen: Any, record: RoundRecord, ours: bool
+) -> tuple[list[Trial], list[Trial]]:
     with database.reading() as connection:
-        rows = connection.execute(_TRIALS, {"of_round": record.id}).all()
+        rows = connection.execute(chosen, {"of_round": record.id}).all()
         batches = _batches(connection.execute(_BATCHES, {"of_round": record.id}))
+        used = applied.of_round(connection, record.id)
     numbers = {row.id: row.number for row in rows}
     trials: list[Trial] = []
     repeats: list[Trial] = []
     for row in rows:
         own = _trial(row, numbers, batches.get(row.id, []), record, ours)
+        own = replace(own, applied=used[row.id]) if row.id in used else own
         (trials if row.number is not None else repeats).append(own)
     trials.sort(key=lambda t: t.number or 0)
     repeats.sort(key=lambda t: (t.parent or 0, t.identity))
@@ -74,7 +112,8 @@ def read_trial(database: Database, key: int, ours: bool = True) -> Trial | None:
         numbers = {row.parent: connection.execute(parent).scalar()} if row.parent else {}
         own = select(round_table.c.name, round_table.c.command).where(round_table.c.id == row.round)
         record = connection.execute(own).one()
-    return _trial(row, numbers, batches.get(key, []), record, ours)
+        used = applied.of_trial(connection, key)
+    return replace(_trial(row, numbers, batches.get(key, []), record, ours), applied=used)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +49,14 @@ def import_spool(
 ) -> list[Imported]:
     """Take over the results of a round's trial folders; with `only`, of these trials."""
     chosen = select(
-        trial.c.id, trial.c.number, trial.c.folder, trial.c.attempt, trial.c.configuration
+        trial.c.id,
+        trial.c.number,
+        trial.c.folder,
+        trial.c.attempt,
+        trial.c.configuration,
+        trial.c.study,
+        trial.c.position,
+        trial.c.seed,
     ).where(trial.c.round == round_id, _unowned())
     with database.reading() as connection:
         rows = connection.execute(chosen).all()
@@ -58,12 +65,14 @@ def import_spool(
         if only is not None and row.id not in only:
             continue
         folder = inside(root, row.folder)
-        begun = _begun(folder, row.id)
+        begun = _begun(folder, row)
         tried = begun if row.configuration is None else None
+        keys = {row.id} if begun is None else {row.id, begun.trial}
         for result in results_in(folder):
             # later attempts than the record knows: it was restored from a backup since
-            if result.trial != row.id or result.attempt < row.attempt:
+            if result.trial not in keys or result.attempt < row.attempt:
                 continue
+            result = replace(result, trial=row.id)
             if row.configuration is None and tried is None:
                 continue  # nobody knows what gave this result
             with database.writing() as connection:
@@ -77,13 +86,18 @@ def import_spool(
     return taken
 
 
-def _begun(folder: Path, key: int) -> SpooledTrial | None:
-    """What was tried here last, if its file can be read."""
+def _begun(folder: Path, row: Any) -> SpooledTrial | None:
+    """What was tried here last, if its file can be read and is about this trial.
+
+    Its key may be another one: a row that a restored store lacked is made again under a new key.
+    """
     try:
         begun = read_trial(folder / TRIAL_FILE)
     except (Damaged, OSError):
         return None
-    return begun if begun.trial == key else None
+    own = (row.number, row.study, row.position, row.seed)
+    alike = begun.repeat is None and own == (begun.number, begun.study, begun.index, begun.seed)
+    return begun if alike or begun.trial == row.id else None
 
 
 def _unowned() -> ColumnElement[bool]:

@@ -14,12 +14,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import Connection, func, or_, select, update
 
 from tunewright.actions import RemoveRound
 from tunewright.design.conditions import name_problem
-from tunewright.design.round_data import as_data
+from tunewright.design.round_data import as_data, from_data
 from tunewright.errors import Misuse, NotFound
 from tunewright.messages import Message
 from tunewright.store import plain_json
@@ -94,8 +95,18 @@ def removed(database: Database, default: Path | None) -> list[Removed]:
         root = Path(row.folder) if row.folder else default
         place = None if root is None else root / row.directory
         folder = "" if place is None or not place.is_dir() else str(place)
-        found.append(Removed(name, at, row.trials, folder, row.id))
+        found.append(Removed(name, at, row.trials + _waiting(row), folder, row.id))
     return sorted(found, key=lambda one: one.removed, reverse=True)
+
+
+def _waiting(row: Any) -> int:
+    """How many declared trials of a round have no row yet."""
+    if row.made is None:
+        return 0
+    where = "a removed round"
+    with plain_json.as_written(where):
+        round = from_data(plain_json.loads(row.definition, where))
+    return (round.trials_per_study - int(row.made)) * len(round.studies)
 
 
 def bring_back(database: Database, name: str, default: Path | None) -> Removed:

@@ -1,31 +1,28 @@
-"""Rounds in the record: beginning one with all its trials pending, or continuing the same one."""
+"""Rounds in the record: beginning one with its trials pending, or continuing the same one."""
 
 from __future__ import annotations
 
 import difflib
-import math
 import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path, PurePath
-from typing import Any, Protocol
+from typing import Any
 
-from sqlalchemy import Connection, bindparam, func, insert, select, update
+from sqlalchemy import Connection, func, insert, select, update
 
 from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
-from tunewright.design.ranges import Value
 from tunewright.design.round import Round
 from tunewright.design.round_changes import differences
 from tunewright.design.round_data import as_data, from_data
-from tunewright.design.study import Study
 from tunewright.errors import Damaged, NotFound, RoundChanged
 from tunewright.messages import Message
 from tunewright.remedies import FirstRun, ListRounds
 from tunewright.store import plain_json
-from tunewright.store.database import Database
+from tunewright.store.database import Database, beside
 from tunewright.store.definition import (
     meaning_data,
     meaning_from,
@@ -33,27 +30,21 @@ from tunewright.store.definition import (
     objective_from,
 )
 from tunewright.store.schema import campaign as campaign_table, round_table, trial
-from tunewright.store.seed import split_seed, trial_seed
+from tunewright.store.seed import split_seed
 from tunewright.store.storable import LONGEST_TEXT, storable
 from tunewright.store.trial import Status
+from tunewright.store.trial_rows import (
+    Suggestions,
+    add_missing,
+    begun_on_disk,
+    first_positions,
+    positions,
+    set_made,
+)
 
 # how the names of removed rounds begin: with a sign that no name may have
 REMOVED = "\x1fremoved\x1f"
 ASKED = "ask and tell"  # the command of a round without a training program of ours
-
-
-class Suggested(Protocol):
-    """What a search suggests, as far as the record is concerned."""
-
-    @property
-    def configuration(self) -> Mapping[str, Value]:
-        """The values to try."""
-        ...
-
-    @property
-    def unit(self) -> Mapping[str, float]:
-        """Their position in the unit cube."""
-        ...
 
 
 _ROUNDS = select(round_table, campaign_table.c.name.label("of_campaign")).outerjoin(
@@ -61,7 +52,6 @@ _ROUNDS = select(round_table, campaign_table.c.name.label("of_campaign")).outerj
 )
 _PRESENT = ~round_table.c.name.startswith(REMOVED)
 Adopt = Callable[[Connection, int], None]
-Suggestions = Callable[[Study, int], Sequence[Suggested]]  # a study's first `count` configurations
 
 
 @dataclass(frozen=True)
@@ -82,6 +72,7 @@ class RoundRecord:
     purpose: str = ""  # the kind of step it is in that campaign
     counts: Mapping[Status, int] = field(default_factory=dict)  # repeats left out
     continued: bool = False  # it was in the record before this call
+    made: int | None = None  # positions of each study that have a row; None: every trial has one
 
 
 def begin(
@@ -94,19 +85,25 @@ def begin(
     command: str,
     folder: str,
     adopt: Adopt | None = None,
+    *,
+    ahead: bool = False,
 ) -> RoundRecord:
-    """Record a round with all its trials pending, or continue the same one; in one transaction.
+    """Record a round with its trials pending, or continue the same one; in one transaction.
 
-    `adopt` is called in that transaction with the key of the round.
+    `adopt` is called in that transaction with the key of the round. Every trial gets its row now,
+    unless it can be suggested later: by an adaptive search, or by one that is `ahead`.
     """
+    count = round.trials_per_study
     with database.reading() as connection:
         before = _find(connection, round.name)
-    count = round.trials_per_study
-    if before is not None:
-        _refuse_changes(before, round, objective, search)
-        count = max(count, before.round.trials_per_study)  # fewer trials than before: all are kept
+        if before is not None:
+            _refuse_changes(before, round, objective, search)
+            count = max(count, before.round.trials_per_study)  # all that were declared are kept
+        made = count
+        if ahead or suggestions is None:
+            made = _made_first(database, connection, before, round, count, folder)
     # computed before the write lock is taken, since a search may take its time
-    points = {s.number: suggestions(s, count) if suggestions else None for s in round.studies}
+    points = {s.number: suggestions(s, made) if suggestions else None for s in round.studies}
     with database.writing() as connection:
         database.alone(connection)
         found = _find(connection, round.name)
@@ -121,10 +118,33 @@ def begin(
             _amend(connection, found, round, meaning, count, folder or found.folder)
         if adopt is not None:
             adopt(connection, found.id)
-        _add_missing(connection, found, round, search, count, points)
+        add_missing(connection, found.id, found.directory, round, search, made, points)
+        # workers may have made more rows since this round was looked at
+        rows = found.made
+        if rows is None and before is not None and before.made is not None:
+            rows = found.round.trials_per_study
+        set_made(connection, found.id, max(made, rows or 0), count)
         record = _find(connection, round.name)
     assert record is not None
     return replace(record, continued=continued)
+
+
+def _made_first(
+    database: Database,
+    connection: Connection,
+    before: RoundRecord | None,
+    round: Round,
+    count: int,
+    folder: str,
+) -> int:
+    """How many positions of each study need a row when the round begins, or continues."""
+    if before is None:
+        return min(count, positions(round))
+    path, own = database.address.path, folder or before.folder
+    root = Path(own) if own else None if path is None else beside(path, ".trials")
+    place = None if root is None else inside(root, before.directory)
+    known = first_positions(connection, before.id, before.round, count, before.made)
+    return max(known, begun_on_disk(place, before.round) if known < count else 0)
 
 
 def find(database: Database, name: str) -> RoundRecord:
@@ -203,6 +223,13 @@ def _record(connection: Connection, row: Any) -> RoundRecord:
         kept = (row.search, row.directory, row.folder, row.command, row.purpose)
         if not all(isinstance(text, str) for text in kept):
             raise TypeError("a number in place of text")
+        made = row.made
+        if made is not None and not (type(made) is int and 0 <= made <= round.trials_per_study):
+            raise ValueError("not a number of rows")
+    counts: dict[Status, int] = {status: count for status, count in connection.execute(counted)}
+    if row.made is not None:
+        waiting = (round.trials_per_study - row.made) * len(round.studies)
+        counts["pending"] = counts.get("pending", 0) + waiting
     return RoundRecord(
         id=row.id,
         name=row.name,
@@ -216,7 +243,8 @@ def _record(connection: Connection, row: Any) -> RoundRecord:
         command=row.command,
         campaign=row.of_campaign or "",
         purpose=row.purpose,
-        counts={status: count for status, count in connection.execute(counted)},
+        counts=counts,
+        made=row.made,
     )
 
 
@@ -291,70 +319,6 @@ def _amend(
     )
 
 
-def _add_missing(
-    connection: Connection,
-    found: RoundRecord,
-    round: Round,
-    search: str,
-    count: int,
-    points: Mapping[int, Sequence[Suggested] | None],
-) -> None:
-    """Add the trials that are not there yet, and fill those whose suggestion is known now."""
-    columns = (
-        trial.c.id,
-        trial.c.study,
-        trial.c.position,
-        trial.c.number,
-        trial.c.configuration,
-        trial.c.status,
-    )
-    rows = connection.execute(
-        select(*columns).where(trial.c.round == found.id, trial.c.number.is_not(None))
-    ).all()
-    there = {(row.study, row.position): row for row in rows if row.position is not None}
-    taken = {row.number for row in rows}
-    fresh: list[dict[str, Any]] = []
-    filled: list[dict[str, Any]] = []
-    for position in range(count):
-        for s in round.studies:
-            suggested = points[s.number]
-            if suggested is not None and position >= len(suggested):
-                continue  # the search has no more for this study
-            point = None if suggested is None else suggested[position]
-            row = there.get((s.number, position))
-            if row is None:
-                fresh.append(_row(found, round, s, position, search, point))
-            elif point is not None and row.configuration is None and row.status == "pending":
-                filled.append({"key": row.id, **_written(point)})
-            elif point is not None and row.configuration is not None:
-                _compare(round.name, row, point)
-    # numbers of trials added by hand are passed over; without any, this is i * S + s
-    number = 0
-    for values in fresh:
-        number = max(number, values["position"] * len(round.studies) + values["study"])
-        while number in taken:
-            number += 1
-        taken.add(number)
-        values["number"] = number
-        values["folder"] = trial_folder(found.directory, number)
-    if fresh:
-        connection.execute(insert(trial), fresh)
-    if filled:
-        fill = update(trial).where(trial.c.id == bindparam("key"))
-        values = {"configuration": bindparam("configuration"), "unit": bindparam("unit")}
-        connection.execute(fill.values(values), filled)
-
-
-def trial_folder(directory: str, number: int, repeat: int | None = None) -> str:
-    """A trial's folder, made of ids alone: names never become paths.
-
-    >>> trial_folder("r1-9f2c1a", 12), trial_folder("r1-9f2c1a", 12, repeat=3)
-    ('r1-9f2c1a/t000012', 'r1-9f2c1a/t000012.repeat3')
-    """
-    own = f"{directory}/t{number:06d}"
-    return own if repeat is None else f"{own}.repeat{repeat}"
-
-
 def inside(root: Path, folder: str) -> Path:
     """The place of a trial's or a round's folder; Damaged if it would lie outside the root.
 
@@ -365,43 +329,3 @@ def inside(root: Path, folder: str) -> Path:
     if not parts or PurePath(folder).is_absolute() or ".." in parts or "\0" in folder:
         raise Damaged("store.folder_outside", folder=folder, root=root)
     return root / folder
-
-
-def _row(
-    found: RoundRecord, round: Round, own: Study, position: int, search: str, point: Any
-) -> dict[str, Any]:
-    return {
-        "round": found.id,
-        "study": own.number,
-        "position": position,
-        "seed": trial_seed(round.seed, position),
-        "search": search,
-        "status": "pending",
-        "configuration": None,
-        "unit": None,
-        **({} if point is None else _written(point)),
-    }
-
-
-def _written(point: Suggested) -> dict[str, str]:
-    return {
-        "configuration": plain_json.dumps(dict(point.configuration)),
-        "unit": plain_json.dumps(dict(point.unit)),
-    }
-
-
-def _compare(name: str, row: Any, point: Suggested) -> None:
-    """Refuse a search that suggests something else than it did for the same trial."""
-    before = plain_json.loads(row.configuration, f"trial {row.number} of the store")
-    now = dict(point.configuration)
-    if before.keys() != now.keys() or not all(_alike(before[key], now[key]) for key in now):
-        raise RoundChanged(
-            "round.search_changed", name=name, before=before, number=row.number, now=now
-        )
-
-
-def _alike(a: Value, b: Value) -> bool:
-    """Equal up to the last digits, in which the mathematics libraries of two machines differ."""
-    if isinstance(a, float) and isinstance(b, float | int) and not isinstance(b, bool):
-        return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-300)
-    return a == b and isinstance(a, bool) == isinstance(b, bool)

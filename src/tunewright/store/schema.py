@@ -1,4 +1,4 @@
-"""The tables of the store: one schema for SQLite and PostgreSQL, version 2.
+"""The tables of the store: one schema for SQLite and PostgreSQL, version 3.
 
     campaign --< campaign_step
         `--< round --< trial --< attempt --< curve (packed batches, never a row per point)
@@ -34,7 +34,7 @@ from sqlalchemy import (
     text,
 )
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 metadata = MetaData()
 _Key = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows only under INTEGER
@@ -79,6 +79,9 @@ round_table = Table(
     Column("created", Double, nullable=False),  # seconds since 1970, for readers only
     Column("campaign", _Key, ForeignKey("campaign.id"), index=True),
     Column("purpose", Text, nullable=False, server_default=""),  # in its campaign: explore, probe
+    # how many positions of each study have a row; none: every trial has one. A declared trial gets
+    # its row when somebody is about to claim it
+    Column("made", Integer),
 )
 trial = Table(
     "trial",

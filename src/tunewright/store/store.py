@@ -33,6 +33,7 @@ from tunewright.design.round import Round
 from tunewright.errors import NotFound, StoreError
 from tunewright.messages import Message
 from tunewright.store import (
+    applied,
     backup,
     campaigns,
     claims,
@@ -67,8 +68,9 @@ from tunewright.store.read_round import Attempt, Snapshot
 from tunewright.store.recovery import Imported
 from tunewright.store.removal import Removed, Renamed
 from tunewright.store.results import Results
-from tunewright.store.rounds import RoundRecord, Suggestions
+from tunewright.store.rounds import RoundRecord
 from tunewright.store.trial import Status, Trial
+from tunewright.store.trial_rows import At, Suggestions
 
 log = logging.getLogger(__name__)
 __all__ = ["Claim", "LeaseWatch", "Reclaimed", "RoundRecord", "Stops", "Store", "Worker"]
@@ -151,6 +153,10 @@ class Store:
         """One consistent view of the tables for a block, for readers of this package."""
         return self._database.reading()
 
+    def server_lock(self, number: int) -> AbstractContextManager[bool]:
+        """Hold a lock of the PostgreSQL server for a block; whether it is held."""
+        return self._database.server_lock(number)
+
     def trial_root(self, folder: Path | None = None) -> Path:
         """The folder of trials, made and marked as this store's: `<store>.trials/`, or `folder`."""
         return opening.trial_root(self._database, self.identity, folder)
@@ -169,13 +175,14 @@ class Store:
         folder: str = "",
         campaign: str = "",
         purpose: str = "",
+        ahead: bool = False,
     ) -> RoundRecord:
-        """Record a round with all its trials pending, or continue the same one (`.continued`).
+        """Record a round with its trials pending, or continue the same one (`.continued`).
 
         `suggestions(study, count)` gives the study's first `count` configurations; None stands for
-        an adaptive search, which fills each trial after it is claimed. A round that begins for a
-        `campaign` belongs to it, for a `purpose`. A different round of the same name is
-        RoundChanged, with the difference.
+        an adaptive search, which fills each trial after it is claimed. With `ahead` only the first
+        trials get rows now; `claim` makes the others. A round that begins for a `campaign` belongs
+        to it, for a `purpose`. A different round of the same name is RoundChanged.
         """
 
         if not folder and self.path is not None and opening.marked(self.path):
@@ -197,6 +204,7 @@ class Store:
             command,
             folder,
             adopt if campaign or purpose else None,
+            ahead=ahead,
         )
         if self.path is not None or record.folder:
             root = self.trial_root(Path(record.folder) if record.folder else None)
@@ -299,9 +307,12 @@ class Store:
 
     # trials
 
-    def claim(self, round_id: int, worker: Worker, count: int) -> list[Claim]:
-        """Take up to `count` pending trials, lowest numbers first."""
-        return claims.claim(self._database, round_id, worker, count)
+    def claim(self, round_id: int, worker: Worker, count: int, at: At | None = None) -> list[Claim]:
+        """Take up to `count` pending trials, lowest numbers first.
+
+        `at(study, first, count)` fills trials that have no row yet; without it they are empty.
+        """
+        return claims.claim(self._database, round_id, worker, count, at)
 
     def add(
         self,
@@ -390,6 +401,10 @@ class Store:
         """Keep where an attempt comes from; equal ones are stored once."""
         provenances.add(self._database, claim, provenance)
 
+    def applied(self, claim: Claim, values: Mapping[str, Any]) -> None:
+        """Keep the values that an attempt's program reports it used, all of them so far."""
+        applied.keep(self._database, claim, values)
+
     # reading
 
     def results(self, name: str) -> Results:
@@ -401,7 +416,6 @@ class Store:
             written = tuple(note.text for note in self.notes(record))
             origins = read_origins(self._database, record.id)
             supervised = leases.is_supervised(self._database, connection, record.id)
-        root = self._default_root
         return Results(
             round=record.round,
             objective=record.objective,
@@ -410,17 +424,33 @@ class Store:
             recorded_repeats=tuple(repeats),
             search=record.search,
             store=self.url,
-            root=record.folder or ("" if root is None else str(root)),
+            root=record.folder or str(self._default_root or ""),
             notes=written,
             origins=origins,
             imported=elsewhere,
             supervised=supervised,
         )
 
+    def claimed(self, record: RoundRecord) -> Results:
+        """What a search learns from: the trials and repeats of a round that somebody claimed."""
+        trials, repeats = reading.read_claimed(self._database, record)
+        return Results(
+            round=record.round,
+            objective=record.objective,
+            meaning=record.meaning,
+            recorded=tuple(trials),
+            recorded_repeats=tuple(repeats),
+            search=record.search,
+            store=self.url,
+        )
+
     def trials(self, name: str, numbers: Sequence[int]) -> list[Trial]:
         """Some trials of a round by their numbers, judged; those not there are left out."""
-        keys = self.keys_of(name, numbers)
-        return [self.trial(keys[number]) for number in numbers if number in keys]
+        record = self.round(name)
+        keys = rounds.keys_of(self._database, record.id, numbers)
+        waiting = {trial.number: trial for trial in reading.unsuggested(record, numbers)}
+        found = (self.trial(keys[n]) if n in keys else waiting.get(n) for n in numbers)
+        return [trial for trial in found if trial is not None]
 
     def keys_of(self, name: str, numbers: Sequence[int]) -> dict[int, int]:
         """The identities of a round's trials by number; those that are not there are left out."""

@@ -37,7 +37,7 @@ def to_version_2(connection: Connection) -> None:
         _set_aside(connection)
     for name in DROPPED:
         connection.execute(text(f"DROP TABLE {name}"))
-    # while 2 is the newest version these are its tables; version 3 takes a copy of them here
+    # the same in version 3; a version that changes one of them takes a copy of these here
     made = [table for table in CONCLUSIONS.values() if table.name != "note"]
     metadata.create_all(connection, tables=[*made, trial_summary, curve_summary])
     _alter(connection)

@@ -26,7 +26,7 @@ class Tracked:
     """One line of the tracking table."""
 
     name: str
-    goal: str
+    goal: str | Message  # a message in a generated round
     change: Message | None  # what it changes about the round that it follows
     created: datetime
     definition: str  # the file that holds the round as it was run

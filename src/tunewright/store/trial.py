@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from tunewright.design.ranges import Value
 from tunewright.messages import Message, markup, words
@@ -44,6 +44,7 @@ class Trial:
     search: str = ""  # which search suggested it; analyses of edges use non-adaptive ones only
     origin: tuple[str, int] | None = None  # joined from an earlier round: its name, number there
     peak_memory_mb: float | None = None  # with everything it started; None: not measured
+    applied: Mapping[str, Any] | None = None  # the values its program reports it used
 
     @property
     def shown_number(self) -> int | str | None:

@@ -31,21 +31,21 @@ ENDS: dict[str, tuple[Outcome, str, tuple[str, str]]] = {
     "diverges": ("infeasible", "metric.not_finite", ("value", "nan")),
     "raises": ("failed", "trial.raised", ("text", "a bug of the training program")),
 }
-TICKS, TICK_S = 200, 0.02  # a program that goes on for 4 s unless it is stopped
+TICKS, TICK_S = 200, 0.02  # a program that runs for 4 s unless it is stopped
 
 
 def check_executor(executor: Executor, patience_s: float = 120.0) -> None:
     """Raise AssertionError with a sentence where an executor breaks a promise of the protocol.
 
     It trains small programs of `tunewright.testing.programs` in folders of this machine, and closes
-    the executor. `patience_s` is how long an attempt may take to be told of.
+    the executor. `patience_s` is how long it may take until an attempt is reported.
     """
     assert isinstance(executor, Executor), (
         f"{executor!r} lacks slots, start(), events(), stop() or close()"
     )
     slots = executor.slots
     assert isinstance(slots, int) and slots >= 1, f"slots is {slots!r}, not at least 1"
-    assert executor.events(0.0) == [], "events() tells something before anything was started"
+    assert executor.events(0.0) == [], "events() reports something before anything was started"
     with tempfile.TemporaryDirectory(prefix="tunewright-contract-") as folder:
         try:
             _check_ends(executor, Path(folder), patience_s)
@@ -58,7 +58,7 @@ def check_executor(executor: Executor, patience_s: float = 120.0) -> None:
 
 @dataclass
 class _Told:
-    """Everything told of one attempt, in order."""
+    """Every event of one attempt, in order."""
 
     assignment: Assignment
     events: list[Event] = field(default_factory=list)
@@ -94,7 +94,7 @@ def _check_ends(executor: Executor, folder: Path, patience_s: float) -> None:
         outcome, code, (fact, said) = ENDS[manner]
         end = one.ended
         assert end is not None
-        assert end.outcome == outcome, f"{manner}: it is told as {end.outcome} ({end.cause})"
+        assert end.outcome == outcome, f"{manner}: it is reported as {end.outcome} ({end.cause})"
         if code:
             cause = end.cause
             assert cause is not None and cause.code == code, f"{manner}: cause {cause!r}"
@@ -103,34 +103,34 @@ def _check_ends(executor: Executor, folder: Path, patience_s: float) -> None:
         _check_order(one, manner)
         _check_points(one, manner)
     extra = executor.events(0.2)
-    assert extra == [], f"all have ended, and it still tells {extra}"
+    assert extra == [], f"all have ended, and it still reports {extra}"
 
 
 def _check_order(one: _Told, manner: str) -> None:
     assert isinstance(one.events[0], Began), f"{manner}: the first event is {one.events[0]}"
     ends = [event for event in one.events if isinstance(event, Ended)]
-    assert len(ends) == 1, f"{manner}: told {len(ends)} times that it ended"
+    assert len(ends) == 1, f"{manner}: its end is reported {len(ends)} times"
     begins = [event for event in one.events if isinstance(event, Began)]
-    assert len(begins) == 1, f"{manner}: told {len(begins)} times that it began"
+    assert len(begins) == 1, f"{manner}: its start is reported {len(begins)} times"
     assert begins[0].start_step == 0, f"{manner}: a fresh start at step {begins[0].start_step}"
 
 
 def _check_points(one: _Told, manner: str) -> None:
     batches = [Batch(1, 0, event.points) for event in one.events if isinstance(event, Logged)]
     curve = merge(batches).get("valid_error")
-    assert curve is not None, f"{manner}: nothing of its curve was told"
+    assert curve is not None, f"{manner}: nothing of its curve was reported"
     last = POINTS if manner == "completed" else 3
     expected = [1.0 / step for step in range(1, last + 1)]
     assert curve.steps.tolist()[:last] == list(range(1, last + 1)), (
-        f"{manner}: it logged steps 1 to {last}, and {curve.steps.tolist()} were told"
+        f"{manner}: it logged steps 1 to {last}, and {curve.steps.tolist()} were reported"
     )
     assert curve.values.tolist()[:last] == expected, f"{manner}: other values than it logged"
 
 
 def _check_stop_and_resume(executor: Executor, folder: Path, patience_s: float) -> bool:
-    """A stopped trial is told as stopped, and its next attempt goes on from what it saved.
+    """A stopped trial is reported as stopped, and its next attempt resumes from what it saved.
 
-    Gives False for an executor that tells only of trials that have ended: none can be stopped on
+    Gives False for an executor that reports only trials that have ended: none can be stopped on
     its way, or be left running by close().
     """
     workload = Workload(tick, minimize("valid_error"))
@@ -140,22 +140,22 @@ def _check_stop_and_resume(executor: Executor, folder: Path, patience_s: float) 
     executor.stop(200, grace_s=patience_s)
     _gather(executor, [early], patience_s)
     assert early.ended is not None and early.ended.outcome == "stopped", (
-        f"stopped right after its start, it is told as {early.ended}"
+        f"stopped right after its start, it is reported as {early.ended}"
     )
     late = _Told(_assignment(folder, 201, 1, slow))
     executor.start(workload, [late.assignment])
     deadline = time.monotonic() + patience_s
     while late.began is None and time.monotonic() < deadline:
         _sort(executor.events(0.1), [late])
-    assert late.began is not None, f"not told within {patience_s:g} s that it began"
+    assert late.began is not None, f"its start was not reported within {patience_s:g} s"
     if late.ended is not None:
         return False
     executor.stop(201, grace_s=patience_s)
     _gather(executor, [late], patience_s)
     assert late.ended is not None and late.ended.outcome == "stopped", (
-        f"stopped on its way, it is told as {late.ended}"
+        f"stopped on its way, it is reported as {late.ended}"
     )
-    assert late.saved, "asked to stop, the program saved, and no snapshot was told of"
+    assert late.saved, "asked to stop, the program saved, and no snapshot was reported"
     again = _Told(_assignment(folder, 201, 2, {"steps": late.saved[-1].step + 1, "sleep_s": 0.0}))
     executor.start(workload, [again.assignment])
     _gather(executor, [again], patience_s)
@@ -179,7 +179,7 @@ def _check_close(executor: Executor, folder: Path, patience_s: float) -> None:
     before = marks.read_text() if marks.exists() else ""
     time.sleep(20 * TICK_S)
     after = marks.read_text() if marks.exists() else ""
-    assert after == before, "a trial went on training after close()"
+    assert after == before, "a trial continued training after close()"
 
 
 def _assignment(
@@ -205,7 +205,7 @@ def _gather(executor: Executor, told: Sequence[_Told], patience_s: float) -> Non
     while any(one.ended is None for one in told):
         open_trials = [one.assignment.trial for one in told if one.ended is None]
         assert time.monotonic() < deadline, (
-            f"after {patience_s:g} s not told how trials {open_trials} ended"
+            f"after {patience_s:g} s the end of trials {open_trials} is not reported"
         )
         _sort(executor.events(0.2), told)
 
@@ -215,6 +215,6 @@ def _sort(events: Sequence[Event], told: Sequence[_Told]) -> None:
     known = {(one.assignment.trial, one.assignment.attempt): one for one in told}
     for event in events:
         one = known.get((event.trial, event.attempt))
-        assert one is not None, f"told of an attempt that is not under way: {event}"
-        assert one.ended is None, f"told of {event} after the attempt had ended"
+        assert one is not None, f"an event of an attempt that is not under way: {event}"
+        assert one.ended is None, f"{event} is reported after the attempt had ended"
         one.events.append(event)

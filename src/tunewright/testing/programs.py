@@ -22,7 +22,7 @@ def descend(run: Run, manner: str, sleep_s: float = 0.0) -> None:
 
 
 def tick(run: Run, steps: int, sleep_s: float) -> None:
-    """Go on for a while, leaving a mark in the folder at every step, and saving when asked to."""
+    """Run for a while, leaving a mark in the folder at every step, and saving when asked to."""
     for step in run.steps(steps):
         with (run.folder / "ticks").open("a", encoding="utf-8") as marks:
             marks.write(f"{step}\n")

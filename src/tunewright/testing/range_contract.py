@@ -81,7 +81,7 @@ def _check_count(own: Range, values: Sequence[Value]) -> None:
         return
     assert own.count == own.bins.count, f"{own}: count is {own.count}, bins {own.bins.count}"
     distinct = {(type(value), value) for value in values}
-    assert len(distinct) <= own.bins.count, f"{own}: more values than count says"
+    assert len(distinct) <= own.bins.count, f"{own}: more values than its count"
     if own.bins.count <= MOST_COUNTED:
         every = [own.value(middle) for middle in own.bins.middles()]
         found = len({(type(value), value) for value in every})

@@ -110,7 +110,7 @@ def _check_suggestions(
 
 
 def _alike(a: Value, b: Value) -> bool:
-    """Equal, or as near as a position of the unit cube can say it: 0.1 has none on a log scale."""
+    """Equal, or as near as a position of the unit cube can be: 0.1 has none on a log scale."""
     if isinstance(a, float) and isinstance(b, int | float):
         return math.isclose(a, b, rel_tol=1e-9)
     return same_value(a, b)
@@ -154,7 +154,7 @@ def _check_same_answer(search: Search, study: Study, trials: Sequence[Trial]) ->
         f"{where}: the same {len(trials)} trials give two answers"
     )
     assert search.suggest(study, list(reversed(trials)), 2) == first, (
-        f"{where}: the order in which {len(trials)} trials are told changes the answer"
+        f"{where}: the order in which {len(trials)} trials arrive changes the answer"
     )
 
 

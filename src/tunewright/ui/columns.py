@@ -1,48 +1,20 @@
-"""Columns for the browser: arrays in one binary answer, and curves of a crowd as a density image.
-
-An answer is `uint32 length | JSON head | arrays`, each array at a multiple of eight bytes after the
-head; the head names every array with its type, shape and offset.
-"""
+"""Columns for the browser: a round as arrays, and curves of a crowd as a density image."""
 
 from __future__ import annotations
 
-import json
 import math
-import struct
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from tunewright.present.plain import plain
+from tunewright.present.frames import frame
 from tunewright.store.overview import Overview
 from tunewright.store.summary import BUCKETS, Buckets
 
 WIDE = 20.0  # a ratio of the 95th to the 5th percentile beyond which a loss is drawn by logarithm
 HEIGHT = 160  # rows of a density image; it has a column per bucket
-
-
-def frame(head: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> bytes:
-    """A head and arrays as one answer.
-
-    >>> len(frame({"a": 1}, {"x": np.arange(3, dtype=np.uint16)})) % 8
-    0
-    """
-    listed: dict[str, Any] = {}
-    parts: list[bytes] = []
-    at = 0
-    for name, array in arrays.items():
-        little = np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False)
-        data = little.tobytes()
-        listed[name] = {"type": array.dtype.name, "shape": list(array.shape), "at": at}
-        padded = data + bytes(-len(data) % 8)
-        parts.append(padded)
-        at += len(padded)
-    text = json.dumps({**plain(head), "arrays": listed}, allow_nan=False).encode()
-    text += b" " * (-(len(text) + 4) % 8)
-    return b"".join([struct.pack("<I", len(text)), text, *parts])
 
 
 def table(overview: Overview) -> bytes:

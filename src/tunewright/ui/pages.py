@@ -10,11 +10,10 @@ import numpy as np
 from tunewright.campaigns.campaign import read_campaign
 from tunewright.campaigns.definition import read_definition
 from tunewright.campaigns.plan import next_step
-from tunewright.design.conditions import in_words
 from tunewright.errors import NotFound
 from tunewright.launches import lineage
 from tunewright.present.command_facts import of_campaign
-from tunewright.present.figures.ticks import ticks
+from tunewright.present.live_figures import axis_of
 from tunewright.present.plain import plain
 from tunewright.probes.probe import message_of
 from tunewright.store import overview
@@ -49,7 +48,7 @@ def home(store: Store) -> dict[str, Any]:
 def _line(record: RoundRecord) -> dict[str, Any]:
     return {
         "name": record.name,
-        "goal": record.round.goal,
+        "goal": str(record.round.goal),
         "asks": str(record.round.asks),
         "created": record.created,
         "counts": record.counts,
@@ -134,16 +133,7 @@ def _axes(columns: Overview) -> Iterable[dict[str, Any]]:
     """Searched hyperparameters with their scale, in the order of `columns.columns`."""
     spaces = {h.column: h for study in columns.record.round.studies for h in study.space}
     for column in columns.columns:
-        own = spaces[column]
-        yield {
-            "column": column,
-            "name": own.name,
-            "condition": in_words(own.when),
-            "range": str(own.range),
-            "data": own.range.to_data(),
-            "choice": own.range.choices is not None,
-            "ticks": [{"at": tick.position, "label": tick.label} for tick in ticks(own.range)],
-        }
+        yield axis_of(spaces[column])
 
 
 def rows(store: Store, name: str, numbers: Sequence[int]) -> list[dict[str, Any]]:
@@ -178,7 +168,7 @@ def trial_page(store: Store, name: str, number: int) -> dict[str, Any]:
             **{key: value for key, value in plain(trial).items() if key != "unit"},
             "reason": None if trial.reason is None else str(trial.reason),
             "round": name,
-            "goal": record.round.goal,
+            "goal": str(record.round.goal),
             "metric": record.objective.metric,
             "metrics": list(trial.curves),
             "attempted": store.attempts(trial.identity),
@@ -231,7 +221,7 @@ def campaign_page(store: Store, name: str) -> dict[str, Any]:
     made: dict[str, Any] = plain(
         {
             **of_campaign(campaign),
-            "goal": known.space.goal,
+            "goal": str(known.space.goal),
             "headline": str(campaign.headline),
             "left": campaign.left,
             "rounds": [_line(one) for one in rounds],

@@ -101,6 +101,7 @@ def _prepared(
             access_log=False,  # the address of the first request holds the token
             server_header=False,
             lifespan="on",
+            loop="asyncio",  # uvloop starts processes by os.fork, which threads do not survive
             timeout_graceful_shutdown=1,
         )
         permits = ("read", *(one for one in PERMITS if one in permitted))

@@ -193,14 +193,13 @@ def shown_action(action: Action) -> dict[str, Any]:
 def _figures(results: Any, findings: Sequence[Finding]) -> list[dict[str, Any]]:
     """The data of the figures that need every curve, with their captions."""
     from tunewright.present.chapters import chapters
+    from tunewright.present.live_figures import DRAWN, figure_data
 
-    wanted = ("isolation", "best_step", "best_of_k", "sensitivity", "gradient_norm")
-    made = []
-    for chapter in chapters(results, findings, only=wanted):
-        for figure in chapter.figures:
-            said = words.printable(str(figure.says))
-            made.append({"kind": chapter.kind, "says": said, "data": plain(figure.data)})
-    return made
+    return [
+        figure_data(chapter.kind, figure)
+        for chapter in chapters(results, findings, only=DRAWN)
+        for figure in chapter.figures
+    ]
 
 
 def main() -> int:

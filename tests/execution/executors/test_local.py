@@ -61,7 +61,7 @@ def test_it_is_an_executor() -> None:
         ({"workers": 0}, "workers=0"),
         ({"workers": True}, "workers=True"),
         ({"devices_per_trial": 0}, "devices_per_trial=0"),
-        ({"isolate": "sometimes"}, 'say "auto", "always" or "never"'),
+        ({"isolate": "sometimes"}, 'give "auto", "always" or "never"'),
         ({"memory_gb": -1}, "memory_gb=-1"),
     ],
 )

@@ -292,7 +292,7 @@ def test_a_planted_item_is_counted_and_found() -> None:
 
 
 def test_questions_that_make_no_sense() -> None:
-    with pytest.raises(DesignError, match="at which batch size"):
+    with pytest.raises(DesignError, match="give the batch size"):
         tw.probes.input_bound(make_step, store=None)
     with pytest.raises(DesignError, match="at least 50"):
         tw.probes.input_bound(make_step, batch_size=4, steps=10, store=None)

@@ -146,7 +146,7 @@ def _check_choices(values: tuple[Value, ...]) -> None:
     seen: set[tuple[bool, Value]] = set()
     for position, value in enumerate(values):
         check_plain(value, f"choice(): value {position + 1}")
-        key = (isinstance(value, bool), value)  # tells True from 1, as same_value does
+        key = (isinstance(value, bool), value)  # distinguishes True from 1, as same_value does
         if key in seen:
             raise DesignError("range.choice_twice", value=value)
         seen.add(key)

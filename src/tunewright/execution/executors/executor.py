@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from tunewright.design.ranges import Value
 from tunewright.execution.workload import Workload
@@ -94,6 +94,15 @@ class Noted:
 
 
 @dataclass(frozen=True)
+class Applied:
+    """The values that the program reports it used; a later report adds to an earlier one."""
+
+    trial: int
+    attempt: int
+    values: Mapping[str, Any]  # plain data
+
+
+@dataclass(frozen=True)
 class Ended:
     """The attempt is over; nothing more will be told of it."""
 
@@ -106,7 +115,7 @@ class Ended:
     peak_memory_mb: float | None = None
 
 
-Event = Began | Logged | Saved | Stepped | Noted | Ended
+Event = Began | Logged | Saved | Stepped | Noted | Applied | Ended
 
 
 @runtime_checkable

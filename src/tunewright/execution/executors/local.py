@@ -147,6 +147,8 @@ def load_of(workload: Workload) -> Load:
             raise WorkloadError("command.no_such_program", program=program.texts[0])
         train = workload.train
         own = {"command": train.template, "booleans": train.booleans, "read": list(train.read)}
+        if train.file is not None:
+            own["file"] = asdict(train.file)
         return Load({**about, **own, "folder": os.getcwd()})
     shipment = ship(workload.train)
     fields = {

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from tunewright.execution.executors.executor import (
+    Applied,
     Assignment,
     Began,
     Ended,
@@ -283,6 +284,8 @@ class Pool:
                     self._events.put(Stepped(trial, attempt, head["step"], head["total"]))
                 case "noted" if (note := decode(head["message"])) is not None:
                     self._events.put(Noted(trial, attempt, note))
+                case "applied":
+                    self._events.put(Applied(trial, attempt, head["values"]))
                 case "ended":
                     self._finish(seat, head)
 

@@ -18,6 +18,7 @@ from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
 from tunewright.errors import BadValue, Diverged, Infeasible, SnapshotError, Stopped
 from tunewright.execution.command import Command
+from tunewright.execution.current_run import bound
 from tunewright.execution.executors.executor import Assignment, Ended, Event, Outcome
 from tunewright.execution.handle import Control, Handle
 from tunewright.execution.processes.program import Finished, run_program
@@ -76,9 +77,10 @@ def _train(task: Task, control: Control) -> tuple[Outcome, Message | None, str]:
     end: tuple[Outcome, Message | None, str] = ("completed", None, "")
     try:
         if isinstance(task.train, Command):
-            run_program(task.train, run)
+            run_program(task.train, control)
         else:
-            task.train(run, **run.configuration)
+            with bound(run):
+                task.train(run, **run.configuration)
     except KeyboardInterrupt:
         raise  # somebody's wish for this whole process, not the program's end
     except BaseException as error:

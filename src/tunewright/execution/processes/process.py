@@ -40,7 +40,7 @@ class WorkerProcess:
                 stderr=printed,
                 pass_fds=(orders, messages),
                 start_new_session=True,
-                env={**environment, process_tree.MARK: mark, "PYTHONPATH": _python_path()},
+                env={**environment, process_tree.MARK: mark, "PYTHONPATH": python_path()},
             )
         except BaseException:
             self._close_pipes()
@@ -122,7 +122,7 @@ def start_warden(mark: str) -> tuple[subprocess.Popen[bytes], int]:
             stdout=subprocess.DEVNULL,
             pass_fds=(theirs,),
             start_new_session=True,
-            env={**os.environ, "PYTHONPATH": _python_path()},
+            env={**os.environ, "PYTHONPATH": python_path()},
         )
     except BaseException:
         os.close(ours)
@@ -132,7 +132,7 @@ def start_warden(mark: str) -> tuple[subprocess.Popen[bytes], int]:
     return warden, ours
 
 
-def _python_path() -> str:
+def python_path() -> str:
     """PYTHONPATH for a new interpreter, which must find this package wherever we found it."""
     given = os.environ.get("PYTHONPATH", "")
     if PACKAGE in (*site.getsitepackages(), site.getusersitepackages()):

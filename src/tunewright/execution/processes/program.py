@@ -15,11 +15,15 @@ import socket
 import subprocess
 import sys
 import time
-from typing import IO, Any
+from typing import IO, Any, Protocol
 
+from tunewright.design.names import Meaning
+from tunewright.design.objective import Objective
 from tunewright.errors import Infeasible, WorkloadError
 from tunewright.execution.command import CONFIG, CONFIG_FILE, Command, Fact, as_config
-from tunewright.execution.executors.executor import Outcome
+from tunewright.execution.current_run import VARIABLE, described
+from tunewright.execution.executors.executor import Assignment, Outcome
+from tunewright.execution.growing_file import FileReader
 from tunewright.execution.line_patterns import LineReader
 from tunewright.execution.processes import process_tree
 from tunewright.execution.processes.memory import OomKills
@@ -29,7 +33,13 @@ from tunewright.messages import Message
 LOOK_S = 0.2  # how often it is looked at when it prints nothing
 LEAVE_S = 2.0  # time to leave by itself after it said that it is infeasible
 LONGEST_LINE = 2**20  # bytes; a longer line is no measurement
-OURS = ("step", "infeasible", "resumed_at")  # a JSON object with one of these is for us
+OURS = (
+    "step",
+    "infeasible",
+    "resumed_at",
+    "applied",
+    "saved",
+)  # a JSON object with one of these is for us
 
 
 class Finished(Exception):
@@ -42,8 +52,31 @@ class Finished(Exception):
         self.reason = reason
 
 
-def run_program(command: Command, run: Run) -> None:
+class ProgramControl(Protocol):
+    """What a program needs beside the handle; `handle.Control` has it, and so has a probe's."""
+
+    @property
+    def run(self) -> Run:
+        """The handle that its measurements go to."""
+        ...
+
+    @property
+    def given(self) -> tuple[Assignment, Objective, Meaning]:
+        """What `current_run` in the program makes its handle from."""
+        ...
+
+    def saves_itself(self) -> None:
+        """The program saves, so that a stop waits for it."""
+        ...
+
+    def relay_saved(self, step: int, path: str, sha256: str) -> None:
+        """Report a snapshot that the program has written."""
+        ...
+
+
+def run_program(command: Command, control: ProgramControl) -> None:
     """Run the command's program to its end; raises what ended it, as a function would."""
+    run = control.run
     facts = _facts(command, run)
     file = run.folder / CONFIG_FILE
     if CONFIG in command.fields:
@@ -54,9 +87,11 @@ def run_program(command: Command, run: Run) -> None:
         "PYTHONUNBUFFERED": "1",  # measurements of Python programs should come at once
         **os.environ,
         **{f"TUNEWRIGHT_{name.upper()}": str(fact) for name, fact in facts.items()},
+        VARIABLE: described(*control.given, run.devices),
         process_tree.MARK: mark,
     }
     kills = OomKills()
+    control.saves_itself()
     try:
         process = subprocess.Popen(
             words,
@@ -71,7 +106,7 @@ def run_program(command: Command, run: Run) -> None:
         facts = {"program": words[0], "text": error.strerror or str(error)}
         raise Finished("failed", Message("program.not_started", facts)) from None
     try:
-        _listen(process, run, LineReader(command.read))
+        _listen(process, control, LineReader(command.read), _follower(command, run))
     except Infeasible:
         _leave(process)
         raise
@@ -131,8 +166,18 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _listen(process: subprocess.Popen[bytes], run: Run, reader: LineReader) -> None:
+def _follower(command: Command, run: Run) -> FileReader | None:
+    return None if command.file is None else FileReader(command.file, run.folder)
+
+
+def _listen(
+    process: subprocess.Popen[bytes],
+    control: ProgramControl,
+    reader: LineReader,
+    file: FileReader | None,
+) -> None:
     """Pass measurements and log lines on until the program has ended; stop it when asked."""
+    run = control.run
     assert process.stdout is not None
     os.set_blocking(process.stdout.fileno(), False)
     lines = Lines()
@@ -142,14 +187,23 @@ def _listen(process: subprocess.Popen[bytes], run: Run, reader: LineReader) -> N
         # a child that outlives the program may hold the pipe open: then its end is never seen
         ready = select.select([process.stdout], [], [], 0 if ended else LOOK_S)[0]
         chunk = _read(process.stdout) if ready else b""
-        _take(lines.feed(chunk), run, reader)
+        _take(lines.feed(chunk), control, reader)
+        if file is not None:
+            _follow(file, run)
         if not chunk and (ended or ready):
             break
         if run.stop_asked and not told_to_stop:
             told_to_stop = True
             process_tree.signal_group(process.pid, signal.SIGTERM)
-    _take([lines.rest()], run, reader)
+    _take([lines.rest()], control, reader)
     process.wait()
+    if file is not None:  # what it wrote last
+        _follow(file, run)
+
+
+def _follow(file: FileReader, run: Run) -> None:
+    for found in file.read():
+        run.log(found.step, found.metrics)
 
 
 def _read(pipe: IO[bytes]) -> bytes:
@@ -159,12 +213,15 @@ def _read(pipe: IO[bytes]) -> bytes:
         return b""
 
 
-def _take(lines: list[bytes], run: Run, reader: LineReader) -> None:
+def _take(lines: list[bytes], control: ProgramControl, reader: LineReader) -> None:
     """Measurements go to the run, all lines but JSON ones to the log."""
-    others = []
+    run = control.run
+    others: list[bytes] = []
     try:
         for line in lines:
             found = measurement(line)
+            if found is not None and others and not others[-1].strip():
+                others.pop()  # the line end that `current_run` prints before its lines
             if found is None:
                 others.append(line)
                 if reader and (said := reader.read(line.decode("utf-8", "replace"))) is not None:
@@ -173,10 +230,25 @@ def _take(lines: list[bytes], run: Run, reader: LineReader) -> None:
                 raise Infeasible(str(found["infeasible"]))
             elif "resumed_at" in found:
                 run.resumed_at(_whole(found["resumed_at"]))
-            else:
+            elif "step" in found:
                 run.log(_whole(found.pop("step")), found)
+            elif isinstance(found.get("applied"), dict):
+                run.applied(found["applied"])
+            elif not _relayed_saved(found.get("saved"), control):
+                others.append(line)
     finally:
         _print(b"".join(others))
+
+
+def _relayed_saved(about: Any, control: ProgramControl) -> bool:
+    """Pass on that the program saved a snapshot, if the line reports it as `current_run` does."""
+    if not isinstance(about, dict):
+        return False
+    step, path, checksum = (about.get(name) for name in ("step", "path", "sha256"))
+    if type(step) is not int or not isinstance(path, str) or not isinstance(checksum, str):
+        return False
+    control.relay_saved(step, path, checksum)
+    return True
 
 
 def _print(data: bytes) -> None:

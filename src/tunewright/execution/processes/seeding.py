@@ -13,9 +13,18 @@ from tunewright.seeds import Seeds
 
 
 def rank() -> int:
-    """The global rank that torchrun and its like gave to this process; 0 when it is alone."""
+    """The global rank that torchrun and its like gave to this process; 0 when it is alone.
+
+    Lightning's launcher sets no RANK, only which process of its node this is.
+    """
     text = os.environ.get("RANK", "")
-    return int(text) if text.isdecimal() else 0
+    if text.isdecimal():
+        return int(text)
+    node, local, size = (
+        int(text) if (text := os.environ.get(name, "")).isdecimal() else 0
+        for name in ("NODE_RANK", "LOCAL_RANK", "LOCAL_WORLD_SIZE")
+    )
+    return node * max(size, 1) + local
 
 
 def plant(own: Seeds) -> None:

@@ -25,6 +25,7 @@ from tunewright.design.names import Meaning
 from tunewright.design.objective import Objective
 from tunewright.execution.command import Command
 from tunewright.execution.executors.executor import (
+    Applied,
     Assignment,
     Began,
     Ended,
@@ -33,6 +34,7 @@ from tunewright.execution.executors.executor import (
     Noted,
     Saved,
 )
+from tunewright.execution.growing_file import GrowingFile
 from tunewright.execution.handle import Control
 from tunewright.execution.processes import memory, process_tree, surroundings
 from tunewright.execution.processes.attempt import Task, clean, judge, perform
@@ -68,7 +70,7 @@ class Worker:
             if head["kind"] == "load":
                 self._load(head, body)
             else:
-                self._attempt(_assignment(head["assignment"]))
+                self._attempt(as_assignment(head["assignment"]))
 
     # ---- the two threads
 
@@ -111,7 +113,12 @@ class Worker:
             train: Any
             if "command" in head:
                 os.chdir(head["folder"])
-                train = Command(head["command"], head["booleans"], read=tuple(head.get("read", ())))
+                train = Command(
+                    head["command"],
+                    head["booleans"],
+                    read=tuple(head.get("read", ())),
+                    file=GrowingFile(**head["file"]) if head.get("file") else None,
+                )
             else:
                 path, folder = tuple(head["path"]), head["folder"]
                 train = receive(Shipment(path, folder, head["module"], head["name"], body))
@@ -164,6 +171,8 @@ class Worker:
                 self._sender.send({"kind": "saved", **about})
             case Noted():
                 self._sender.send({"kind": "noted", "message": encode(event.message)})
+            case Applied():
+                self._sender.send({"kind": "applied", "values": event.values})
 
     def _left_behind(self, ended: Ended) -> list[str]:
         """What makes this process unfit for another trial; what still runs below it is ended."""
@@ -190,7 +199,8 @@ def perish() -> NoReturn:
     os._exit(1)
 
 
-def _assignment(fields: dict[str, Any]) -> Assignment:
+def as_assignment(fields: dict[str, Any]) -> Assignment:
+    """An assignment out of plain data."""
     return Assignment(**{**fields, "folder": Path(fields["folder"])})
 
 

@@ -32,8 +32,10 @@ from tunewright.messages.en import (
     errors_testing,
     errors_top,
     figures,
+    findings_applied,
     findings_curves,
     findings_space,
+    goals,
     importers,
     judging,
     launches,
@@ -45,17 +47,22 @@ from tunewright.messages.en import (
     reasons,
     report,
     rounds,
+    scan,
+    sinks,
     ui,
 )
 
 SENTENCES: Mapping[str, Template] = {
     **errors.SENTENCES,
+    **goals.SENTENCES,
     **judging.SENTENCES,
     **progress.SENTENCES,
     **project.SENTENCES,
+    **scan.SENTENCES,
     **reasons.SENTENCES,
     **findings_space.SENTENCES,
     **findings_curves.SENTENCES,
+    **findings_applied.SENTENCES,
     **proposals.SENTENCES,
     **report.SENTENCES,
     **rounds.SENTENCES,
@@ -82,23 +89,28 @@ SENTENCES: Mapping[str, Template] = {
     **errors_store.SENTENCES,
     **errors_testing.SENTENCES,
     **errors_top.SENTENCES,
+    **sinks.SENTENCES,
     **ui.SENTENCES,
 }
 FINDINGS: Mapping[str, Callable[[str, Facts], list[str]]] = {
     **findings_space.FINDINGS,
     **findings_curves.FINDINGS,
+    **findings_applied.FINDINGS,
 }
 CANNOT_JUDGE: Mapping[str, str] = {
     **findings_space.CANNOT_JUDGE,
     **findings_curves.CANNOT_JUDGE,
+    **findings_applied.CANNOT_JUDGE,
 }
 SECTIONS: Mapping[str, str] = {
     **findings_space.SECTIONS,
     **findings_curves.SECTIONS,
+    **findings_applied.SECTIONS,
 }
 ACTIONS: Mapping[str, Template] = {
     **actions.ACTIONS,
     **errors.REMEDIES,
     **findings_space.ACTIONS,
     **findings_curves.ACTIONS,
+    **findings_applied.ACTIONS,
 }

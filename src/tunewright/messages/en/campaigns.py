@@ -120,7 +120,7 @@ SENTENCES: dict[str, Template] = {
     "campaign.verdict.undecided": "Keep the baseline for now: the comparison is undecided",
     "campaign.used": "{spent} of {total:count trial} used",
     "campaign.used_up": "all {total} trials are used",
-    "campaign.stuck": "the last step changed nothing: `tunewright show` says why",
+    "campaign.stuck": "the last step changed nothing: `tunewright show` explains why",
     "campaign.not_confirmed": "not confirmed; the same call asks again",
     "campaign.interrupted": "{text}",
     # what it does not do by itself

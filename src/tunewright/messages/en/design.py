@@ -89,7 +89,7 @@ def _unknown_meaning(facts: Facts) -> str:
 def _meaning_not_taken(facts: Facts) -> str:
     near = f" Did you mean {facts['near']!r}?" if facts["near"] else ""
     return (
-        f"means {facts['meaning']}: {facts['spelled']!r} is no hyperparameter here.{near} There "
+        f"means {facts['meaning']}: {facts['spelled']!r} is not a hyperparameter here.{near} There "
         f"is: {', '.join(facts['known']) or 'none'}. None declares that nothing has this meaning."
     )
 
@@ -106,9 +106,9 @@ def _no_range(facts: Facts) -> str:
     name, key = facts["name"], facts["key"]
     hint = f' If {name}.{key} is one name, quote it: "{name}.{key}" = ...' if key else ""
     return (
-        f"{facts['declared']!r} is no range. Write {{ log = [1e-4, 1e-1] }}, a list of values, or "
-        f"another kind ({', '.join(facts['kinds'])}). A kind of your own is known once the module "
-        f"that registers it is imported.{hint}"
+        f"{facts['declared']!r} is not a range. Write {{ log = [1e-4, 1e-1] }}, a list of values, "
+        f"or another kind ({', '.join(facts['kinds'])}). A kind of your own is known once "
+        f"the module that registers it is imported.{hint}"
     )
 
 
@@ -196,7 +196,7 @@ SENTENCES: dict[str, Template] = {
     ),
     "advice.optimizer_nuisance": (
         "{name} is nuisance: which optimizer is used is usually scientific (compare them) or "
-        "fixed, since each brings hyperparameters of its own."
+        "fixed, since each adds its own hyperparameters."
     ),
     "advice.optimizer_scientific": (
         "{name} is scientific: its best value changes with almost anything else, so the answer "
@@ -235,7 +235,7 @@ SENTENCES: dict[str, Template] = {
     "declaration.bad_choice": "choice = {data!r} is not a list of values.",
     "declaration.bad_given": (
         "given is neither a table of values nor a list of [value, table] pairs; a value "
-        "without hyperparameters of its own has an empty table."
+        "without hyperparameters below it has an empty table."
     ),
     "declaration.fixed_range": _fixed_range,
     "declaration.inside": "{place} {problem:message}",
@@ -266,8 +266,8 @@ SENTENCES: dict[str, Template] = {
         f"{facts['key']}: not {_KEY_OF[facts['of']]}. {_nearest(facts)}"
     ),
     "given.missing_values": (
-        "{column}: given() says nothing of {missing}. A value without hyperparameters of its "
-        "own maps to {{}}."
+        "{column}: given() has no entry for {missing}. A value without hyperparameters "
+        "below it maps to {{}}."
     ),
     "given.no_values": "given(): no values. Name at least one value of the parent.",
     "given.not_hyperparameters": (
@@ -289,7 +289,7 @@ SENTENCES: dict[str, Template] = {
         "fixed=)."
     ),
     "guard.seed": (
-        "{name}: a seed is no hyperparameter; the luckiest one would be chosen, and repeats "
+        "{name}: a seed is not a hyperparameter; the best draw would be chosen, and repeats "
         "would not vary. Take it from the handle (run.seeds.init, .order, .data, .split) or "
         "from {{run.seed}} in a command."
     ),
@@ -308,7 +308,7 @@ SENTENCES: dict[str, Template] = {
     "meaning.not_name": "means {meaning}: {spelled!r} is not a name.",
     "meaning.not_names": "means {meaning}: {spelled!r} is not a list of names.",
     "meaning.not_number": "means {meaning}: {spelled!r} is not a finite number.",
-    "meaning.shared": "means {meaning}: {spelled!r} stands for {other} already.",
+    "meaning.shared": "means {meaning}: {spelled!r} means {other} already.",
     "meaning.unknown": _unknown_meaning,
     "meaning.not_taken": _meaning_not_taken,
     "meaning.off_not_taken": lambda facts: (
@@ -367,7 +367,7 @@ SENTENCES: dict[str, Template] = {
     "range.bound_too_large": "{kind}(): {bound} is {value}, beyond 2**53; write it as a float.",
     "range.choice_twice": "choice(): {value!r} is listed twice; each value stands once.",
     "range.high_not_below_one": (
-        "{range}: it searches 1 - x on a log scale, so high must be below 1 (say 0.999)."
+        "{range}: it searches 1 - x on a log scale, so high must be below 1, such as 0.999."
     ),
     "range.kind_taken": (
         "{given} has the kind {name!r}, which {known} has already. Give it another name."
@@ -401,8 +401,8 @@ SENTENCES: dict[str, Template] = {
     "range.value_of_other_kind": "{value!r} is not a value of {range}",
     "range.value_outside": "{value!r} lies outside {range}",
     "range.whole_bound_too_large": (
-        "{kind}(): {bound} is {value}, beyond 2**53, where neighbours can no longer be told "
-        "apart. Search its logarithm instead: integers(low, high) of the exponent."
+        "{kind}(): {bound} is {value}, beyond 2**53, where a float cannot separate "
+        "neighbours. Search its logarithm instead: integers(low, high) of the exponent."
     ),
     "round.bad_detect": (
         "detect: {detect!r} is not a positive number. It is the smallest difference of the "
@@ -432,7 +432,7 @@ SENTENCES: dict[str, Template] = {
     ),
     "round.asks": "{goal} [{change:message}]",
     "round.bad_change": (
-        "change: {change!r} is no message with a code and its facts. Leave it out: "
+        "change: {change!r} is not a message with a code and its facts. Leave it out: "
         "the commands that propose a round write it."
     ),
     "round.continues_itself": (
@@ -441,6 +441,9 @@ SENTENCES: dict[str, Template] = {
     "round.declared_twice": (
         "{name}: declared twice for {study}; a name may stand under several values of a "
         "given(), but not beside itself."
+    ),
+    "round.bad_goal": (
+        "goal: {goal!r} has a code or facts that no message has. Write the question as text."
     ),
     "round.goal_empty": (
         'goal: empty. A round asks one question; write it down, such as "Does weight decay '
@@ -507,7 +510,7 @@ SENTENCES: dict[str, Template] = {
     ),
     "schedule.shorter": (
         "from {old_steps} to {new_steps} steps is shorter, and a schedule tuned for longer "
-        "training says little about it: tune it again."
+        "training is no guide to it: tune it again."
     ),
     "schedule.unknown_shape": lambda facts: (
         f"WarmupStableDecay: shape={facts['shape']!r}{_unknown_schedule(facts)}"
@@ -524,7 +527,7 @@ SENTENCES: dict[str, Template] = {
     "study.too_many_branches": (
         "{study}: the given()s of nuisance= make more than {most} combinations, each searched "
         "on its own. Fix some of the parents, or compare them as scientific hyperparameters in "
-        "rounds of their own."
+        "separate rounds."
     ),
     "value.beyond_integers": (
         "{place}: {value} is beyond 2**53; give it as text or as a logarithm."

@@ -45,7 +45,7 @@ def _no_metric(facts: Facts) -> str:
 
 def _not_scientific(facts: Facts) -> str:
     there = _hint(facts, "It has: ")
-    return f"{facts['round']}: {facts['name']!r} is no scientific list of this round. {there}"
+    return f"{facts['round']}: {facts['name']!r} is not a scientific list of this round. {there}"
 
 
 def _no_study(facts: Facts) -> str:
@@ -107,18 +107,18 @@ SENTENCES: dict[str, Template] = {
     ),
     "import.role_of_some_trials": (
         "{argument} {name}: {said}, but {lacking} of {of} trials have no value of it ({trials}), "
-        "and no other hyperparameter says which. Add the values, or leave it out: "
+        "and no other hyperparameter decides which. Add the values, or leave it out: "
         'roles={{"{name}": "left_out"}}, --leave-out {name}.'
     ),
     "import.role_without_range": (
-        "{argument} {name}: {said}, but every trial has the same value of it. Say its range "
+        "{argument} {name}: {said}, but every trial has the same value of it. Give its range "
         '(ranges=, --range "{name} = ..."), or make it fixed.'
     ),
     "importers.no_study": "trial {trial}: no study of the round has {setting}.",
     "importers.trial": "trials: trial {trial}: {problem:message}",
     "listed.empty": "{source}: no configurations. List at least one.",
     "listed.not_a_mapping": lambda facts: (
-        f"{_configuration(facts)}, {facts['listed']!r}, is no mapping."
+        f"{_configuration(facts)}, {facts['listed']!r}, is not a mapping."
     ),
     "listed.of_no_study": _not_listed,
     "listed.too_few": (

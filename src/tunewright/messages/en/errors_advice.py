@@ -18,10 +18,10 @@ SENTENCES: dict[str, Template] = {
         "{round}: no {name!r} in the configurations, so there is no length to extend. Name the "
         "hyperparameter that means it: {declare.means.max_train_steps}."
     ),
-    "extend.no_completed_trial": "{round}: no completed trial whose training could go on.",
+    "extend.no_completed_trial": "{round}: no completed trial whose training could continue.",
     "extend.not_longer": (
         "max_train_steps={max_train_steps} is not longer than the {old} steps of {round}. For "
-        "a shorter training tune again: what was found at {old} steps says little about fewer."
+        "a shorter training tune again: what was found at {old} steps is no guide to fewer."
     ),
     "extend.steps_not_whole": (
         "max_train_steps={max_train_steps!r} is not a whole number of steps."

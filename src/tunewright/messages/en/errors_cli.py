@@ -14,23 +14,19 @@ def _no_space_file(facts: Facts) -> str:
 SENTENCES: dict[str, Template] = {
     "demo.folder_taken": "{folder} is there already, and is not the demo's",
     "demo.package_missing": "the demo needs {package}: pip install 'tunewright[demo]'",
-    "evaluate.no_measure": (
-        "what measures a checkpoint? Neither --with nor {key} in tunewright.toml says it"
-    ),
+    "evaluate.no_measure": ("what measures a checkpoint? Give --with, or {key} in tunewright.toml"),
     "evaluate.measure_is": (
         "a function full(checkpoint) that returns its metrics, or a command with {{checkpoint}}"
     ),
     "file.exists": "{path} is there already",
     "importers.bad_means_option": "--means {text}: not MEANING=NAME",
     "importers.bad_range_option": "--range {text}: not a name and a range ({kinds:list})",
-    "importers.metric_unknown": "which metric? This source does not say what was tuned for",
+    "importers.metric_unknown": "which metric? This source does not name its objective",
     "importers.range_needs_two_ends": "--range {text}: {kind}() takes a low and a high end",
     "importers.role_given_twice": "{name}: given two roles, {first} and {role}",
     "importers.second_address": "import {source} takes one address, and {part!r} is a second",
     "listed.bad_ending": "{path}: a list of configurations ends in {endings:list}.",
-    "listed.file_and_search": (
-        "--listed {file} and --search {search}: a list is a search of its own"
-    ),
+    "listed.file_and_search": ("--listed {file} and --search {search}: a list is itself a search"),
     "listed.no_such_file": "--listed {path}: no such file",
     "listed.not_a_list": '{path}: not a list of configurations: [{{"learning_rate": 0.1}}].',
     "listed.single_brackets": "{path}: one table of each: write [[{table}]], with two brackets.",
@@ -44,11 +40,13 @@ SENTENCES: dict[str, Template] = {
     ),
     "option.bad_resource": "--resources {text}: {part!r} is not a name and an amount",
     "option.bad_steps": "--steps {text}: not a batch size and its number of steps",
-    "option.no_metric": "which metric? Say one of --minimize and --maximize",
+    "option.no_metric": "which metric? Give one of --minimize and --maximize",
     "option.not_name_and_value": "{option} {text}: not a name and a value",
     "option.not_name_value": "--fixed {text}: not NAME=VALUE",
     "option.not_numbers": "{option} {text}: not numbers with commas between",
     "option.not_one_of": "{option} {name}: not one of {known:list}",
+    "option.bad_slurm": "--slurm {part}: give NAME=VALUE with one of {known:list}",
+    "option.only_for_slurm": "--slurm is for a Slurm cluster",
     "option.only_for_ray": "{option} is for a Ray cluster",
     "option.store_is_folder": "--store {address}: a folder, not a store.",
     "option.trial_without_round": "--trial {trial}: of which round?",

@@ -8,7 +8,7 @@ from tunewright.messages import Facts, Template
 def _bad_booleans(facts: Facts) -> str:
     where = "booleans" if facts["name"] is None else f"booleans {facts['name']}"
     return (
-        f"{where}: {facts['spelling']!r} is no spelling of true and false. Write both, such as "
+        f"{where}: {facts['spelling']!r} does not spell true and false. Write both, such as "
         '"true/false", "True/False" or "1/0", or "flag" for a flag that is there or not.'
     )
 
@@ -60,12 +60,12 @@ SENTENCES: dict[str, Template] = {
         "{name} has two defaults: {one!r} under defaults, {other!r} in the template. Keep one."
     ),
     "command.steps_unknown": (
-        "{before}{{{field}}} cannot be filled in: the number of steps is not known. Say what "
-        "it is called: {declare.means.max_train_steps}."
+        "{before}{{{field}}} cannot be filled in: the number of steps is not known. Declare "
+        "its name: {declare.means.max_train_steps}."
     ),
     "evaluate.not_callable": (
         "with_={with_!r} is neither a function nor a command: define full(checkpoint) -> "
-        '{{"full_valid_error": ...}}, or say command("...").'
+        '{{"full_valid_error": ...}}, or give command("...").'
     ),
     "evaluate.not_trials": (
         "evaluate({trials!r}): give a trial or several, such as results.top(5)."
@@ -75,7 +75,7 @@ SENTENCES: dict[str, Template] = {
         "by it, and it becomes a validation set. Choose one by validation first."
     ),
     "executor.bad_count": "{name}={count!r} is not a whole number of at least 1.",
-    "executor.bad_isolate": 'isolate={isolate!r}: say "auto", "always" or "never".',
+    "executor.bad_isolate": 'isolate={isolate!r}: give "auto", "always" or "never".',
     "executor.limit_not_positive": (
         "{name}={limit!r} is not a positive number; leave it out for no limit."
     ),
@@ -84,20 +84,30 @@ SENTENCES: dict[str, Template] = {
         "lower it, or name more devices."
     ),
     "hyperparameter.reserved": (
-        "{round}: {taken} cannot be a hyperparameter here: {why}. The record would say "
-        "something that was not trained. Give it another name."
+        "{round}: {taken} cannot be a hyperparameter here: {why}. The database would hold "
+        "a value that was not trained. Give it another name."
     ),
     "lease.bad_seconds": "{variable}={value}: not a number of seconds of at least 0.5.",
     "log.bad_step": "{shown} is not a number of training steps, 0 or more.",
     "process_group.rank_zero_refused": "rank 0: {reason}",
+    "slurm.bad_count": "{name}={count!r} is not a whole number of at least {least}.",
+    "slurm.bad_word": "{name}={text!r} is empty or has spaces; sbatch takes one word.",
+    "slurm.bad_line": "lines: {line!r} is empty or more than one line; give one line each.",
+    "slurm.no_commands": (
+        "{missing:list} cannot be found on PATH. Run this on a login node of the Slurm cluster."
+    ),
+    "slurm.refused": (
+        "Slurm refuses the job: {reason}. Correct the partition, the time, the account or the "
+        "extra lines; `sinfo` lists partitions."
+    ),
     "ray.bad_workers": "workers={workers!r} is not a whole number of at least 1.",
     "ray.client_address": (
-        "address={address!r}: over a Ray client the trials would end with the connection. Say "
+        "address={address!r}: over a Ray client the trials would end with the connection. Give "
         "the address of the cluster itself (host:6379) on one of its machines, or submit this "
         "program as a job."
     ),
     "ray.grows_without_workers": (
-        "grows=True: say how many trials at once (workers=) it may grow to."
+        "grows=True: give the number of trials at once (workers=) it may grow to."
     ),
     "ray.no_cluster": (
         "no Ray cluster can be joined at {place}: {reason}. Start one (`ray start --head`) or "
@@ -136,19 +146,19 @@ SENTENCES: dict[str, Template] = {
         "trial {trial} has {name}, which {workload} does not take. {hint}"
     ),
     "resources.bad_amount": "resources: {name}={amount!r} is not a number of at least 0.",
-    "resources.bad_name": "resources: {name!r} is no name of a resource.",
+    "resources.bad_name": "resources: {name!r} is not the name of a resource.",
     "resources.misspelt": "resources: {name!r} is written {right!r}.",
     "resources.part_of_gpus": (
         "resources: GPU={amount!r}: more than one GPU must be a whole number."
     ),
     "run.bad_best": "run.save(best={best!r}): keep a whole number of the best, from 1.",
-    "run.bad_max_hours": "max_hours={max_hours!r}: say how many hours, such as 0.5.",
-    "run.bad_trials": "trials={trials!r}: say how many trials to run at most, from 1.",
+    "run.bad_max_hours": "max_hours={max_hours!r}: give a number of hours, such as 0.5.",
+    "run.bad_trials": "trials={trials!r}: give the most trials to run, from 1.",
     "run.in_child_process": (
         "the Run was used in a child process: only the process that received it can log and "
         "save. Send the numbers back to it."
     ),
-    "run.not_a_round": "{round!r} is no Round: say tw.run(round, workload).",
+    "run.not_a_round": "tw.run() expects a Round as its first argument, got {round!r}.",
     "run.not_picklable": (
         "a Run cannot be sent to another process: only the process that received it can log "
         "and save. Send what the process needs instead, such as run.seeds or run.folder."
@@ -157,15 +167,28 @@ SENTENCES: dict[str, Template] = {
         "run.restored was first read after the first step, so training began at step 0: read "
         "it before run.steps() and run.log()."
     ),
+    "applied.not_a_mapping": (
+        "run.applied() expects names and values, got {value!r}: run.applied(lr=0.1)."
+    ),
+    "hydra.no_sweep": (
+        "Nothing is swept by {arguments:list}: give a range, such as lr=log(1e-4,1)."
+    ),
+    "integration.missing": (
+        "{package} is not installed: pip install {package}, or the extra integrations."
+    ),
+    "run.bad_environment": (
+        "The variable {name} of the environment does not describe a trial ({error}): do not "
+        "change it, or unset it to run the program alone."
+    ),
     "run.resumed_at_too_late": (
-        "run.resumed_at({step}) came after the first step: say it before run.steps() and run.log()."
+        "run.resumed_at({step}) came after the first step; call it before run.steps(), run.log()."
     ),
     "run.steps_unknown": (
         "the number of training steps is not known, as there is no {name}: call "
         "run.steps(max_train_steps), or name the hyperparameter that has it, "
         "{declare.means.max_train_steps}."
     ),
-    "session.bad_count": "ask({count!r}): say how many trials, from 1.",
+    "session.bad_count": "ask({count!r}): give a number of trials, from 1.",
     "session.closed": "this session is closed: open the round again to ask for more.",
     "session.configuration_ambiguous": (
         "add({configuration}) belongs to {count} of the studies {labels}: name its scientific "
@@ -175,7 +198,7 @@ SENTENCES: dict[str, Template] = {
         "the end of trial {trial} could not be recorded: {error} It is kept {kept}."
     ),
     "session.no_folder": (
-        "this session has no folder of trials: say where, open_round(..., folder=...)."
+        "this session has no folder of trials: give one, open_round(..., folder=...)."
     ),
     "session.rank_has_no_store": "rank {rank} has no store: only rank 0 reads and writes.",
     "store.gave_up": "tried for {minutes:.0f} min in vain: {error}",
@@ -184,8 +207,8 @@ SENTENCES: dict[str, Template] = {
         "in the trial folders, and is taken over when the round is run again."
     ),
     "trial.already_ended": "trial {trial} is {status} already: nothing can {verb} it any more.",
-    "workload.bad_eval_every": "eval_every={eval_every!r}: say every how many steps, from 1.",
-    "workload.bad_objective": "objective {objective!r}: say minimize(metric) or maximize(metric).",
+    "workload.bad_eval_every": "eval_every={eval_every!r}: give a number of steps, from 1.",
+    "workload.bad_objective": "objective {objective!r}: give minimize(metric) or maximize(metric).",
     "workload.folder_deleted": (
         "the working folder has been deleted: go to one that exists, and start again"
     ),

@@ -19,23 +19,23 @@ SENTENCES: dict[str, Template] = {
         "allowed. Export fewer columns, or every tenth step of the curves."
     ),
     "frames.column_without_role": (
-        "trials: the column {name!r} is no hyperparameter of the round and no metric. Give it "
-        "a role, or drop the column.{hint}"
+        "trials: the column {name!r} is neither a hyperparameter of the round nor a metric. Give "
+        "it a role, or drop the column.{hint}"
     ),
     "frames.curves_column_missing": "curves: no column {name!r}.{hint}",
     "frames.hyperparameter_column_missing": "trials: no column for {column!r}.{hint}",
     "frames.no_metric": "curves: {metric!r} of trial {trial!r} names no metric.",
     "frames.no_study": "trials: trial {trial}: no study of the round has {setting}.",
     "frames.row_without_trial": "trials: row {row} names no trial.",
-    "frames.step_not_whole": "curves: step {step!r} of trial {trial!r} is no whole number.",
+    "frames.step_not_whole": "curves: step {step!r} of trial {trial!r} is not a whole number.",
     "frames.trial_twice": "trials: trial {trial!r} stands in {times} rows.",
     "frames.trials_column_missing": "trials: no column {name!r}.{hint}",
     "frames.unknown_status": "trials: trial {trial} has the status {status!r}.{hint}",
     "frames.unknown_trial": "curves: trial {trial!r} is not among the trials.",
-    "frames.value_not_number": "curves: {value!r} of trial {trial!r} is no number.",
+    "frames.value_not_number": "curves: {value!r} of trial {trial!r} is not a number.",
     "importers.direction_differs": (
         "{said} {metric}: the Optuna study {plain_name!r} was made to {study_direction} its "
-        "value. Say --{study_direction} {metric}, or tw.{study_direction}({metric!r})."
+        "value. Give --{study_direction} {metric}, or tw.{study_direction}({metric!r})."
     ),
     "importers.bad_curve_point": "curves: step {step!r}, value {value!r} of trial {trial!r}.",
     "importers.bad_status": "row {row} has the status {status!r}.{hint}",
@@ -57,18 +57,18 @@ SENTENCES: dict[str, Template] = {
     "importers.mlflow_no_runs": "{path} holds no MLflow runs.",
     "importers.mlflow_not_a_store": "{path}: neither a folder nor a SQLite file of MLflow.",
     "importers.mlflow_several_experiments": (
-        "{path} holds {count} experiments with runs: say which. There is: {experiments}."
+        "{path} holds {count} experiments with runs: choose one. There is: {experiments}."
     ),
     "importers.mlflow_unreadable": "{path} could not be read as a database of MLflow: {error}",
     "importers.no_ended_trial": "{origin} holds no trial that has ended.",
     "importers.no_file": "no {what} at {path}.",
     "importers.no_metric": "{origin} has no metric {metric!r}.{hint}",
     "importers.not_a_frame": (
-        "{what}: a {kind} is no frame. Give a polars or pandas frame, a mapping of columns, or "
+        "{what}: a {kind} is not a frame. Give a polars or pandas frame, a mapping of columns, or "
         "a list of rows."
     ),
     "importers.not_a_range": (
-        "ranges {name}: {given!r} is no range, such as log(1e-4, 1e-1), and no list."
+        "ranges {name}: {given!r} is neither a range, such as log(1e-4, 1e-1), nor a list."
     ),
     "importers.not_a_wandb_file": "{path}: not a file of W&B, or of a version not known here.",
     "importers.not_csv": "{path}: not a CSV file ({error}).",
@@ -83,12 +83,12 @@ SENTENCES: dict[str, Template] = {
     "importers.optuna_no_studies": "{shown} holds no study.",
     "importers.optuna_no_study": "{shown} holds no study {study!r}.{hint}",
     "importers.optuna_other_database": "{path} is a database, but not one of Optuna's.",
-    "importers.optuna_several_studies": "{shown} holds {count} studies: say which.{hint}",
+    "importers.optuna_several_studies": "{shown} holds {count} studies: choose one.{hint}",
     "importers.ray_tune_no_step": "step: {folder} has no {step!r}.{hint}",
     "importers.ray_tune_no_trials": (
         "{folder} holds no trials: no result.json or progress.csv below it."
     ),
-    "importers.roles_twice": "round= says every role already; leave out roles= and ranges=.",
+    "importers.roles_twice": "round= gives every role already; leave out roles= and ranges=.",
     "importers.table_column_missing": "the table has no column {name!r}.{hint}",
     "importers.tensorboard_no_events": (
         "{folder} holds no event files (their names contain {events!r})."
@@ -111,15 +111,15 @@ SENTENCES: dict[str, Template] = {
     "importers.yaml_missing": "{path} is a YAML file: pip install pyyaml",
     "importers.role_of_some_trials": (
         "{what} {name}: {declared}, but {lacking} of {trials} trials have no value of it "
-        "({called:few}), and no other hyperparameter says which. Add the values, or leave it out: "
-        'roles={{"{name}": "left_out"}}, --leave-out {name}.'
+        "({called:few}), and no other hyperparameter decides which. Add the values, or leave it "
+        'out: roles={{"{name}": "left_out"}}, --leave-out {name}.'
     ),
     "importers.role_without_range": (
-        "{what} {name}: {declared}, but every trial has the same value of it. Say its range "
+        "{what} {name}: {declared}, but every trial has the same value of it. Give its range "
         '(ranges=, --range "{name} = ..."), or make it fixed.'
     ),
     "importers.range_without_role": (
-        "ranges {name}: {chosen}, but roles {name}: {roles}, which has no range. Say one of "
+        "ranges {name}: {chosen}, but roles {name}: {roles}, which has no range. Give one of "
         "the two."
     ),
     "roles.unknown_hyperparameter": (

@@ -18,13 +18,13 @@ SENTENCES: dict[str, Template] = {
     "final_test.fold_needs_last_launch": (
         "folding the validation data into the training data of {round} leaves nothing to judge "
         "the next change by. Do it only when no later launch is planned for this workload, and "
-        "say so: no_later_launch=True (--no-later-launch)."
+        "declare it: no_later_launch=True (--no-later-launch)."
     ),
     "final_test.fold_without_switch": (
         'fold(switch={{}}): name the hyperparameter, {{"train_on_validation": True}}'
     ),
     "final_test.not_a_test_look": (
-        "the evaluation by {with_} was not a look at the test set: say evaluate(..., test=True)."
+        "the evaluation by {with_} was not a look at the test set: call evaluate(..., test=True)."
     ),
     "final_test.not_measured": "trial {trial} could not be measured: {reason}{detail}",
     "final_test.switched_on_already": (
@@ -116,7 +116,7 @@ SENTENCES: dict[str, Template] = {
     "value: leave it out, and count it by infeasible=.",
     "launch.unknown_claim": "claim={claim!r}: one of {claims:list}.",
     "variance.bad_splits": "splits={splits!r}: on how many data splits, from 1.",
-    "variance.bad_studies": "studies={studies!r}: how many in all, from 2; three say something.",
+    "variance.bad_studies": "studies={studies!r}: how many in all, from 2; three are useful.",
     "variance.no_workload": (
         "times=, studies= and splits= train: give the workload, "
         "tw.launches.variance(results, workload, times=5)."

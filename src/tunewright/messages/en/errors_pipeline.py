@@ -106,7 +106,7 @@ SENTENCES: dict[str, Template] = {
         "An evaluation batch of {size} does not fit in the memory of {device}: call evaluate() "
         "with a smaller batch_size."
     ),
-    "evaluation.correct_not_a_metric": "correct={name!r} is no metric: metrics() gives {known}.",
+    "evaluation.correct_not_a_metric": "correct={name!r} is not a metric: metrics() gives {known}.",
     "evaluation.counts_need_labels": (
         "Counts per class need both labels= and correct=, the metric's name."
     ),
@@ -121,7 +121,7 @@ SENTENCES: dict[str, Template] = {
     "evaluation.examples_not_counted_once": (
         "The sum of weights is {sum} and should be {expected}: {wrong_count} of {examples} "
         "examples were not counted once, the first is {wrong}. Is every process one of {world} "
-        "with a rank of its own, and are the weights the same everywhere?"
+        "with a separate rank, and are the weights the same everywhere?"
     ),
     "evaluation.label_shape": "labels of shape {shape} for {size} examples: give one per example.",
     "evaluation.metric_shape": (
@@ -137,7 +137,7 @@ SENTENCES: dict[str, Template] = {
     "evaluation.predict_ids_alone": "predict_ids= needs predict=, which gives the predictions.",
     "evaluation.ranks_differ": (
         "The ranks evaluate {sizes} examples: every rank needs the same, not empty, data set; "
-        "evaluate() shares it out itself. Where each rank holds its own part, say sharded=True."
+        "evaluate() shares it out itself. Where each rank holds its own part, give sharded=True."
     ),
     "evaluation.bad_reuse_size": "size={size!r}: a sample has at least 1 example.",
     "evaluation.reused": (
@@ -274,7 +274,7 @@ SENTENCES: dict[str, Template] = {
     ),
     "resume.not_of_fit": (
         "the saved state is not one of fit's: it belongs to another program, or to an earlier "
-        "one of this folder. Give fit a folder of its own."
+        "one of this folder. Give fit a separate folder."
     ),
     "resume.other_precision": (
         "the checkpoint was written {with_} {name}: resume with the same precision and "

@@ -12,7 +12,7 @@ SENTENCES: dict[str, Template] = {
     ),
     "plot.no_gradient_norm": (
         "{round}: none of the best trials logged {metric!r}. Log the norm of the gradient, and "
-        "say what you call it: {declare.means.gradient_norm}."
+        "declare its name: {declare.means.gradient_norm}."
     ),
     "plot.no_such_hyperparameter": (
         "{round}: no searched hyperparameter {name!r}. It has: {known:list}."

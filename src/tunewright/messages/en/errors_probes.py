@@ -15,11 +15,11 @@ SENTENCES: dict[str, Template] = {
     "critical_batch.bad_sizes": "batch_sizes={batch_sizes!r}: two or more whole numbers, from 1.",
     "critical_batch.epochs": (
         "{name} counts epochs: a larger batch would get fewer steps and look worse for that "
-        "alone. Let the program take a number of steps, and say what it is called: "
+        "alone. Let the program take a number of steps, and declare its name: "
         "{declare.means.max_train_steps}."
     ),
     "critical_batch.no_steps": (
-        "max_train_steps={max_train_steps!r}: say the steps of every trial."
+        "max_train_steps={max_train_steps!r}: give the steps of every trial."
     ),
     "critical_batch.same_examples": (
         "max_train_steps: every batch size sees the same number of examples, which is a budget "
@@ -27,7 +27,7 @@ SENTENCES: dict[str, Template] = {
     ),
     "critical_batch.unknown_hyperparameter": (
         "{name}: the training program takes no such hyperparameter. If it has another name, "
-        "say so: {meaning:means}."
+        "declare it: {meaning:means}."
     ),
     "longer.bad_share": "share={share!r}: a share of the length, such as 0.25; 4 at most.",
     "longer.bad_times": "times={times!r}: from 2 to 20 seeds of each length.",
@@ -45,7 +45,7 @@ SENTENCES: dict[str, Template] = {
         "its steps in Python, {example}, and probe that."
     ),
     "input_bound.no_batch_size": (
-        "batch_size={batch_size}: say at which batch size {subject} is to be watched, such as "
+        "batch_size={batch_size}: give the batch size at which to watch {subject}, such as "
         "the one of probes.batch_size."
     ),
     "input_bound.out_of_memory": (
@@ -61,14 +61,14 @@ SENTENCES: dict[str, Template] = {
         "that of the whole batch; probes.noise_scale.squared_norms() computes both."
     ),
     "noise_scale.too_few_micro_batches": (
-        "{count} micro-batch: two or more are needed to tell noise from signal."
+        "{count} micro-batch: two or more are needed to separate noise from signal."
     ),
     "noise_scale.unequal_norms": (
         "{small} small and {big} big norms: one of each per step is needed."
     ),
     "probe.bad_factors": "factors={factors!r}: numbers above 0, such as (1, 2, 5, 10).",
-    "probe.bad_repeats": "repeats={repeats!r}: say how many seeds, or 0 for no comparison.",
-    "probe.bad_steps": "steps={steps!r}: say how many steps each run has, such as 500.",
+    "probe.bad_repeats": "repeats={repeats!r}: give a number of seeds, or 0 for no comparison.",
+    "probe.bad_steps": "steps={steps!r}: give the number of steps of each run, such as 500.",
     "probe.bad_times": "times={times!r}: numbers above 1, such as (10, 3).",
     "probe.not_a_trial": "trial={trial}: give the trial itself, such as results.trial({trial}).",
     "probe.rate_not_searched": (
@@ -76,7 +76,7 @@ SENTENCES: dict[str, Template] = {
         "Give it a range, such as {rate}=log(1e-4, 1.0), and others that the optimizer has."
     ),
     "probe.run_failed": (
-        "trial {trial} of {round} failed: {reason}. Mend the workload; `tunewright trial "
+        "trial {trial} of {round} failed: {reason}. Fix the workload; `tunewright trial "
         "{round} {trial}` shows more."
     ),
     "probe.unknown_fixed": "fixed {name}: the training program takes no such name.{hint}",
@@ -145,7 +145,7 @@ SENTENCES: dict[str, Template] = {
         "(on the command line --set {first}=...)."
     ),
     "throughput.workload_without_batch_size": (
-        "{shown} takes no {name}: say which of its arguments is the batch size, "
+        "{shown} takes no {name}: declare which of its arguments is the batch size, "
         "{declare.means.batch_size:{which}}."
     ),
     "train_steps.bad_factor": "factor={factor!r}: from 1 (as measured) to 10; 1.5 to 2 is usual.",
@@ -156,7 +156,7 @@ SENTENCES: dict[str, Template] = {
         "max_train_steps={max_train_steps!r}: a whole number of steps, from 2."
     ),
     "train_steps.limit_without_metric": (
-        'at_most or at_least of which metric? Say metric="train_loss", at_most=..'
+        'at_most or at_least of which metric? Give metric="train_loss", at_most=..'
     ),
     "train_steps.two_limits": "at_most and at_least: a perfect fit is one of them.",
 }

@@ -27,4 +27,13 @@ SENTENCES: dict[str, Template] = {
     "project.nearest_round": "did you mean {near!r}?",
     "project.rounds_are": "there is: {known:list}",
     "project.no_store": "no store: neither {file} nor {default_store} is here or above",
+    "scan.not_a_command": "{program!r} cannot be split into words: {error}",
+    "scan.not_a_program": "{program!r} names no Python file: write train.py, or -m package.module",
+    "scan.no_program": "{path} does not exist: give the file of the program",
+    "scan.not_started": "{program} could not be started: {error}",
+    "scan.bad_time": "{seconds} s: a trial run takes more than 0 and at most {most} s",
+    "scan.cannot_try": (
+        "the program needs {required:list}: write the values into the command, as in "
+        '"python train.py --data=PATH"'
+    ),
 }

@@ -8,7 +8,7 @@ SENTENCES: dict[str, Template] = {
     "bayesian.compares_settings": (
         "Bayesian search is for tuning to the best value, and {round} asks what {names:list} "
         "does: settings must be compared on the same, evenly spread points. Leave out the "
-        "search (quasi-random is the default), or say Bayesian(scientific=True) if an uneven "
+        "search (quasi-random is the default), or give Bayesian(scientific=True) if an uneven "
         "comparison will do."
     ),
     "bayesian.earlier_objective": (

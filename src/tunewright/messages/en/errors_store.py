@@ -42,27 +42,27 @@ SENTENCES: dict[str, Template] = {
         "{trial}: {error}. `tunewright restore` puts back the newest backup, and `tunewright "
         "restore --rebuild` makes the store again from the trial folders."
     ),
-    "curve.unreadable": "a curve batch cannot be read ({error}): the record is damaged",
+    "curve.unreadable": "a curve batch cannot be read ({error}): the database is damaged",
     "evaluation.trial_not_ended": (
         "trial {trial} has not ended, so its checkpoint is not chosen yet."
     ),
     "export.bad_ending": "{path}: exports end in .csv, .parquet or .json",
     "file.not_written": "{path} could not be written: {reason}",
     "imported.name_taken": (
-        "the round {name!r} is in the record already; keep these trials under a name of their own."
+        "the round {name!r} is in the database already; keep these trials under another name."
     ),
     "imported.no_ended_trial": "{name}: no trial has ended, so there is nothing to keep.",
-    "curve.altered": "a curve batch is not what was written: the record is damaged",
+    "curve.altered": "a curve batch is not what was written: the database is damaged",
     "joined.not_results": "joined({other!r}): give the Results of earlier rounds.",
     "journal.conclusion_unreadable": "{path}: not a conclusion of ours ({error}).",
     "journal.not_a_conclusion": "{path}: not a conclusion of ours.",
     "json.file_too_large": "{path}: {size:,} bytes, more than the {largest:,} allowed.",
     "json.invalid": "{what}: not JSON ({error}).",
     "json.not_an_object": "{path}: holds a {kind}, not a JSON object.",
-    "json.not_writable": "cannot be written to the record as JSON: {error}",
+    "json.not_writable": "cannot be written to the database as JSON: {error}",
     "json.too_deep": "{what}: nested too deeply to be a record of ours.",
     "json.too_long": (
-        "{characters:,} characters of JSON are more than the record takes ({most:,})."
+        "{characters:,} characters of JSON are more than the database takes ({most:,})."
     ),
     "json.too_long_to_read": "{what}: {characters:,} characters, more than the {most:,} allowed.",
     "launch.no_such_trial": "no trial {trial} of a round {round!r} in this store.",
@@ -84,7 +84,7 @@ SENTENCES: dict[str, Template] = {
     "provenance.altered": "a provenance of the store is not what was written.",
     "provenance.unreadable": "a provenance of the store is not what was written ({error}).",
     "store.column_altered": "{place}: its {name} in the store is not what was written there.",
-    "store.bad_status": "{place}: {status!r} is no status of a trial.",
+    "store.bad_status": "{place}: {status!r} is not a status of a trial.",
     "store.configuration_altered": (
         "{place}: its configuration in the store is not what was written there."
     ),
@@ -103,11 +103,11 @@ SENTENCES: dict[str, Template] = {
     "round.changed": _round_changed,
     "round.no_such_trial": "the round has no trial {trial}.",
     "round.search_changed": (
-        "the round {name!r} is in the record already, and its search suggested {before} for "
-        "trial {number}; now it suggests {now}. Give the changed round a name of its own."
+        "the round {name!r} is in the database already, and its search suggested {before} for "
+        "trial {number}; now it suggests {now}. Give the changed round another name."
     ),
     "store.folder_outside": (
-        "the store says that a trial's folder is {folder!r}, which lies outside {root}. It was "
+        "the store has {folder!r} as the folder of a trial, which lies outside {root}. It was "
         "altered; nothing was written there."
     ),
     "spool.checksum": "{path}: its checksum is wrong; the file is torn or was altered.",
@@ -128,7 +128,7 @@ SENTENCES: dict[str, Template] = {
         "the store {store} is damaged ({reason}). `tunewright restore` puts back the newest backup."
     ),
     "store.damaged_file": "the store {path} is damaged ({found}). Nothing was opened. {way}",
-    "store.disk_full": "no space left for the store {store}: free some, then go on. ({reason})",
+    "store.disk_full": "no space left for the store {store}: free some, then continue. ({reason})",
     "store.empty": "{shown} holds no rounds yet.",
     "store.file_changed": (
         "the store {path} {state} while it was in use: nothing more is written to it. What has "
@@ -138,7 +138,7 @@ SENTENCES: dict[str, Template] = {
     "store.folder_not_made": "{folder} cannot be made: {reason}",
     "store.folder_of_another": (
         "{folder} holds the trials of another store ({owner}), not of {shown}. Nothing was "
-        "started. Give this one a folder of its own: Workload(folder=...). Or, if that store "
+        "started. Give this one a separate folder: Workload(folder=...). Or, if that store "
         "is lost, `tunewright restore --rebuild` makes it again from this folder."
     ),
     "store.is_folder": "{path} is a folder; a store is a file such as {example}",
@@ -190,7 +190,7 @@ SENTENCES: dict[str, Template] = {
     ),
     "store.other_program": (
         "{shown} is a database of another program: it has the tables {tables}. Give the store "
-        "a name of its own."
+        "another name."
     ),
     "store.read_only": "the store {shown} was opened for reading only.",
     "store.read_only_folder": (

@@ -23,7 +23,7 @@ SENTENCES: dict[str, Template] = {
         "Tunewright that wrote it"
     ),
     "snapshot.not_a_snapshot": (
-        "{path} is no snapshot. Only the tensor-only format is read (a folder with {tensors}, "
+        "{path} is not a snapshot. Only the tensor-only format is read (a folder with {tensors}, "
         "{tree} and {manifest}); nothing was unpickled. For a folder of snapshots use latest()"
     ),
     "snapshot.not_a_tree": "{path} is not the tree of a snapshot",
@@ -40,7 +40,7 @@ SENTENCES: dict[str, Template] = {
     ),
     "snapshot.too_large": "{path} is larger than {longest} MiB: not read",
     "snapshot.too_much_json": (
-        "the part of the state that is no tensor takes {size_mb:.0f} MiB of JSON (limit "
+        "the part of the state that is not tensors takes {size_mb:.0f} MiB of JSON (limit "
         "{longest}): keep long lists of numbers in an array or a tensor"
     ),
     "snapshot.torn": (

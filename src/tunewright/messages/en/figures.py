@@ -99,10 +99,10 @@ def _trend(facts: Facts) -> str:
     trials = words.count(facts["trials"], "completed trial")
     verb = "is" if facts["trials"] == 1 else "are"
     if not facts["buckets"]:
-        return f"{trials} {verb} too few for buckets; a list of values tells more."
+        return f"{trials} {verb} too few for buckets; a list of values shows more."
     cut = f"{trials} in {facts['buckets']} buckets."
     if facts["p"] is None:
-        return f"{cut} Too few to call a trend; a list of values tells far more."
+        return f"{cut} Too few to call a trend; a list of values shows far more."
     called = "Their bests follow it" if facts["p"] <= 0.05 else "No trend beyond the noise"
     return f"{cut} {called} (p {facts['p']:.2g})."
 
@@ -224,7 +224,7 @@ CAPTIONS: dict[str, Template] = {
         f"worse by {_three(facts['gap'])} with {facts['trials']} trials each"
     ),
     "figure.isolation.no_clear_gap": lambda facts: (
-        f"cannot be told from the best: a gap of {_three(facts['gap'])}"
+        f"cannot be separated from the best: a gap of {_three(facts['gap'])}"
     ),
     "figure.isolation.noise": (
         "Bars: the noise of tuning, 5 to 95 % of the best of half as many trials."

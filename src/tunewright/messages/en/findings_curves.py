@@ -176,31 +176,31 @@ def _flat(facts: Facts) -> list[str]:
     return [
         f"{metric} ends flat; {why}",
         f"{late} of {many} best trials were best in the last quarter of training",
-        "a longer training with the decay moved back would tell",
+        "a longer training with the decay moved back would show it",
     ]
 
 
 def saturated(verdict: str, facts: Facts) -> list[str]:
-    """Had the best trials settled long before training ended?"""
+    """Had the best trials levelled off long before training ended?"""
     metric, rule, steps = short(facts["metric"]), facts["rule"], facts["best_steps"]
     where = []
     if steps:
         where = [f"best steps {min(steps)} to {max(steps)} of {facts['max_train_steps']}"]
     if rule and (training := facts.get("training")):
         where.append(
-            f"{training['metric']} settles by half in {training['settled']} of {training['of']} of "
-            "the best trials"
+            f"{training['metric']} levels off by half in {training['settled']} of {training['of']} "
+            "of the best trials"
         )
     if rule == "settled_by_half":
         shown = facts["shown"]
         if facts.get("still_improving"):
             return [
-                f"{metric} settles by half within a margin, and still improves",
+                f"{metric} levels off by half within a margin, and still improves",
                 f"the second half changes it by {abs(shown['gain']):.2g}, less than "
                 f"{shown['margin']:.2g}, 2 % by default, in {who(facts)}",
             ]
         return [
-            f"Training is longer than needed: {metric} settles by half",
+            f"Training is longer than needed: {metric} levels off by half",
             f"the second half changes it by {abs(shown['gain']):.2g}, less than the "
             f"{shown['margin']:.2g} that matters, in {who(facts)}",
             *where,
@@ -395,7 +395,7 @@ ACTIONS: dict[str, Template] = {
     "average_weights": "average the weights (Polyak averaging)",
     "larger_validation_set": "use a larger validation set",
     # the length of training
-    "log_learning_rate": "log the learning rate to settle it: run.log(step, learning_rate=...)",
+    "log_learning_rate": "log the learning rate to decide it: run.log(step, learning_rate=...)",
     "decay_earlier": "or let the learning rate decay earlier",
     "generous_length": "when in doubt train longer, and tune the decay again: a generous length "
     "makes the decay easier to tune",

@@ -310,7 +310,7 @@ def comparison(verdict: str, facts: Facts) -> list[str]:
         return [headline, *evidence, *_moved(worse[0]), *_small_rates(facts)]
     unclear = [pair for pair in facts["pairs"] if pair["verdict"] != "worse"]
     first = unclear[0]
-    headline = f"{_short(facts['best'])} and {_short(first['other'])} cannot be told apart"
+    headline = f"{_short(facts['best'])} and {_short(first['other'])} cannot be separated"
     if first["why"] is None:
         evidence = [f"with {facts['trials']} trials each, a gap of {_gap(first)}"]
     else:
@@ -483,11 +483,11 @@ CANNOT_JUDGE: dict[str, str] = {
     "baseline": "Nothing shows yet whether the trials learn",
     "same_code": "Which code the trials ran is not recorded",
     "boundary": "Too few trials to judge the ends of ranges",
-    "density": "Too few trials to tell whether more would help",
+    "density": "Too few trials to judge whether more would help",
     "infeasible": "Too few trials to judge divergence",
     "fairness": "Too few settings have completed trials to compare",
     "comparison": "Too few trials to compare the settings",
-    "sensitivity": "Too few trials to tell which hyperparameters matter",
+    "sensitivity": "Too few trials to judge which hyperparameters matter",
     "variance": "The seed-to-seed spread is not measured",
 }
 SECTIONS: dict[str, str] = {

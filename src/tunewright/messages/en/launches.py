@@ -15,6 +15,7 @@ OBJECTIONS = {
     "fairness": "the settings were not tuned equally well",
     "boundary": "the best trials crowd at the end of a range",
     "edge_of_divergence": "instability holds the best learning rate down",
+    "applied": "the program did not use a value that it was given",
     "same_code": "the trials of the round do not come from the same code",
 }
 CLAIMS = {"feature": "a feature", "hyperparameters": "hyperparameters only"}

@@ -260,7 +260,7 @@ def _course(facts: Facts) -> str:
     )
     return (
         f"gradient noise scale {shown} of training (a cheap pre-screen, to an order of magnitude: "
-        "it tells which batch sizes to study, not which is critical)"
+        "it shows which batch sizes to study, not which is critical)"
     )
 
 
@@ -312,7 +312,7 @@ ANSWERS: dict[str, tuple[Template, Template]] = {
         "whether longer training helps cannot be judged",
     ),
     "probe.longer.open": (
-        "Longer training may help: seeds differ too much to tell",
+        "Longer training may help: seeds differ too much to decide",
         "trained from step {from_step} to {longer_steps} in place of {steps}, trial {trial} gains "
         "{gain:number} in {metric} (90 % interval {low:number} to {high:number}); seeds differ by "
         "{sd:number}",
@@ -373,7 +373,7 @@ ANSWERS: dict[str, tuple[Template, Template]] = {
     ),
     "probe.train_steps.unknown": (
         "When the training data is fit is not known",
-        "When the training data is fit cannot be told.",
+        "When the training data is fit is unknown.",
     ),
     "probe.train_steps.diverges": (
         "Every constant learning rate diverged",
@@ -399,8 +399,8 @@ ANSWERS: dict[str, tuple[Template, Template]] = {
         "No goal can be set at the smallest batch size.",
     ),
     "probe.critical_batch.too_few_sizes": (
-        "Too few batch sizes count to tell the critical one",
-        "The critical batch size cannot be told: {counted} of {sizes} batch sizes count, and "
+        "Too few batch sizes count to find the critical one",
+        "The critical batch size is unknown: {counted} of {sizes} batch sizes count, and "
         "{needed} are needed.",
     ),
     "probe.critical_batch.above": (_critical_headline, _critical_above),

@@ -276,13 +276,13 @@ SENTENCES: dict[str, Template] = {
     ),
     "probe.batch_size.refused": "Nothing larger could be built: {reason}",
     "probe.batch_size.unsteady": (
-        "Times per step had not settled within 10 % at {sizes:list}: the machine is busy, or the "
+        "Times per step were not steady within 10 % at {sizes:list}: the machine is busy, or the "
         "work differs from step to step. The intervals show how much it matters."
     ),
     "probe.batch_size.not_doubling": (
         "From {small:,} to {large:,} examples the throughput grows only {gain:.2f} times, where a "
         "device that is not full yet doubles it: it is full at once, or something else limits the "
-        "step. Find out which before you go on (tunewright probe input --trace FILE)."
+        "step. Find out which before you continue (tunewright probe input --trace FILE)."
     ),
     "probe.batch_size.defer": _defer,
     "probe.batch_size.several_processes": _several_processes,

@@ -84,7 +84,7 @@ SENTENCES: dict[str, Template] = {
         "read: {pattern!r} is not a regular expression as text, such as "
         r"'step (?P<step>\d+): val loss (?P<val_loss>\S+)'."
     ),
-    "read.not_regex": "read: {pattern!r} is no regular expression: {error}.",
+    "read.not_regex": "read: {pattern!r} is not a regular expression: {error}.",
     "read.no_group": (
         "read: {pattern!r} has no named group; name each metric, such as (?P<val_loss>\\S+)."
     ),
@@ -93,6 +93,12 @@ SENTENCES: dict[str, Template] = {
     ),
     "read.slow": lambda facts: f"read: {facts['pattern']!r}: {_SLOW[facts['why']]}.",
     "read.too_many": "read: {count} patterns; at most {most}.",
+    "read.bad_file": "read: file = {file!r} is not a path below the trial's folder.",
+    "read.unknown_kind": "read: file = {file!r}: the ending is none of {known:list}.",
+    "read.bad_step": "read: step = {step!r} is not the name of a column.",
+    "read.bad_step_times": "read: step_times = {step_times!r} is not a whole number above zero.",
+    "read.file_and_line": "read: line and file = {file!r} exclude each other: keep one.",
+    "read.step_without_file": "read: {keys:list} without file; name the file that has them.",
     "read.without_command": (
         "read: lines are read of a command only; a function calls run.log(step, metric=value)."
     ),

@@ -79,7 +79,7 @@ def _more_trials(facts: Facts) -> str:
 def _gain(facts: Facts) -> str:
     gain = f"as many trials again may gain {facts['gain']:.2g}"
     if facts["matters"] is None:
-        return f"{gain}; whether that is much, only detect= or repeats can tell"
+        return f"{gain}; whether that is much, only detect= or repeats can show"
     size, source = facts["matters"]["size"], REFERENCES[facts["matters"]["source"]]
     return f"{gain} ({source}: {size:.2g})"
 
@@ -154,9 +154,9 @@ SENTENCES: dict[str, Template] = {
     "proposal.exploit": _exploit,
     "proposal.exploit_more": "the second half of the search still gained; as many trials again "
     "may gain {gain:number}: {trials} trials instead of {trials_before}",
-    "proposal.exploit_further": "too few trials of this search to tell what it gains: {trials} "
+    "proposal.exploit_further": "too few trials of this search to show what it gains: {trials} "
     "trials instead of {trials_before}",
-    # what a round changes in the one before, as its goal says
+    # what a round changes in the one before, as its goal shows it
     "change.wider": "wider {names:list}",
     "change.beyond": "beyond {names:list}",
     "change.narrower": "narrower {names:list}",
@@ -186,7 +186,7 @@ SENTENCES: dict[str, Template] = {
     "extend.very likely": "very likely to transfer",
     "extend.likely": "likely to transfer",
     "extend.might": "might transfer; few long trials cannot pay for it",
-    "extend.unlikely": "unlikely to transfer, but nothing says where else to look",
+    "extend.unlikely": "unlikely to transfer, but nothing shows where else to look",
     "extend.no_rate": lambda facts: (
         "no learning rate is tuned again"
         + (f" ({', '.join(facts['rates'])} are several)" if len(facts["rates"]) > 1 else "")

@@ -111,30 +111,28 @@ SENTENCES: dict[str, Template] = {
         "{metric} was never logged, so {metric} {relation} {limit:g} cannot be judged"
     ),
     "constraint.broken": _broken,
-    # what was logged is no number, or no step
+    # what was logged is not a number, or not a step
     "value.too_large": "{metric}: {value} is too large for a float; log its logarithm",
     "value.none": (
-        "{metric}: None is no number; does the function that computes it return something?"
+        "{metric}: None is not a number; does the function that computes it return something?"
     ),
     "value.truth": "{metric}: {value} is a truth value; log 1.0 or 0.0 if you mean that",
     "value.text": _value_text,
     "value.complex": "{metric}: {value} is complex; log abs() or .real of it",
-    "value.dictionary": (
-        "{metric}: {value} is a dictionary; log each entry under a name of its own"
-    ),
+    "value.dictionary": ("{metric}: {value} is a dictionary; log each entry under a separate name"),
     "value.collection": "{metric}: {value} is a {type}; log one number per name",
     "value.array": lambda facts: (
-        f"{facts['metric']}: an array of shape {tuple(facts['shape'])} is not one number; say "
+        f"{facts['metric']}: an array of shape {tuple(facts['shape'])} is not one number; log "
         ".item(), or .mean() of it"
     ),
-    "value.not_read": "{metric}: {value} is no number ({text})",
+    "value.not_read": "{metric}: {value} is not a number ({text})",
     "value.other": "{metric}: {value} is a {type}; log float() of it if it is a number",
     "metric.bad_name": _bad_name,
     "metrics.not_a_mapping": (
         "run.log(step, {value}): the second argument is a dictionary of metrics, as in "
         'run.log(step, {{"train/loss": loss}})'
     ),
-    "step.not_whole": "step {value} is no whole number: steps count updates, 0, 1, 2, ...",
+    "step.not_whole": "step {value} is not a whole number: steps count updates, 0, 1, 2, ...",
     "step.out_of_bounds": "step {value} is out of bounds: steps count updates, 0, 1, 2, ...",
     "step.went_back": _went_back,
     # the training program
@@ -168,6 +166,12 @@ SENTENCES: dict[str, Template] = {
     # who trained it
     "owner.lost": _owner_lost,
     "host.lost": _host_lost,
+    "slurm.preempted": "Slurm pre-empted task {task}",
+    "slurm.terminated": "Slurm ended its task: it saved, and resumes in a new one",
+    "slurm.time_limit": "its Slurm task neared its time limit: it saved, and a new one resumes it",
+    "slurm.superseded": "a later attempt of the trial was submitted",
+    "slurm.orphaned": "its supervisor showed no sign of life",
+    "slurm.ended": "Slurm task {task} ended without a result: {state}",
     "stopped.asked": "asked to stop",
     "stopped.before_start": "stopped before it began",
     "stopped.after_step": "stopped after step {step}",
@@ -197,11 +201,11 @@ SENTENCES: dict[str, Template] = {
     ),
     "evaluation.nothing_measured": "it ended without a metric",
     "evaluation.metric_taken": (
-        "training logged {metric} itself: give the offline metric a name of its own, such as "
+        "training logged {metric} itself: give the offline metric another name, such as "
         "full_{metric}"
     ),
     "evaluation.ended": "{outcome}",
-    # said by others, or by version 0.1
+    # text of other programs, or of version 0.1
     "foreign": "{text}",
     "foreign.no_reason": "{state} in {source}, which keeps no reason",
     "legacy": "{text}",

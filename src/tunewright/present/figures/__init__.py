@@ -1,4 +1,4 @@
-"""Figures that say what they show: data first (tested, and free of matplotlib), drawing second.
+"""Figures with captions: data first (tested, and free of matplotlib), drawing second.
 
 `plots.axis(results)` and the others return a `Figure` with `.data`, `.says` and `.save(path)`.
 """

@@ -7,7 +7,7 @@ whether the good region was sampled (playbook, "Identifying bad search space bou
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -63,6 +63,7 @@ class Panel:
     values: npt.NDArray[np.float64]  # the objective; nan for an infeasible or pruned trial
     pruned: npt.NDArray[np.bool_]  # which rows were stopped early for not being promising
     outside: int = 0  # trials added by hand whose value is not in the range
+    name: str = ""  # of the hyperparameter, where the column names its branch too
 
     @property
     def infeasible(self) -> npt.NDArray[np.bool_]:
@@ -101,7 +102,12 @@ def axis(results: Results, only: Sequence[str] = ()) -> Figure[AxisData]:
     _, rows = _grid(data)
     size = (SINGLE, HEIGHT) if len(data.panels) <= NARROW else (DOUBLE, 0.6 + 2.9 * rows)
     return Figure(
-        "axis", data, caption=_caption(data), size=size, goal=results.round.goal, drawing=draw_axis
+        "axis",
+        data,
+        caption=_caption(data),
+        size=size,
+        goal=str(results.round.goal),
+        drawing=draw_axis,
     )
 
 
@@ -157,7 +163,8 @@ def _panels(results: Results, trials: Sequence[Trial]) -> Iterator[Panel]:
     for column, h in dimensions.items():
         active = [(t, unit[column]) for t, unit in positions if column in unit]
         outside = sum(not unit for t, unit in positions if h.name in t.configuration)
-        yield _panel(column, h.range, in_words(h.when), active, outside)
+        panel = _panel(column, h.range, in_words(h.when), active, outside)
+        yield replace(panel, name=h.name)
 
 
 def _panel(

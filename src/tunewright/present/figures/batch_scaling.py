@@ -93,7 +93,7 @@ class Scaling(Protocol):
 
 @dataclass(frozen=True)
 class ScalingPoint:
-    """One batch size with its steps, and what tuning luck makes of them."""
+    """One batch size with its steps, and their tuning noise."""
 
     batch_size: int
     steps: float

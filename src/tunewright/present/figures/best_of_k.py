@@ -71,7 +71,7 @@ def best_of_k(results: Results) -> Figure[BestOfKData]:
     """
     data = best_of_k_data(results)
     size = (SINGLE if len(data.studies) <= 2 else DOUBLE, HEIGHT)
-    goal = results.round.goal
+    goal = str(results.round.goal)
     return Figure(
         "best_of_k", data, caption=_caption(data), size=size, goal=goal, drawing=draw_best_of_k
     )

@@ -1,8 +1,8 @@
 """When was the best value reached? A histogram of the best step over all completed trials.
 
-Early best steps say that training is longer than it needs to be or that trials overfit; best steps
-at the very end say that it may be too short (playbook, "Deciding how long to train"). Judged by the
-last value, a trial has no best step, and the figure is void.
+Early best steps show that training is longer than it needs to be or that trials overfit; best steps
+at the very end show that it may be too short (playbook, "Deciding how long to train"). Judged by
+the last value, a trial has no best step, and the figure is void.
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ class BestStepData:
 
 
 def best_step(results: Results) -> Figure[BestStepData]:
-    """A histogram of the best step, with the best trials in a colour of their own.
+    """A histogram of the best step, with the best trials in a separate colour.
 
     Args:
         results: a round as `tw.run` or `tw.load` returns it.
     """
     data = best_step_data(results)
-    goal = results.round.goal
+    goal = str(results.round.goal)
     return Figure("best_step", data, caption=_caption(data), goal=goal, drawing=draw_best_step)
 
 

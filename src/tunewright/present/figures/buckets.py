@@ -1,6 +1,6 @@
 """A scientific range in equal-count buckets: the best of each, next to what chance would do.
 
-Three values as a list tell far more than a range does; this shows what can be shown of one.
+Three values as a list show far more than a range does; this shows what can be shown of one.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def ordered(a: float, b: float) -> tuple[float, float]:
 
 
 def trend(found: Buckets) -> Message:
-    """What the buckets tell."""
+    """The caption of the buckets."""
     counted = {"trials": len(found.values), "buckets": len(found.buckets), "p": found.p}
     return Message("figure.isolation.trend", counted)
 

@@ -97,7 +97,7 @@ def curves(
         data,
         caption=_caption(data),
         size=size,
-        goal=results.round.goal,
+        goal=str(results.round.goal),
         drawing=draw_curves,
     )
 

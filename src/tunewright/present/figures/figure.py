@@ -63,7 +63,7 @@ _GLYPH = "Glyph .* missing from font"
 
 @dataclass(frozen=True, repr=False)
 class Figure(Generic[Data]):
-    """A figure that shows itself in a notebook; `data` is what it shows, `says` the same in words.
+    """A figure that shows itself in a notebook; `data` is what it shows, `says` the caption.
 
     Drawing needs matplotlib and happens when it is asked for, never before.
     """
@@ -92,7 +92,7 @@ class Figure(Generic[Data]):
 
     @property
     def empty(self) -> bool:
-        """Whether there is nothing to draw; the caption says why."""
+        """Whether there is nothing to draw; the caption explains why."""
         return self.caption[0].code == f"figure.{self.name}.nothing"
 
     @property
@@ -101,7 +101,7 @@ class Figure(Generic[Data]):
         return self.size[0] > SINGLE
 
     def save(self, path: str | Path) -> Path:
-        """Write a .png, .svg or .pdf file with its title, as the path's ending says."""
+        """Write a .png, .svg or .pdf file with its title; the path's ending selects the format."""
         target = Path(path)
         if target.suffix.lower() not in ENDINGS:
             raise DesignError(
@@ -131,7 +131,7 @@ class Figure(Generic[Data]):
 
     def _drawn(self, kind: str, dots: int, titled: bool = False) -> bytes:
         drawn, missing = self._draw(kind, dots, titled, note=False)
-        if missing and kind != "svg":  # a browser has fonts of its own
+        if missing and kind != "svg":  # a browser has its own fonts
             drawn, _ = self._draw(kind, dots, titled, note=True)
         if kind != "svg":
             return drawn
@@ -209,7 +209,7 @@ def _variable(found: re.Match[str]) -> str:
 
 
 def nothing(axes: Axes, why: str) -> None:
-    """Say why there is nothing to draw, in place of empty axes."""
+    """Explain why there is nothing to draw, in place of empty axes."""
     axes.set_axis_off()
     axes.text(0.5, 0.5, why, ha="center", va="center", color=MUTED, transform=axes.transAxes)
 

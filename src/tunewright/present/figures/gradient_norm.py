@@ -63,7 +63,7 @@ def gradient_norm(results: Results, best: int = FEW) -> Figure[GradientNormData]
     trials = [one.trial for one in data.trials]
     facts = {"metric": data.metric, "trials": trials, "clip_norm": data.clip_norm}
     said = (Message("figure.gradient_norm", facts),)
-    goal = results.round.goal
+    goal = str(results.round.goal)
     return Figure("gradient_norm", data, caption=said, goal=goal, drawing=draw_gradient_norm)
 
 

@@ -1,7 +1,7 @@
 """Isolation plots: the best objective at each value of a scientific hyperparameter.
 
 Everything else is tuned anew at every value, so what is left is the value's own effect, as far as
-the budget can tell (playbook, "Extracting insight from experiment results").
+the budget can show (playbook, "Extracting insight from experiment results").
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def isolation(results: Results, name: str | None = None) -> Figure[IsolationData
     """
     data = isolation_data(results, name)
     size = (DOUBLE if len(data.arms) > MANY else SINGLE, HEIGHT)
-    goal = results.round.goal
+    goal = str(results.round.goal)
     return Figure(
         "isolation", data, caption=_caption(data), size=size, goal=goal, drawing=draw_isolation
     )
@@ -117,7 +117,7 @@ def _arms(results: Results, name: str, values: tuple[Value, ...]) -> tuple[tuple
         completed = [t for t in trials if t.value is not None]
         losses = [-results.objective.sign * (t.value or 0.0) for t in completed]
         best: Trial | None = completed[int(np.argmin(losses))] if completed else None
-        # an adaptive search's trials cannot stand for one another
+        # an adaptive search's trials cannot replace one another
         laid_out = all((t.search or results.search) in LAID_OUT for t in trials)
         spreads = [trial_sd(results, s) for s in studies if best and s.number == best.study]
         arms.append(

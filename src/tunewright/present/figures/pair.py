@@ -65,7 +65,9 @@ def pair(
         findings: those of `tw.check(results)`; None: the question is asked again.
     """
     data = pair_data(results, columns, findings)
-    return Figure("pair", data, caption=_caption(data), goal=results.round.goal, drawing=draw_pair)
+    return Figure(
+        "pair", data, caption=_caption(data), goal=str(results.round.goal), drawing=draw_pair
+    )
 
 
 def pair_data(

@@ -72,7 +72,7 @@ def progress(rounds: Results | Sequence[Results]) -> Figure[ProgressData]:
     given = [rounds] if isinstance(rounds, Results) else list(rounds)
     data = progress_data(given)
     size = (SINGLE if isinstance(rounds, Results) else DOUBLE, HEIGHT)
-    goal = given[0].round.goal
+    goal = str(given[0].round.goal)
     return Figure(
         "progress", data, caption=_caption(data), size=size, goal=goal, drawing=draw_progress
     )

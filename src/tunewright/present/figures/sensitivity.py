@@ -1,8 +1,8 @@
 """Which hyperparameters decide about a good result? Their shares of importance, with intervals.
 
 The method is that of the check of the same name. The check leaves out trials of an adaptive search,
-because they crowd where results are good; where nothing else is left, the figure uses them and says
-so.
+because they crowd where results are good; where nothing else is left, the figure uses them, with a
+note.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def sensitivity(
     data = sensitivity_data(results, findings)
     rows = max((min(MOST, len(s.importances)) for s in data.studies), default=2)
     size = (SINGLE if len(data.studies) <= 2 else DOUBLE, max(HEIGHT, 1.2 + 0.34 * rows))
-    goal = results.round.goal
+    goal = str(results.round.goal)
     return Figure(
         "sensitivity", data, caption=_caption(data), size=size, goal=goal, drawing=draw_sensitivity
     )

@@ -30,7 +30,7 @@ def print_checklist(
     _print_all_failed(results, console, reader)
     shown = entries(findings)
     width = max((len(entry.check) for entry in shown), default=0)
-    before: list[str] = []  # what to do about the entry before need not be said again
+    before: list[str] = []  # what to do about the entry before need not be repeated
     for entry in shown:
         _print_found(entry, width, console)
         # a warning comes with all that can be done, the rest with what to do first

@@ -1,4 +1,4 @@
-"""A dry run: what a round would try, what it would cost, and what a colleague would say of it."""
+"""A dry run: what a round would try, what it would cost, and what a colleague would advise."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Plan:
 
     round: Round  # with the workload's unmentioned defaults among the fixed hyperparameters
     first: tuple[tuple[str, dict[str, Value]], ...]  # (study, configuration), a few of each
-    ended: int  # trials of this round that the record has already
+    ended: int  # trials of this round that the database has already
     left: int  # trials it would run
     workers: int
     cost: Cost | None  # None: no trial has ended yet, so nothing is known
@@ -88,7 +88,7 @@ def _known(round: Round, workload: Workload) -> tuple[float, ...]:
 
 
 def recorded(store: str, name: str) -> Results | None:
-    """The round as far as the record has it, or None; a store that is not there is not made."""
+    """The round as far as the database has it, or None; a store that is not there is not made."""
     try:
         with Store.open(store, create=False) as opened:
             return opened.results(name)

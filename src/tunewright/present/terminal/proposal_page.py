@@ -46,7 +46,7 @@ def print_proposals(results: Results, proposals: Sequence[Proposal], console: Co
 
 
 def _changes(old: Round, one: Proposal) -> list[str]:
-    """What a proposed round changes that its reason has not said, one line each."""
+    """What a proposed round changes that its reason does not mention, one line each."""
     new = one.round
     if new is None:
         return []

@@ -134,7 +134,7 @@ def reasons(results: Results, status: Status) -> list[tuple[str, list[int | None
 
 
 def without_fixed(own: Round) -> tuple[str, ...]:
-    """Names that are fixed in every study and so need not be said with each configuration."""
+    """Names that are fixed in every study and so need not be repeated with each configuration."""
     fixed = {f.name for study in own.studies for f in study.fixed}
     searched = {h.name for study in own.studies for h in study.space}
     return tuple(sorted(fixed - searched))

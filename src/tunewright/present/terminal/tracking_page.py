@@ -49,7 +49,7 @@ def _brief(rows: Sequence[Tracked], title: str, width: int) -> RenderableType:
 def _line(row: Tracked) -> tuple[Text, ...]:
     value, number = ("-", "-") if row.best is None else (row.best.value, row.best.number)
     shown = words.number(value) if isinstance(value, float) else value
-    goal = cell(words.one_line(row.goal))
+    goal = cell(words.one_line(str(row.goal)))
     return (in_line(row), cell(shown), cell(number), cell(row.objective), goal)
 
 

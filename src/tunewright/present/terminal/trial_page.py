@@ -58,7 +58,7 @@ def print_trial(results: Results, trial: Trial, history: History, console: Conso
     if trial.status == "failed" and trial.origin is None and not results.imported:
         console.print()
         again = f"tunewright run {words.printable(results.round.name)} --retry-failed"
-        _print_pair(console, "next", f"{again}  (once the program is mended)")
+        _print_pair(console, "next", f"{again}  (once the program is fixed)")
 
 
 def headline(results: Results, trial: Trial) -> str:

@@ -2,7 +2,7 @@
 
 Started by the rig as `probe_worker` is, and given the same orders. The program cannot be stopped
 between its steps: it trains on, and a window lasts from one of its step lines to another. What only
-its own process could tell (waiting for input, work of the device) stays unknown.
+its own process could measure (waiting for input, work of the device) stays unknown.
 """
 
 from __future__ import annotations
@@ -18,8 +18,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
+from tunewright.design.names import Meaning
+from tunewright.design.objective import Objective, minimize
 from tunewright.design.ranges import Value
 from tunewright.execution.command import Command
+from tunewright.execution.executors.executor import Assignment
 from tunewright.execution.logged_value import as_step
 from tunewright.execution.processes import memory, process_tree
 from tunewright.execution.processes.attempt import OUT_OF_MEMORY, judge
@@ -31,7 +34,7 @@ from tunewright.probes.throughput.machine_memory import available_mb
 from tunewright.probes.throughput.stamps import Silent, Stamps
 from tunewright.probes.throughput.step_handle import ProbeHandle
 
-EVAL_EVERY = 100  # steps, where the workload does not say: seldom enough not to be most of the time
+EVAL_EVERY = 100  # steps, where the workload has none: seldom enough not to be most of the time
 FIRST_LINE_S = 580.0  # compilation may take minutes; the rig waits a little longer
 NEXT_LINE_S = 120.0
 LARGEST_FILE = 10 * 2**20  # bytes; a larger one is data, not the program
@@ -55,6 +58,29 @@ class StampedHandle(ProbeHandle):
         self._stamps.add(as_step(step))
 
 
+class StampedControl:
+    """What a probed program needs beside its handle; no trial is behind it."""
+
+    def __init__(self, run: StampedHandle) -> None:
+        """The program's lines go to `run`."""
+        self.run = run
+
+    @property
+    def given(self) -> tuple[Assignment, Objective, Meaning]:
+        """What `current_run` in the program makes a handle from: no trial of a round."""
+        run = self.run
+        trial = Assignment(
+            0, 1, None, "", run.configuration, 0, 0, run.folder, eval_every=run.eval_every
+        )
+        return trial, minimize("loss"), Meaning()
+
+    def saves_itself(self) -> None:
+        """Snapshots of a probe are of no use."""
+
+    def relay_saved(self, step: int, path: str, sha256: str) -> None:
+        """The folder is removed when the probe ends."""
+
+
 class Program:
     """One run of the command's program, listened to by a thread."""
 
@@ -68,8 +94,8 @@ class Program:
 
     def _listen(self, command: Command, handle: StampedHandle) -> None:
         try:
-            run_program(command, handle)
-        except BaseException as error:  # told when the rig asks
+            run_program(command, StampedControl(handle))
+        except BaseException as error:  # reported when the rig asks
             self.error = error
 
     @property
@@ -223,7 +249,7 @@ class CommandWorker:
             return self._failed(kind, f"it ended without printing a step: {HINT}", False)
         self._failed(
             kind,
-            f"it ended after step {last.step}, before it could be timed: it must be able to go on "
+            f"it ended after step {last.step}, before it could be timed: it must be able to run "
             "until the probe has seen enough (give it {max_train_steps}, or print more steps)",
             memory_short=False,
         )

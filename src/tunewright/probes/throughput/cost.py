@@ -3,8 +3,8 @@
     time = time per step x steps,   resources = price per device hour x devices x time + upfront
 
 The number of steps at each batch size is measured (`probes.critical_batch`) or assumed, and an
-assumption is always said (playbook, "Choosing the batch size to minimize training time" and "...
-resource consumption").
+assumption is always reported (playbook, "Choosing the batch size to minimize training time" and
+"... resource consumption").
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@
     the same on a batch     batch first, transform the whole batch
     entries nobody uses     drop them before anything is done to them
 
-Nothing is said of a stage that takes little, or whose trait could not be tried.
+A stage that takes little, or whose trait could not be tried, gets no advice.
 """
 
 from __future__ import annotations

@@ -319,8 +319,8 @@ def _fewest(ladder: Sequence[Rung], needed: float) -> int | None:
 def _compared(rig: ProcessRig, steps: int, say: Callable[[str], None]) -> tuple[Ran, Ran]:
     """Windows on real input and on one cached batch, half of the real ones before and after.
 
-    While the cached ones run, loading goes on ahead: the first real window after them is flattered
-    and not counted.
+    While the cached ones run, loading continues ahead: the first real window after them is
+    flattered and not counted.
     """
     half = max(1, -(-steps // (2 * BLOCK)))
     say(Message("probe.progress.steps", {"steps": 2 * half * BLOCK}).text)

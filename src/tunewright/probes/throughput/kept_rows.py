@@ -53,7 +53,7 @@ class KeptRows:
         for told in rows:
             if told["key"] == self._key:
                 self._rows[told["row"]["batch_size"], told["turn"]] = from_data(told["row"])
-        # one that says only that nothing could be measured has no identity
+        # a row that holds only that nothing could be measured has no identity
         self._compare([told for told in answers if "identity" in told])
 
     def _compare(self, answers: list[Mapping[str, Any]]) -> None:

@@ -63,7 +63,7 @@ class Largest:
         return self.how not in ("memory model", "doubling")
 
     def surely_fits(self, size: int) -> bool:
-        """Whether a size takes at most half of the memory, as far as can be told."""
+        """Whether a size takes at most half of the memory, as far as can be measured."""
         if size <= max((point.batch_size for point in self.points), default=0):
             return True
         if self.model is None or self.limit_mb is None or not self.model.straight:
@@ -180,7 +180,7 @@ def both(usual: Largest, second: Largest, longest: str) -> Largest:
 def _climb(search: _Search) -> str:
     """Double in small steps until the slope shows; the refusal, if the last size was refused.
 
-    One refused size says nothing of the next: it may be no multiple of something.
+    One refused size is no evidence about the next: it may be no multiple of something.
     """
     size, refused = search.points[0].batch_size, ""
     while (size := size * 2) <= search.bounds.most:

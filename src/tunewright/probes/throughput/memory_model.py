@@ -1,8 +1,8 @@
 """How much memory does a batch size take? A straight line through a few small ones.
 
 Weights, gradients and optimizer state take the same at every batch size; activations grow with it.
-So small batches, which cannot run out of memory, say where the limit will be reached, and one real
-step there makes sure of it.
+So small batches, which cannot run out of memory, predict where the limit will be reached, and one
+real step there confirms it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The process of a probe: builds what is probed, does steps when told, and says how long they took.
+"""The process of a probe: builds what is probed, does steps on request, and reports their times.
 
 Started as `python -m tunewright.probes.throughput.probe_worker READ WRITE FOLDER`, with two pipes.
 It decides
@@ -117,7 +117,7 @@ class ProbeWorker:
         threads = os.environ.get(THREADS)
         self._function = receive(shipment)
         if os.environ.get(THREADS) != threads and "torch" in sys.modules:
-            # said at the top of a program, which counts on torch being imported later
+            # set at the top of a program, which counts on torch being imported later
             sys.modules["torch"].set_num_threads(int(os.environ[THREADS]))
         self._tap = tap.install()
         self._sender.send({"kind": "loaded"})
@@ -141,7 +141,7 @@ class ProbeWorker:
         if handle.drove:
             raise RuntimeError(
                 "the training function left its loop after "
-                f"{handle.step} steps: a probe must be able to go on until it has seen enough"
+                f"{handle.step} steps: a probe must be able to run until it has seen enough"
             )
         raise RuntimeError(
             "the training function never asked for its steps: write "
@@ -165,7 +165,7 @@ class ProbeWorker:
     # ---- between steps
 
     def pace(self) -> None:
-        """Called before every step: go on, or end a window and take the next order."""
+        """Called before every step: continue, or end a window and take the next order."""
         if self._left:
             self._left -= 1
             if self._left:
@@ -315,7 +315,7 @@ def _device() -> Any:
 
 
 def _wait() -> None:
-    """Until the device has done what it was told."""
+    """Wait until the device has finished its queued work."""
     if _on_cuda():
         sys.modules["torch"].cuda.synchronize()
 
@@ -362,7 +362,7 @@ def _device_facts() -> Head:
 
 
 def _out_of_memory(error: BaseException) -> bool:
-    """Whether memory did not suffice; cuDNN and NCCL say it in words of their own."""
+    """Whether memory did not suffice; cuDNN and NCCL have separate error messages for it."""
     if "torch" in sys.modules:
         from tunewright.pipeline.memory import out_of_memory
 

@@ -1,4 +1,4 @@
-"""The rig: processes that build one thing at one batch size after another, and step when told.
+"""The rig: processes that build one thing at one batch size after another, and step on request.
 
 They are started at once and import torch, but touch neither what is probed nor the device until the
 first order: one may wait, started ahead, beside another that measures.
@@ -41,7 +41,7 @@ class OutOfMemory(Exception):
 
 
 class CannotStep(WorkloadError):
-    """What is probed raised an error of its own, or died."""
+    """What is probed raised an error, or died."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Ran:
 
 
 class Rig(Protocol):
-    """Something that can be built at a batch size and does steps when told."""
+    """Something that can be built at a batch size and does steps on request."""
 
     def build(self, batch_size: int, synthetic: bool = False) -> Device:
         """Build it, up to its first step."""

@@ -55,7 +55,7 @@ class Member:
 
     def send(self, message: bytes) -> None:
         """Give it an order."""
-        with contextlib.suppress(BrokenPipeError):  # its end is told by its exit
+        with contextlib.suppress(BrokenPipeError):  # its exit reports its end
             write_all(self._orders, message)
 
     def read(self) -> Head | None:

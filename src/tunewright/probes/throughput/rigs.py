@@ -1,6 +1,6 @@
 """Which size is measured in which process?
 
-A process of its own costs seconds: Python, torch, the device's context, the first call of every
+A separate process costs seconds: Python, torch, the device's context, the first call of every
 library. So sizes share one where nothing is at stake, and have one to themselves where it matters:
 
     the ladder, and the first timing of sizes that surely fit    one process
@@ -19,7 +19,7 @@ from typing import TypeVar
 
 from tunewright.probes.throughput.rig import CannotStep, OpenRig, OutOfMemory, Rig
 
-LEFT = 0.02  # of the device's memory: what a size may leave behind in a process that goes on
+LEFT = 0.02  # of the device's memory: what a size may leave behind in a process that continues
 Found = TypeVar("Found")
 Work = Callable[[Rig], Found]
 
@@ -49,7 +49,7 @@ class Rigs:
             return found
 
     def trial(self, work: Work[Found]) -> Found:
-        """Try a large size in a process of its own; a failure there is the size's.
+        """Try a large size in a separate process; a failure there is the size's.
 
         The process then tries the next one, and later measures what is measured again.
         """
@@ -57,7 +57,7 @@ class Rigs:
         return self._done(work, rig, 1 if self._sharing else None)
 
     def alone(self, work: Work[Found]) -> Found:
-        """Do some work in a process of its own, while there is no other."""
+        """Do some work in a separate process, while there is no other."""
         self._close(0)
         self._close(1)
         return self._done(work, self._opened(), None)

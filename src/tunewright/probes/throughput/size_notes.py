@@ -1,8 +1,8 @@
 """What a reader should know about a batch size: what to fix before, what it binds later.
 
-The playbook wants a bottleneck diagnosed before going on, a batch that needs an upfront investment
-deferred until the project has matured, and everything tuned again when the size changes later
-("Choosing the batch size").
+The playbook wants a bottleneck diagnosed before anything else, a batch that needs an upfront
+investment deferred until the project has matured, and everything tuned again when the size changes
+later ("Choosing the batch size").
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ class Stamps:
         self._lock = threading.Lock()
 
     def add(self, step: int) -> None:
-        """A step line has arrived; one that does not go on (a second line of a step) is none."""
+        """A step line has arrived; one that does not advance (a second line of a step) is none."""
         with self._lock:
             now = self._clock()
             if self._found and step <= self._found[-1].step:

@@ -29,6 +29,7 @@ class ProbeHandle:
         self.number: int | None = None
         self.total: int | None = None  # the probe decides
         self.stop_asked = False
+        self.alone = False
         self.seeds = seeds(0, rank=rank())
         self.devices: tuple[str, ...] = ()
         self.attempt = 1
@@ -40,7 +41,7 @@ class ProbeHandle:
         self._pace = pace
 
     def steps(self, max_train_steps: int | None = None) -> Iterator[int]:
-        """Steps without an end: the probe says when it has seen enough."""
+        """Steps without an end: the probe stops when it has seen enough."""
         self.drove = True
         for step in itertools.count(1):
             self._pace()
@@ -49,6 +50,9 @@ class ProbeHandle:
 
     def log(self, step: int, metrics: Mapping[str, Any] | None = None, **named: Any) -> None:
         """Nothing is kept."""
+
+    def applied(self, values: Mapping[str, Any] | None = None, **named: Any) -> None:
+        """A probe checks no values."""
 
     def flush(self) -> None:
         """Nothing is kept."""

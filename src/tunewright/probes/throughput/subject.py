@@ -23,7 +23,7 @@ from tunewright.errors import DesignError, WorkloadError
 from tunewright.execution.command import CONFIG, Command
 from tunewright.execution.workload import Workload
 
-MANY_STEPS = 1_000_000  # told to a training function, which is stopped long before
+MANY_STEPS = 1_000_000  # given to a training function, which is stopped long before
 EXAMPLE = "def make_step(batch_size): ...; return step"
 
 
@@ -33,17 +33,17 @@ class Subject:
 
     function: Callable[..., Any] | Command
     kind: Literal["factory", "training", "command"]
-    name: str  # how people call it
+    name: str  # its name for readers
     batch_name: str = "batch_size"  # as it spells it
     configuration: Mapping[str, Value] = field(default_factory=dict)  # every other hyperparameter
     takes_synthetic: bool = False  # a factory that can leave its input pipeline out
-    eval_every: int | None = None  # steps, where a command's workload says so
+    eval_every: int | None = None  # steps, where a command's workload has it
 
 
 def subject_of(
     thing: Workload | Callable[..., Any], fixed: Mapping[str, Value] | None = None
 ) -> Subject:
-    """What to drive, or a refusal that says how to write it."""
+    """What to drive, or a refusal that explains how to write it."""
     if isinstance(thing, Workload):
         return _of_workload(thing, dict(fixed or {}))
     if not callable(thing):
@@ -118,7 +118,7 @@ def _of_workload(workload: Workload, fixed: dict[str, Value]) -> Subject:
 
 
 def _reads_steps(workload: Workload) -> bool:
-    """Whether a command that takes the whole configuration may be told the number of steps.
+    """Whether a command that takes the whole configuration may receive the number of steps.
 
     A file may hold more than is read; of `{overrides}` every name must be known to the program.
     """

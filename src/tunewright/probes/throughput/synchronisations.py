@@ -2,8 +2,9 @@
 
 `.item()`, `.cpu()`, `if loss > 0` and their like stop the host until the device has caught up; the
 device then stands still until the host has launched anew. torch's profiler counts the waits; a
-dispatch mode, which sees every operation of torch in the Python frame that asked for it, says whose
-they are. What torch does inside itself (some optimizers read their step count) is nobody's line.
+dispatch mode, which sees every operation of torch in the Python frame that asked for it, finds
+whose they are. What torch does inside itself (some optimizers read their step count) is nobody's
+line.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class Counting:
         self._mode.__enter__()
 
     def stop(self, steps: int) -> Waits:
-        """Stop, and say what was found per step."""
+        """Stop, and return the waits per step."""
         self._mode.__exit__(None, None, None)
         if self._profiler is None:
             return waits_of(self._reads, 0, steps)

@@ -101,7 +101,7 @@ class _Watched(Iterable[Item]):
 
 
 class _Watching(Iterator[Item]):
-    """An iterator whose batches are timed; it answers for the one it stands for otherwise."""
+    """An iterator whose batches are timed; everything else is delegated to the wrapped one."""
 
     def __init__(self, items: Iterator[Item], tap: Tap) -> None:
         self._items, self._tap = items, tap

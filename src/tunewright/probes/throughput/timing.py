@@ -44,7 +44,7 @@ class Timing:
 
     steps_per_window: int
     window_s: tuple[float, ...]  # seconds of each window
-    steady: bool  # whether the step had settled before the windows began
+    steady: bool  # whether the step had become steady before the windows began
 
     @property
     def time_per_step_s(self) -> float:
@@ -68,7 +68,7 @@ class Timing:
 
 
 def timed(run: RunWindows, rule: TimingRule) -> Timing:
-    """Time one step, which `run` does so many times in each window as it is told."""
+    """Time one step; `run` does the requested number of steps in each window."""
     step_s, steady = settled(run, rule)
     steps = max(1, math.ceil(rule.window_s / step_s))
     count = max(rule.windows, math.ceil(rule.seconds / max(rule.window_s, steps * step_s)))

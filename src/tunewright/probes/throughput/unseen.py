@@ -1,4 +1,4 @@
-"""What a batch-size probe could not see of what it timed, said rather than guessed."""
+"""What a batch-size probe could not see of what it timed, reported rather than guessed."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class UsedKeys:
 
 
 class _Noted(dict[Any, Any]):
-    """A dictionary that tells which of its entries are asked for."""
+    """A dictionary that records which of its entries are read."""
 
     def __init__(self, batch: dict[Any, Any], keys: UsedKeys) -> None:
         super().__init__(batch)

@@ -1,7 +1,7 @@
-"""Bayesian search: a Gaussian process of the trials so far says where the next one gains most.
+"""Bayesian search: a Gaussian process of the trials so far shows where the next one gains most.
 
 A pure function of the study and its trials, as every search: it fits anew at every question, so
-resuming and replaying are free. A trial that diverged is data, told as the worst value there is; a
+resuming and replaying are free. A trial that diverged is data, with the worst value there is; a
 running one is taken to come out as predicted, so that nobody looks there again meanwhile.
 """
 
@@ -43,7 +43,7 @@ class Bayesian:
     Quasi-random points come first. `earlier` are results of other rounds: their trials of the same
     objective and fixed values are learnt from, within the bounds of this round or beyond.
     A round with scientific hyperparameters is refused, since what they are compared on must cover
-    the space evenly, unless `scientific` says that this is known.
+    the space evenly, unless `scientific` declares that this is known.
     """
 
     scientific: bool = False
@@ -56,7 +56,7 @@ class Bayesian:
 
     @property
     def name(self) -> str:
-        """How the record calls it."""
+        """Its name in the database."""
         return "bayesian"
 
     @property
@@ -97,7 +97,7 @@ class Bayesian:
     def recommend(self, study: Study, trials: Sequence[Trial]) -> Trial | None:
         """The completed trial of the best predicted mean that is feasible with probability 0.95.
 
-        Not that of the best value: among many, that one was lucky. If none is so sure to be
+        Not that of the best value: among many, noise helped that one. If none is so sure to be
         feasible, the surest; None without a completed trial.
         """
         known = history(study, trials, self.earlier)
@@ -194,7 +194,7 @@ def _best_rows(known: History, model: Model) -> Array:
 
 
 def _incumbent(known: History, model: Model, waiting: Array) -> float:
-    """The best predicted mean: the best value seen may be luck."""
+    """The best predicted mean: the best value seen may be noise."""
     rows = known.rows[_promising(known.values)] if known.feasible.any() else known.rows
     mean, _ = model.process.predict(known.encoding.features(np.vstack([rows, waiting])))
     return float(mean.min())

@@ -1,7 +1,7 @@
 """What the Bayesian search believes: the best value to expect, what diverges, and what is left.
 
-Beliefs are read off the record, by the same model that suggests. They are no proof: `repeat` and
-the checks say what can be relied on.
+Beliefs come from the stored trials, by the same model that suggests. They are no proof: `repeat`
+and the checks show what can be relied on.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ SATURATED = "tuning has likely saturated"
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value of the objective with its 90 % interval, without the luck of a single trial."""
+    """A value of the objective with its 90 % interval, without the noise of a single trial."""
 
     value: float
     low: float
@@ -137,7 +137,7 @@ def _belief(results: Results, study: Study, search: Bayesian) -> Belief:
 def _estimate(model: Model, row: Array) -> tuple[float, float, float]:
     """The prediction, and an interval of the most probable process and of all plausible ones.
 
-    Either alone is too sure: the one of its length scales, the many of how much is luck.
+    Either alone is too sure: the first of its length scales, the second of how much is noise.
     """
     features = model.encoding.features(row)
     mean, sd = (float(one[0]) for one in model.process.predict(features))
@@ -205,5 +205,5 @@ def _says(saturated: bool, outcomes: int, enough: int) -> str:
     if saturated:
         return SATURATED
     if outcomes < enough:
-        return f"{outcomes} trials: from {enough} on it can be said whether tuning has saturated"
+        return f"{outcomes} trials: from {enough} on, saturation of tuning can be judged"
     return "more trials are expected to pay"

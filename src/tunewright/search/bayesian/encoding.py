@@ -1,7 +1,7 @@
 """How a model sees configurations: points of a Euclidean space, one length scale a hyperparameter.
 
 Ranges become their position on the declared scale, whole numbers and ordered choices the middle of
-their bin, so that the model cannot tell positions of one value apart. A choice without an order
+their bin, so that the model cannot separate positions of one value. A choice without an order
 becomes corners that all lie equally far from each other. A hyperparameter that is not active stands
 at the middle of its range: inactive in both is the same, and what differs is its parent.
 """
@@ -76,7 +76,7 @@ class Encoding:
         }
 
     def of_branch(self, branch: Branch, points: Array) -> Array:
-        """Rows for points of a branch's own cube, its parents set as it says."""
+        """Rows for points of a branch's own cube, with the branch's settings as its parents."""
         index = {h.column: i for i, h in enumerate(self.space)}
         rows = np.full((len(points), len(self.space)), np.nan)
         for column, value in branch.settings.items():

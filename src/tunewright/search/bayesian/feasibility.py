@@ -2,7 +2,8 @@
 
 The likelihood is probit, the posterior found by expectation propagation (Rasmussen and Williams,
 3.6) and kept as the Gaussian process that it is. Laplace's approximation is simpler, but so unsure
-that after 60 trials it says 0.82 far inside what is feasible. Before any data it says PRIOR.
+that after 60 trials it predicts 0.82 far inside what is feasible. Before any data it predicts
+PRIOR.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ def _propagated(parameters: Parameters, features: Array, signs: Array) -> Gaussi
         posterior = covariance - solved.T @ solved
         variance = np.maximum(np.diag(posterior), 1e-10)
         middle = mean + posterior @ (pull - precision * mean)
-        # what the others say of each trial, then what its own outcome adds
+        # what the others predict of each trial, then what its own outcome adds
         others = np.maximum(1.0 / variance - precision, 1e-10)
         place = (middle / variance - pull) / others
         wide = 1.0 + 1.0 / others
@@ -83,7 +84,7 @@ def _propagated(parameters: Parameters, features: Array, signs: Array) -> Gaussi
         pull = pull + DAMPING * (wanted_pull - pull)
         if change < 1e-4:
             break
-    # as a regression has it: every trial observed with a noise of its own
+    # as in a regression: every trial observed with separate noise
     root = cholesky(covariance + np.diag(1.0 / precision), lower=True, check_finite=False)
     weights = cho_solve((root, True), pull / precision - mean, check_finite=False)
     return GaussianProcess(parameters, features, mean, root, weights)

@@ -1,4 +1,4 @@
-"""What trials tell a model: outcomes, what is still waited for, and what earlier rounds saw."""
+"""What a model learns from: outcomes, trials without one yet, and trials of earlier rounds."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class History:
 
 
 def history(study: Study, trials: Sequence[Trial], earlier: Sequence[Results] = ()) -> History:
-    """Read the trials of a study, and those of earlier rounds that can be told as its own."""
+    """Read the trials of a study, and those of earlier rounds that can count as its own."""
     encoding = Encoding(study)
     ordered = sorted(trials, key=_order)
     ended = [t for t in ordered if t.value is not None or t.status == "infeasible"]
@@ -75,7 +75,7 @@ def history(study: Study, trials: Sequence[Trial], earlier: Sequence[Results] = 
 
 
 def _order(trial: Trial) -> tuple[object, ...]:
-    """The same for any order in which trials are told."""
+    """A key that is the same for any order in which trials arrive."""
     by_hand = trial.index is None
     return (
         by_hand,

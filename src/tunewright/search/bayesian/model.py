@@ -30,7 +30,7 @@ KERNELS = {"matern": MATERN, "gaussian": GAUSSIAN}
 
 @dataclass(frozen=True)
 class Model:
-    """What is believed of the objective, in told units: `value` leads back to the objective's."""
+    """What is believed of the objective, in warped units: `value` leads back to the objective's."""
 
     encoding: Encoding
     process: GaussianProcess
@@ -42,7 +42,7 @@ class Model:
     prior: Prior
 
     def value(self, told: Array) -> Array:
-        """The objective at these told values; smaller is better in both."""
+        """The objective at these warped values; smaller is better in both."""
         return self.warp.back(told * self.spread + self.shift)
 
     def believing(self, rows: Array) -> Model:

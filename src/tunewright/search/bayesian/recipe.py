@@ -13,9 +13,9 @@ class Recipe:
     kernel: Literal["matern", "gaussian"] = "matern"
     halves: bool = True  # the worse half of the values keeps its order alone
     bend: float = 0.5  # how much steeper the good end is made than the bad one, by a logarithm
-    diverged: Literal["worst", "model", "dropped"] = "worst"  # value told, own model, or nothing
-    level: float = 1.0  # "worst": which quantile of the feasible values a diverged trial is told
-    softness: float = 0.0  # variance of what a diverged trial is told, beside the noise
+    diverged: Literal["worst", "model", "dropped"] = "worst"  # value given, own model, or nothing
+    level: float = 1.0  # "worst": which quantile of the feasible values a diverged trial gets
+    softness: float = 0.0  # variance of the value of a diverged trial, beside the noise
     acquisition: Literal["improvement", "bound"] = "improvement"
     waiting: Literal["believed", "ignored"] = "believed"  # trials without an outcome yet
     length: float = -1.6  # logarithm of the length scale expected in one dimension

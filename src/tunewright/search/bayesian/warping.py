@@ -1,4 +1,4 @@
-"""What a model is told instead of the objective: bad values pulled in, good ones told apart.
+"""What a model sees instead of the objective: bad values pulled in, good ones spread out.
 
 A few terrible trials would otherwise stretch the scale until all good ones look alike. Smaller is
 better throughout.
@@ -18,13 +18,13 @@ BEND = 0.5  # of the log warp: how much steeper the good end is than the bad one
 
 @dataclass(frozen=True)
 class Warp:
-    """A rising function of the objective, known at the values told and between them."""
+    """A rising function of the objective, known at the given values and between them."""
 
     values: Array  # of the objective, rising, each once
-    warped: Array  # the same, as the model is told
+    warped: Array  # the same, as the model sees it
 
     def back(self, warped: Array) -> Array:
-        """The objective at these told values; beyond the best one, by the slope there."""
+        """The objective at these warped values; beyond the best one, by the slope there."""
         if len(self.values) == 1:
             return np.full_like(warped, self.values[0])
         found = np.interp(warped, self.warped, self.values)
@@ -37,7 +37,7 @@ class Warp:
 
 
 def warped(values: Array, bend: float = BEND, halves: bool = True) -> tuple[Array, Warp]:
-    """The values as the model is told them, of mean 0 and standard deviation 1; and the way back.
+    """The values as the model sees them, of mean 0 and standard deviation 1; and the way back.
 
     The worse half keeps its order only: it is spread like the worse half of a normal distribution
     that fits the better half. Then a logarithm makes differences at the good end larger.

@@ -1,6 +1,7 @@
 // Requests to the server: JSON, binary columns, and events that survive a lost connection.
 
 import { answer, curves, manifest } from "./exported.js";
+import { unframed } from "./frames.js";
 
 /**
  * An answer that is not what was asked for: the server's own code and message.
@@ -38,16 +39,8 @@ export async function post(path, body) {
   return (await answered(path, { method: "POST", headers, body: JSON.stringify(body) })).json();
 }
 
-const TYPES = {
-  uint8: Uint8Array,
-  uint16: Uint16Array,
-  uint32: Uint32Array,
-  int32: Int32Array,
-  float32: Float32Array,
-};
-
 /**
- * Arrays of a binary answer by name, and its head: uint32 length, JSON, arrays at multiples of 8.
+ * Arrays of a binary answer by name, and its head.
  * @param {string} path
  * @returns {Promise<{head: any, arrays: Record<string, any>}>}
  */
@@ -57,19 +50,6 @@ export async function columns(path) {
   if (lines) return lines;
   const buffer = await (await answered(path)).arrayBuffer();
   return unframed(buffer);
-}
-
-/** @param {ArrayBuffer} buffer */
-export function unframed(buffer) {
-  const size = new DataView(buffer).getUint32(0, true);
-  const head = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, size)));
-  /** @type {Record<string, any>} */
-  const arrays = {};
-  for (const [name, own] of Object.entries(head.arrays)) {
-    const length = own.shape.reduce((/** @type {number} */ a, /** @type {number} */ b) => a * b, 1);
-    arrays[name] = new TYPES[/** @type {keyof typeof TYPES} */ (own.type)](buffer, 4 + size + own.at, length);
-  }
-  return { head, arrays };
 }
 
 const RETRY_MS = 3000; // after an answer that is not a stream; a lost connection the browser retries

@@ -2,8 +2,9 @@
 
 import { json } from "./api.js";
 import { Frame } from "./figures.js";
-import { Command, Progress, Stale, toRound, useDark, useLoaded, useRepeatedly, Waiting } from "./parts.js";
-import { colour } from "./scatter.js";
+import { Command, Progress, Stale, toRound, Waiting } from "./parts.js";
+import { useDark, useLoaded, useRepeatedly } from "./hooks.js";
+import { colour } from "./palette.js";
 import { Facts } from "./trial.js";
 import { html } from "./vendor/htm-preact.js";
 import { age, number, shown, word, wordOr } from "./words.js";

@@ -1,9 +1,11 @@
 // Two to eight trials beside each other: what differs in configuration, curves, code and origin.
 
 import { json, ofRound } from "./api.js";
-import { Overlay, paired } from "./curves.js";
-import { Status, toRound, toTrial, useDark, useLoaded, Waiting } from "./parts.js";
-import { colour } from "./scatter.js";
+import { paired } from "./curves.js";
+import { Overlay } from "./overlay.js";
+import { Status, toRound, toTrial, Waiting } from "./parts.js";
+import { useDark, useLoaded } from "./hooks.js";
+import { colour } from "./palette.js";
 import { html } from "./vendor/htm-preact.js";
 import { duration, number, shown, word } from "./words.js";
 

@@ -1,8 +1,9 @@
 // Training curves: the crowd as a density image, chosen trials as lines, train and validation paired.
 
 import { columns, ofRound } from "./api.js";
-import { toTrial, useDark, useLoaded, useWidth, Waiting } from "./parts.js";
-import { colour } from "./scatter.js";
+import { toTrial, Waiting } from "./parts.js";
+import { useDark, useLoaded, useWidth } from "./hooks.js";
+import { colour } from "./palette.js";
 import { html, useEffect, useRef, useState } from "./vendor/htm-preact.js";
 import { number, word } from "./words.js";
 
@@ -230,38 +231,4 @@ function Plot({ crowd, lines, trials, ends, round, names }) {
 function nearest(values, at) {
   for (let i = at; values && i >= 0; i--) if (values[i] !== null) return values[i];
   return null;
-}
-
-/**
- * Whole curves of a few trials in one plot, each over its own steps.
- * @param {{curves: {label: string, steps: number[], values: (number | null)[], dash?: boolean, ink: number}[], name: string, bare?: boolean}} props
- */
-export function Overlay({ curves, name, bare = false }) {
-  const [place, width] = useWidth();
-  const dark = useDark();
-  const canvas = useRef(/** @type {HTMLElement | null} */ (null));
-  useEffect(() => {
-    const into = canvas.current;
-    if (!into || width < 100 || !curves.length) return undefined;
-    const UPlot = /** @type {any} */ (window).uPlot;
-    const finite = curves.flatMap((c) => c.values.filter((v) => v !== null && Number.isFinite(v))).map(Number).sort((a, b) => a - b);
-    const log = finite.length > 0 && finite[0] > 0 && finite[Math.floor(0.95 * (finite.length - 1))] / finite[0] > 20;
-    const ink = dark ? "#b9c3cf" : "#4a5563";
-    const grid = { stroke: dark ? "#2b3440" : "#e6eaef", width: 1 };
-    const axis = { stroke: ink, grid, ticks: grid, font: "11px system-ui" };
-    const made = new UPlot({
-      width, height: HEIGHT - 40, legend: { show: false }, cursor: { y: false },
-      series: [{}, ...curves.map((c) => ({
-        stroke: colour(dark, c.ink), width: c.dash ? 1.3 : 2, dash: c.dash ? [5, 4] : undefined, spanGaps: true,
-        points: { show: c.values.length < 3 },
-      }))],
-      scales: { x: { time: false }, y: { distr: log ? 3 : 1 } },
-      axes: [{ ...axis, size: 34, values: (/** @type {any} */ _, /** @type {number[]} */ v) => v.map(number) },
-        { ...axis, size: 58, values: (/** @type {any} */ _, /** @type {(number | null)[]} */ v) => v.map((n) => (n === null ? "" : number(n))) }],
-    }, UPlot.join(curves.map((c) => [c.steps, c.values])), into);
-    return () => made.destroy();
-  }, [curves, width, dark]);
-  const drawing = html`<div ref=${place}><div class="space low" ref=${canvas} role="img"
-    aria-label=${`${name}: ${curves.map((c) => c.label).join(", ")}`}></div></div>`;
-  return bare ? drawing : html`<figure class="panel"><figcaption>${name}</figcaption>${drawing}</figure>`;
 }

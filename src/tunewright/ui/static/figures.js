@@ -1,8 +1,9 @@
 // Figures from the verdict's data: isolation, best step, best of k, sensitivity, gradient norm.
 
-import { Overlay } from "./curves.js";
-import { useDark, useWidth } from "./parts.js";
-import { colour, marks } from "./scatter.js";
+import { Overlay } from "./overlay.js";
+import { useDark, useWidth } from "./hooks.js";
+import { marks } from "./scatter.js";
+import { colour } from "./palette.js";
 import { html } from "./vendor/htm-preact.js";
 import { number, shown, word, wordOr } from "./words.js";
 
@@ -161,6 +162,9 @@ function BestOfK({ data, says }) {
   }}<//><p class="key">${studies.map((/** @type {any} */ s, /** @type {number} */ i) => html`<i class="swatch" style=${{ background: colour(dark, i) }}></i>${s.study} `)}${word("quartiles")}</p>`;
 }
 
+/** A name that may be broken after its dots and underscores. @param {string} name */
+const breakable = (name) => name.split(/(?<=[._])/).map((part) => html`${part}<wbr />`);
+
 /** @param {{data: any}} props */
 function Sensitivity({ data }) {
   const dark = useDark();
@@ -169,7 +173,7 @@ function Sensitivity({ data }) {
   return html`<div class="shares">${data.studies.slice(0, 4).map((/** @type {any} */ study, /** @type {number} */ i) => html`<div>
     <h3>${study.study || word("allTrials")} <small>${study.trials} ${word("trials").toLowerCase()}</small></h3>
     ${study.importances.slice(0, 8).map((/** @type {any} */ one) => html`<div class=${`share ${one.matters ? "" : "faint"}`} title=${`${one.share} (${one.interval.join(" – ")})`}>
-      <span>${one.name}</span><span class="rail"><b style=${{ width: percent(one.share), background: colour(dark, i) }}></b>
+      <span>${breakable(one.name)}</span><span class="rail"><b style=${{ width: percent(one.share), background: colour(dark, i) }}></b>
         <i style=${{ left: percent(one.interval[0]), width: percent(one.interval[1] - one.interval[0]) }}></i></span><small>${percent(one.share)}</small></div>`)}</div>`)}
   </div><p class="key">${word("interval")}</p>`;
 }
@@ -180,5 +184,5 @@ function GradientNorm({ data }) {
   return html`<${Overlay} curves=${curves} name=${data.metric} bare />`;
 }
 
-/** @type {Record<string, any>} */
-const DRAWINGS = { isolation: Isolation, best_step: BestStep, best_of_k: BestOfK, sensitivity: Sensitivity, gradient_norm: GradientNorm };
+/** What draws each kind of figure. @type {Record<string, any>} */
+export const DRAWINGS = { isolation: Isolation, best_step: BestStep, best_of_k: BestOfK, sensitivity: Sensitivity, gradient_norm: GradientNorm };

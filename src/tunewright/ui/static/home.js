@@ -3,7 +3,8 @@
 import { keepInAddress } from "./address.js";
 import { json, post } from "./api.js";
 import { html, useEffect, useState } from "./vendor/htm-preact.js";
-import { Chip, Progress, Stale, toRound, toTrial, useLoaded, useRepeatedly, Waiting } from "./parts.js";
+import { Chip, Progress, Stale, toRound, toTrial, Waiting } from "./parts.js";
+import { useLoaded, useRepeatedly } from "./hooks.js";
 import { age, number, word } from "./words.js";
 
 const AT_ONCE = 20; // rounds whose best value is asked for in one request

@@ -1,14 +1,9 @@
 // A panel of an axis plot on a canvas: thousands of points, brushing, and points under the mouse.
 
 import { html, useEffect, useRef, useState } from "./vendor/htm-preact.js";
-import { useWidth } from "./parts.js";
+import { useWidth } from "./hooks.js";
+import { colour } from "./palette.js";
 import { number } from "./words.js";
-
-const LIGHT = ["#0072B2", "#D55E00", "#009E73", "#B0508A", "#A87400", "#2F8FC4", "#5F5F5F", "#8B3A00"];
-const DARK = ["#56B4E9", "#FF9A4D", "#2FC79A", "#E79BC4", "#F0C94A", "#8AA4FF", "#B5B5B5", "#D7A07A"];
-
-/** Colours that colour-blind readers tell apart. @param {boolean} dark @param {number} at */
-export const colour = (dark, at) => (dark ? DARK : LIGHT)[at % LIGHT.length];
 
 const ACTIVE = 65534; // the largest position; the next number stands for "not a hyperparameter of this trial"
 const PAD = { left: 52, right: 12, top: 10, bottom: 24 };
@@ -133,7 +128,7 @@ export function Scatter({ axis, at, table, scale, selected, best, dark, onSelect
         onPointerCancel=${() => setDrag(null)}
         onPointerUp=${end}></canvas>
       ${brush && html`<i class="brush" style=${brush}></i>`}
-      ${hover >= 0 && html`<output class="tip">trial ${table.arrays.number[hover]}: ${number(table.arrays.value[hover])}</output>`}
+      ${hover >= 0 && html`<output class="tip">trial ${table.head.labels?.[hover] ?? table.arrays.number[hover]}: ${number(table.arrays.value[hover])}</output>`}
     </div></figure>`;
 }
 
@@ -186,14 +181,19 @@ function draw(canvas, { axis, at, table, scale, selected, best, dark, width, hei
       if (marked !== (pass === 1)) continue;
       const x = x0 + (x1 - x0) * (p / ACTIVE + aside * (((numbers[row] * 0.618034) % 1) - 0.5));
       const shown = status[row] === 2 && Number.isFinite(value[row]);
-      if (!shown && status[row] !== 3) continue;
+      const pruned = status[row] === 5;
+      if (!shown && !pruned && status[row] !== 3) continue;
       const y = shown ? y0 + (y1 - y0) * share(value[row], scale) : PAD.top + 4;
       places[2 * row] = x;
       places[2 * row + 1] = y;
       const dim = selected.size && !selected.has(row);
       c.globalAlpha = dim ? 0.15 : many ? 0.55 : 0.85;
       if (!shown) {
-        c.strokeStyle = dark ? "#ff8f7d" : "#c0392b";
+        c.strokeStyle = pruned ? (dark ? "#b3ada7" : "#6b6661") : dark ? "#ff8f7d" : "#c0392b";
+        if (pruned) {
+          line(c, x, y - 4, x, y + 4);
+          continue;
+        }
         line(c, x - 3, y - 3, x + 3, y + 3);
         line(c, x - 3, y + 3, x + 3, y - 3);
         continue;

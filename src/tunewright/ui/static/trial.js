@@ -1,8 +1,10 @@
 // One trial: configuration, curves, attempts, log, resources, snapshots, origin, how to reproduce it.
 
 import { json, ofRound } from "./api.js";
-import { Overlay, paired } from "./curves.js";
-import { Command, Notes, Stale, Status, Stop, Tile, toRound, toTrial, useLoaded, useRepeatedly, Waiting } from "./parts.js";
+import { paired } from "./curves.js";
+import { Overlay } from "./overlay.js";
+import { Command, Notes, Stale, Status, Stop, Tile, toRound, toTrial, Waiting } from "./parts.js";
+import { useLoaded, useRepeatedly } from "./hooks.js";
 import { html, useEffect, useRef } from "./vendor/htm-preact.js";
 import { age, duration, number, shown, word } from "./words.js";
 

@@ -71,12 +71,12 @@ def test_settings_that_make_no_sense_are_refused_at_once() -> None:
         "GPU=1.5: more than one GPU must be a whole number",
         "CPU=-1 is not a number of at least 0",
         "disk=nan",
-        "'' is no name",
+        "'' is not the name of a resource",
         "workers=0",
         "trial_timeout_s=-1",
         "isolate='sometimes'",
     ):
         assert part in str(refused.value)
-    with pytest.raises(WorkloadError, match=r"grows=True: say how many trials at once"):
+    with pytest.raises(WorkloadError, match=r"grows=True: give the number of trials at once"):
         Ray(grows=True)
     assert Ray(grows=True, workers=7).slots == 7  # without asking any cluster

@@ -1,0 +1,200 @@
+"""Were the values really applied? A program may ignore what it is given, and nothing else shows it.
+
+Evidence, the strongest first: the values that the program reports it used (`run.applied`), on every
+rank; a logged learning rate that is not the given one, or does not follow the given schedule; an
+option of the command line that the program drops or never reads; trials with other values and the
+same curve, digit for digit. A hyperparameter that is ignored while seeds differ and nothing is
+reported or logged leaves no trace: then nothing is concluded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tunewright.actions import Action, Advise, Note, ShowTrial
+from tunewright.checks._doubt import MILD, Doubt, numbers
+from tunewright.checks._followed_rate import followed_rate
+from tunewright.checks._options import option_signs
+from tunewright.checks._same_curves import same_curves
+from tunewright.design.names import Meaning
+from tunewright.design.ranges import Value, is_number, same_value
+from tunewright.finding import Evidence, Finding, NotJudged, Verdict
+from tunewright.messages import Message
+from tunewright.store.results import Results
+from tunewright.store.trial import Trial
+
+CLOSE = 1e-5  # relative: what float32 and printing change
+
+
+@dataclass(frozen=True)
+class AppliedEvidence(Evidence):
+    """What shows that values were applied, and what casts doubt on it."""
+
+    trials: int  # that have ended
+    echoed: int  # of these, how many reported the values that they used
+    rates: int  # logged their learning rate
+    options: int  # had their options looked up in the program's source
+    curves: int  # have curves that carry enough information to be compared
+    confirmed: tuple[str, ...] = ()  # hyperparameters that were seen to be applied
+    doubts: tuple[Doubt, ...] = ()  # the certain ones first
+
+
+@dataclass(frozen=True)
+class _EchoSigns:
+    doubts: tuple[Doubt, ...]
+    echoed: int
+    confirmed: frozenset[str]
+
+
+def applied(results: Results) -> list[Finding]:
+    """Ask whether the program used the values that its trials were given."""
+    name = results.round.name
+    ended = [t for t in results.trials if t.ended and t.configuration]
+    echo, rate = _echoes(results.meaning, ended), followed_rate(results)
+    options, curves = option_signs(results), same_curves(results)
+    strongest = (*echo.doubts, *rate.doubts, *options.doubts, *curves.doubts)
+    confirmed = (echo.confirmed | rate.follows | curves.acts) - {d.name for d in strongest}
+    evidence = AppliedEvidence(
+        trials=len(ended),
+        echoed=echo.echoed,
+        rates=rate.read,
+        options=options.read,
+        curves=curves.compared,
+        confirmed=tuple(sorted(confirmed)),
+        doubts=_ordered(strongest, echo.confirmed | rate.follows),
+    )
+    if evidence.doubts:
+        warns = any(_warns(doubt) for doubt in evidence.doubts)
+        actions = tuple(_actions(name, evidence.doubts[0]))
+        return [_finding(name, "warn" if warns else "note", evidence, actions)]
+    if evidence.confirmed or evidence.options or evidence.curves > 1:
+        return [_finding(name, "ok", evidence)]
+    why = NotJudged(Message("applied.nothing_shows" if ended else "applied.none_ended"))
+    advice = (Advise("report_applied"),) if ended and not results.imported else (Note(name),)
+    return [_finding(name, "cannot_judge", why, advice)]
+
+
+def _finding(
+    name: str, verdict: Verdict, evidence: Evidence, actions: tuple[Action, ...] = ()
+) -> Finding:
+    return Finding(
+        check="applied",
+        scope="round",
+        about=name,
+        verdict=verdict,
+        evidence=evidence,
+        actions=actions,
+    )
+
+
+def _warns(doubt: Doubt) -> bool:
+    return doubt.certain and doubt.kind not in MILD
+
+
+def _ordered(doubts: Iterable[Doubt], confirmed: frozenset[str]) -> tuple[Doubt, ...]:
+    """One doubt for each hyperparameter, warnings first; stronger evidence overrules a curve."""
+    kept: dict[str, Doubt] = {}
+    for doubt in doubts:
+        overruled = doubt.kind == "curves" and doubt.name in confirmed
+        if not overruled and (doubt.name not in kept or _warns(doubt) > _warns(kept[doubt.name])):
+            kept[doubt.name] = doubt
+    return tuple(sorted(kept.values(), key=lambda d: not _warns(d)))
+
+
+def _actions(round: str, first: Doubt) -> Iterator[Advise | ShowTrial]:
+    codes = {
+        "unknown_option": "correct_option",
+        "unread_option": "read_option",
+        "ranks": "same_values_on_ranks",
+        "scaled": "declare_scaled",
+        "curves": "compare_by_hand",
+    }
+    yield Advise(codes.get(first.kind, "trace_value"), {"name": first.name, "option": first.option})
+    for number in first.trials[:1]:
+        yield ShowTrial(round, number)
+
+
+# ---- what programs report
+
+
+def _echoes(meaning: Meaning, ended: Sequence[Trial]) -> _EchoSigns:
+    """Compare what programs report with what they were given, by name and by meaning."""
+    speaking = [t for t in ended if t.applied]
+    by_name: dict[str, list[tuple[Trial, Any]]] = {}
+    for trial in speaking:
+        for name, value in _named(meaning, trial):
+            by_name.setdefault(name, []).append((trial, value))
+    doubts: list[Doubt] = []
+    confirmed = set()
+    for name, told in by_name.items():
+        found = list(_doubts(name, told))
+        doubts += found
+        if not found:
+            confirmed.add(name)
+    return _EchoSigns(tuple(doubts), len(speaking), frozenset(confirmed))
+
+
+def _named(meaning: Meaning, trial: Trial) -> Iterator[tuple[str, Any]]:
+    """The reported values under the names of the trial's hyperparameters."""
+    reported: Mapping[str, Any] = trial.applied or {}
+    for name in trial.configuration:
+        if name in reported:
+            yield name, reported[name]
+        elif (means := meaning.of(name)) is not None and means in reported:
+            yield name, reported[means]
+
+
+def _doubts(name: str, told: Sequence[tuple[Trial, Any]]) -> Iterator[Doubt]:
+    ranks = [(t, v) for t, v in told if _by_rank(t.configuration[name], v)]
+    unequal = [(t, v) for t, v in ranks if not all(_agree(v[0], one) for one in v)]
+    if unequal:
+        yield _doubt("ranks", name, unequal, len(told))
+        return
+    single = [(t, v[0] if _by_rank(t.configuration[name], v) else v) for t, v in told]
+    other = [(t, v) for t, v in single if not _agree(t.configuration[name], v)]
+    if not other:
+        return
+    ratios = [v / t.configuration[name] for t, v in single if _both(t.configuration[name], v)]
+    scaled = len(ratios) == len(single) and len(ratios) > 2 and _agree(min(ratios), max(ratios))
+    distinct = len({t.configuration[name] for t, _ in single}) > 2
+    yield _doubt("scaled" if scaled and distinct else "echo", name, other, len(told))
+
+
+def _doubt(kind: Any, name: str, told: Sequence[tuple[Trial, Any]], of: int) -> Doubt:
+    trials = [trial for trial, _ in told]
+    given = tuple(t.configuration[name] for t in trials[:3])
+    seen = tuple(v for _, v in told[:3])
+    return Doubt(kind, name, len(told), of, numbers(trials), given, seen)
+
+
+def _by_rank(given: Value, reported: Any) -> bool:
+    """Whether a list was reported for one value: what each rank used."""
+    return isinstance(reported, list | tuple) and len(reported) > 0 and not isinstance(given, list)
+
+
+def _both(given: Any, reported: Any) -> bool:
+    return is_number(given) and is_number(reported) and given != 0
+
+
+def _agree(given: Any, reported: Any) -> bool:
+    """Whether two values are one, but for rounding and spelling.
+
+    >>> _agree(0.1, 0.10000000149), _agree("cosine", "SchedulerType.COSINE"), _agree(64, 32)
+    (True, True, False)
+    """
+    if isinstance(reported, str) and is_number(given):
+        try:
+            reported = float(reported)
+        except ValueError:
+            return False
+    if is_number(given) and is_number(reported):
+        largest = max(abs(float(given)), abs(float(reported)))
+        return bool(abs(float(given) - float(reported)) <= CLOSE * largest)
+    if isinstance(given, bool) != isinstance(reported, bool):
+        return str(given).lower() == str(reported).lower()
+    if isinstance(given, str) and isinstance(reported, str):
+        one, other = given.lower(), reported.lower()
+        return one == other or other.rpartition(".")[2] == one
+    return same_value(given, reported)

@@ -1,0 +1,132 @@
+"""A batch of trials as an array job: what each task needs, as files in one folder.
+
+The folder stands next to the trial folders, which the nodes see too. It has the job's script, what
+to train, the assignments, and small files by which the supervisor speaks to running tasks.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tunewright.execution.executors.executor import Assignment
+from tunewright.execution.executors.limits import Limits
+from tunewright.execution.executors.pool import Load
+from tunewright.execution.processes.frames import Receiver, encoded
+from tunewright.execution.processes.process import python_path
+from tunewright.execution.processes.worker import as_assignment, as_fields
+
+TASK_MODULE = "tunewright.execution.executors.slurm.task"
+SCRIPT, LOAD, TASKS, ALIVE = "job.sh", "load", "tasks.json", "alive"
+NEWEST = ".slurm-attempt"  # in a trial folder: the attempt that may write there
+
+
+@dataclass(frozen=True)
+class Order:
+    """What the tasks of a batch need to know beside their assignments."""
+
+    limits: Limits
+    notice_s: float  # between the warning before the time limit and the limit
+    orphan_s: float  # a supervisor that is silent for so long has ended
+    gpus: int
+
+
+@dataclass(frozen=True)
+class Batch:
+    """The folder of one array job."""
+
+    folder: Path
+
+    @property
+    def script(self) -> Path:
+        """What is submitted."""
+        return self.folder / SCRIPT
+
+    def stop_file(self, index: int) -> Path:
+        """The file whose existence asks a task to stop; it has the grace period in it."""
+        return self.folder / f"stop-{index}"
+
+    def mailbox(self, index: int) -> Path:
+        """Where a task reports what happens to its trial."""
+        return self.folder / f"events-{index}"
+
+    def write(
+        self, lines: Sequence[str], load: Load, assignments: Sequence[Assignment], order: Order
+    ) -> None:
+        """Everything that the tasks read, before the job is submitted."""
+        self.folder.mkdir(mode=0o700, parents=True)
+        self._put(LOAD, encoded(load.head, load.body))
+        tasks = {
+            "assignments": [as_fields(each) for each in assignments],
+            "limits": vars(order.limits),
+            "notice_s": order.notice_s,
+            "orphan_s": order.orphan_s,
+            "gpus": order.gpus,
+        }
+        self._put(TASKS, json.dumps(tasks).encode())
+        self._put(ALIVE, b"0")
+        self.script.write_text(script(lines, self.folder))
+        for each in assignments:
+            newest(each.folder).write_text(f"{each.attempt} {self.folder.name}")
+
+    def read(self, index: int) -> tuple[Load, Assignment, Order]:
+        """On the node: what this task trains."""
+        tasks: dict[str, Any] = json.loads((self.folder / TASKS).read_bytes())
+        ((head, body),) = Receiver().feed((self.folder / LOAD).read_bytes())
+        order = Order(
+            Limits(**tasks["limits"]), tasks["notice_s"], tasks["orphan_s"], tasks["gpus"]
+        )
+        return Load(head, body), as_assignment(tasks["assignments"][index]), order
+
+    def beat(self, count: int) -> None:
+        """Show the tasks that their supervisor lives."""
+        self._put(ALIVE, str(count).encode())
+
+    def ask_stop(self, index: int, grace_s: float) -> None:
+        """Ask one task to stop within so many seconds."""
+        self._put(self.stop_file(index).name, str(grace_s).encode())
+
+    def _put(self, name: str, data: bytes) -> None:
+        """Write a whole file, so that nobody reads half of it."""
+        part = self.folder / f".{name}.part"
+        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            file.write(data)
+        part.replace(self.folder / name)
+
+
+def newest(folder: Path) -> Path:
+    """The file of a trial folder that names the attempt which may write there."""
+    return folder / NEWEST
+
+
+def script(lines: Sequence[str], folder: Path) -> str:
+    """The script of an array job: options, the user's own lines, and the task in their place."""
+    options = [line for line in lines if line.startswith("#SBATCH")]
+    others = [line for line in lines if not line.startswith("#SBATCH")]
+    task = [sys.executable, "-P", "-m", TASK_MODULE, str(folder)]
+    return "\n".join(
+        [
+            "#!/bin/bash",
+            *options,
+            *others,
+            f"export PYTHONPATH={shlex.quote(python_path())}",
+            f"exec {shlex.join(task)}",  # so that signals reach the task and no shell
+            "",
+        ]
+    )
+
+
+def job_name(round: str) -> str:
+    """The name of a job as squeue shows it.
+
+    >>> job_name("my round; ls")
+    'tunewright-my_round_ls'
+    """
+    return f"tunewright-{re.sub(r'[^A-Za-z0-9.-]+', '_', round)[:40]}"

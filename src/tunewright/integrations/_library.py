@@ -1,0 +1,122 @@
+"""What every integration does alike: the library, the handle, numbers, and ranks that agree."""
+
+from __future__ import annotations
+
+import importlib
+import numbers
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from tunewright.errors import WorkloadError
+from tunewright.execution.current_run import Printing, current_run
+from tunewright.execution.handle import Control, Handle
+from tunewright.execution.training_run import Run
+
+
+def library(name: str, package: str = "") -> Any:
+    """A library that this package does not need, imported now; refused if it is not installed."""
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name and error.name.partition(".")[0] != name.partition(".")[0]:
+            raise  # a part of the library itself is missing
+        raise WorkloadError("integration.missing", package=package or name) from None
+
+
+def handle(run: Run | None) -> Run:
+    """The handle that was given, or that of the current trial."""
+    return current_run() if run is None else run
+
+
+def listen(run: Run) -> None:
+    """Take SIGTERM as a request to save again, after a library has replaced the handler."""
+    if isinstance(run, Printing):
+        run.listen()
+
+
+def measured(values: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Those values that are numbers; libraries log text and lists beside them.
+
+    >>> measured({"loss": 0.5, "note": "warm", "flag": True, "step": 3})
+    {'loss': 0.5}
+    """
+    return {
+        str(name): value for name, value in (values or {}).items() if name != "step" and _is(value)
+    }
+
+
+def _is(value: Any) -> bool:
+    if isinstance(value, bool):
+        return False
+    scalar = getattr(value, "shape", None) == () and "bool" not in str(getattr(value, "dtype", ""))
+    return isinstance(value, numbers.Real) or scalar
+
+
+def any_rank(decision: bool) -> bool:
+    """Whether any rank decided so; every rank must call it. One rank: its own decision."""
+    group = sys.modules.get("torch.distributed")
+    if group is None or not group.is_available() or not group.is_initialized():
+        return decision
+    found: list[Any] = [None] * group.get_world_size()
+    if len(found) == 1:
+        return decision
+    torch: Any = sys.modules["torch"]
+    on = "cuda" if group.get_backend() == "nccl" else "cpu"
+    flag = torch.tensor(int(decision), device=on)
+    group.all_reduce(flag, op=group.ReduceOp.MAX)
+    return bool(flag.item())
+
+
+def wait_for_ranks() -> None:
+    """Return once every rank has called it."""
+    group = sys.modules.get("torch.distributed")
+    if group is not None and group.is_available() and group.is_initialized():
+        group.barrier()
+
+
+def from_all_ranks(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of this rank; one that differs between ranks becomes the list of all of them.
+
+    Every rank must call it.
+    """
+    own = dict(values)
+    group = sys.modules.get("torch.distributed")
+    if group is None or not group.is_available() or not group.is_initialized():
+        return own
+    every: list[Any] = [None] * group.get_world_size()
+    group.all_gather_object(every, own)
+    different = {
+        name: [one.get(name) for one in every]
+        for name in own
+        if any(one.get(name) != own[name] for one in every)
+    }
+    return own | different
+
+
+def stop_here(run: Run) -> bool:
+    """Whether the trial was asked to stop on any rank; every rank must call it."""
+    asked = any_rank(run.stop_asked)
+    if asked and not run.stop_asked:
+        ask_stop(run)  # another rank heard of it first
+    return asked
+
+
+def ask_stop(run: Run) -> None:
+    """Ask this rank's handle to stop: another rank has received the request."""
+    if isinstance(run, Handle):
+        Control(run).ask_stop()
+
+
+def assigned_eval_every(run: Run) -> int | None:
+    """Every how many steps the workload wants an evaluation; None: it does not matter."""
+    return Control(run).given[0].eval_every if isinstance(run, Handle) else None
+
+
+def of_optimizer(optimizer: Any) -> dict[str, Any]:
+    """What a torch optimizer really uses in its first group, by the names of its options."""
+    groups = getattr(optimizer, "param_groups", None) or [{}]
+    options = {name: value for name, value in groups[0].items() if name != "params"}
+    if "initial_lr" in options:  # before a schedule scaled it
+        options["lr"] = options.pop("initial_lr")
+    return {"name": type(optimizer).__name__, **options}

@@ -1,0 +1,108 @@
+"""What the source of a program gave: comments of the files of `init --scan`, and its notes."""
+
+from __future__ import annotations
+
+from tunewright.messages import Facts, Template
+
+_PARTS = {
+    "optimizer": "optimizer hyperparameters: tuned anew in every study",
+    "regulariser": "the strength of a regulariser: tuned wherever it is on",
+    "regulariser choice": "whether to regularise: a question of a round",
+    "schedule": "the shape of the learning-rate schedule",
+    "schedule choice": "which schedule: a question of a round",
+    "optimizer choice": "which optimizer: a question of a round, since each needs its own tuning",
+    "strength": "the weight of a part of the loss or the update, by its name",
+    "model": "the model: a question of a round",
+    "augmentation": "augmentation: a question of a round",
+    "length": "the length of training: never tuned, the longest would win",
+    "batch size": "the batch size: never tuned for a validation metric; a probe chooses it",
+    "validation": "evaluation alone: never tuned, it changes what is measured",
+    "data": "the data: one value, a caveat on every conclusion",
+    "seed": "the seed: the run gives it, never tuned",
+    "another seed": "another seed: kept as it is",
+    "folder": "where it writes: each trial has its own folder",
+    "path": "a path: no hyperparameter",
+    "logging": "logging and checkpoints: no hyperparameter",
+    "machine": "machine and precision: no hyperparameter",
+    "unknown": "nothing is known by the name: give it a role, or leave it at its default",
+}
+
+
+def _role(facts: Facts) -> str:
+    return _PARTS[facts["part"]]
+
+
+def _role_line(facts: Facts) -> str:
+    names = ", ".join(facts["names"])
+    left = "" if facts["passed"] or facts["role"] in ("none", "unknown") else "; not in the command"
+    return f"{facts['role']}: {names} ({_PARTS[facts['part']]}{left})"
+
+
+def _subcommands(facts: Facts) -> str:
+    known = ", ".join(facts["known"])
+    if facts["chosen"]:
+        return f"of the subcommands {known}, the options of {facts['chosen']} were read"
+    return f"subcommands {known}: none is called train; write the one that trains into the command"
+
+
+def _no_seed(facts: Facts) -> str:
+    lines = ", ".join(str(line) for line in facts["lines"])
+    where = f" {facts['path']} seeds with a plain number in line {lines}." if lines else ""
+    return (
+        f"No option is a seed, so repeats would repeat nothing.{where} Let the program read "
+        "TUNEWRIGHT_SEED from its environment"
+    )
+
+
+def _header(facts: Facts) -> str:
+    shown = ", ".join(facts["files"][:4]) or "the source"
+    return (
+        f"Read from {shown} ({facts['style']}) without importing or running it. Every role and "
+        "range is a proposal: correct what is wrong."
+    )
+
+
+SENTENCES: dict[str, Template] = {
+    "scan.role": _role,
+    "scan.role_line": _role_line,
+    "scan.subcommands": _subcommands,
+    "scan.no_seed_option": _no_seed,
+    "scan.file_header": _header,
+    "scan.file_booleans": "How the program takes true and false.",
+    "scan.file_defaults": (
+        "The program's own defaults, which hold where a round does not name a hyperparameter."
+    ),
+    "scan.file_required": "required: only you know it",
+    "scan.file_means": "What names mean by their spelling. Guards and checks go by it.",
+    "scan.file_off": "The values that switch features off.",
+    "scan.file_roles": "Proposed roles of all options, and why:",
+    "scan.round_header": (
+        "A first round. {trials} trials per study pay for {paid} searched hyperparameters, the "
+        "most important first; fix the rest, each a caveat."
+    ),
+    "scan.round_goal": "Which values of {names:list} suit this program?",
+    "scan.round_scientific": "Whose effect is measured. Uncomment one to ask about it.",
+    "scan.round_nuisance": "Searched around the program's defaults.",
+    "scan.round_fixed": "One value for all; the length and the batch size are never tuned.",
+    "scan.type_bool": "{name} has type=bool, which takes every text for true: it is not passed",
+    "scan.nothing_found": "{path} declares no option that can be read: write the command yourself",
+    "scan.too_large": "{path} is larger than {largest} bytes and was not read",
+    "scan.not_decodable": "{path} is not text in the encoding it declares: {error}",
+    "scan.not_readable": "{path} could not be read: {error}",
+    "scan.syntax_error": "{path} is no valid Python (line {line}): {error}",
+    "scan.library_missing": (
+        "{library} is not installed here, so the options of {name} were not read"
+    ),
+    "scan.no_yaml": "reading {path} needs PyYAML: pip install pyyaml",
+    "scan.hydra_not_named": "{path}: hydra.main without a plain config_path and config_name",
+    "scan.config_not_found": "no file of the option {name} was found: pass --{name}=FILE",
+    "scan.found": "{style}: {options:count option}, {hyperparameters:count hyperparameter}",
+    "scan.needs": "no default is known of {required:list}: a round must name a value or a range",
+    "scan.tried": (
+        "tried for {seconds:duration}; {patterns:count pattern} of lines found in its output"
+    ),
+    "scan.tried_nothing": (
+        "tried for {seconds:duration}; no measurement found in its output. Print one JSON object "
+        "per measurement, or write [workload.read] yourself"
+    ),
+}

@@ -1,0 +1,245 @@
+"""Options in configuration files: Hydra's YAML, and ml_collections behind absl's flags."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from tunewright.messages import Message
+from tunewright.project.programs.declared import UNKNOWN, Declared, Source, kind_of, read_source
+from tunewright.project.programs.literals import dotted, value_of
+
+LARGEST = 1_000_000  # bytes of a YAML file
+DEEPEST = 8
+_FLAGS = {
+    "DEFINE_float": "float",
+    "DEFINE_integer": "int",
+    "DEFINE_bool": "bool",
+    "DEFINE_boolean": "bool",
+    "DEFINE_string": "str",
+    "DEFINE_enum": "str",
+}
+
+
+# ---- Hydra
+
+
+def hydra_options(source: Source) -> Iterator[Declared | Message]:
+    """The values of the YAML files that `@hydra.main` names, by their dotted names."""
+    for folder, name in _hydra_main(source):
+        if folder is None or name is None:
+            yield Message("scan.hydra_not_named", {"path": source.path.name})
+            continue
+        found: dict[str, Any] = {}
+        notes: list[Message] = []
+        _merge(found, _composed(source.path.parent / folder, name, notes))
+        yield from notes
+        for dotted_name, value in _flat(found):
+            yield Declared(dotted_name, dotted_name, kind_of(value), value)
+
+
+def _hydra_main(source: Source) -> Iterator[tuple[str | None, str | None]]:
+    for node in ast.walk(source.tree):
+        if not isinstance(node, ast.FunctionDef):
+            continue
+        for decorator in node.decorator_list:
+            if isinstance(decorator, ast.Call) and dotted(decorator.func) == "hydra.main":
+                given = {one.arg: one.value for one in decorator.keywords}
+                places = [
+                    value_of(given[key] if key in given else _placed(decorator, at))
+                    for at, key in enumerate(("config_path", "config_name"))
+                ]
+                folder, name = (one if isinstance(one, str) else None for one in places)
+                yield folder, name
+
+
+def _placed(call: ast.Call, at: int) -> ast.expr | None:
+    return call.args[at] if at < len(call.args) else None
+
+
+def _composed(folder: Path, name: str, notes: list[Message], depth: int = 0) -> dict[str, Any]:
+    """A file with the files of its `defaults` list merged in, as Hydra does."""
+    path = folder / (name if name.endswith((".yaml", ".yml")) else f"{name}.yaml")
+    data = _yaml(path, notes)
+    if not isinstance(data, dict) or depth > DEEPEST:
+        return {}
+    own = {key: value for key, value in data.items() if key not in ("defaults", "hydra")}
+    listed = data.get("defaults")
+    made: dict[str, Any] = {}
+    placed = False
+    for entry in listed if isinstance(listed, list) else ():
+        if entry == "_self_":
+            _merge(made, own)
+            placed = True
+            continue
+        if isinstance(entry, str):
+            _merge(made, _composed(folder, entry, notes, depth + 1))
+            continue
+        if not isinstance(entry, dict):
+            continue
+        for group, chosen in entry.items():
+            words = str(group).split()
+            optional, plain = "optional" in words, words[-1] if words else ""
+            if chosen is None or "hydra" in plain or not isinstance(chosen, str):
+                continue
+            group_name, _, package = plain.lstrip("/").partition("@")
+            inner_folder = folder / group_name
+            if optional and not (inner_folder / f"{chosen}.yaml").exists():
+                continue
+            inner = _composed(inner_folder, chosen, notes, depth + 1)
+            keys = (package or group_name).replace("/", ".").split(".")
+            if _is_global(inner_folder / f"{chosen}.yaml") or package == "_global_":
+                keys = []
+            for key in reversed(keys):
+                inner = {key: inner}
+            _merge(made, inner)
+    if not placed:
+        _merge(made, own)
+    return made
+
+
+def _is_global(path: Path) -> bool:
+    try:
+        return "@package _global_" in path.read_text(encoding="utf-8")[:1000]
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
+def _yaml(path: Path, notes: list[Message]) -> Any:
+    try:
+        import yaml
+    except ImportError:
+        notes.append(Message("scan.no_yaml", {"path": path.name}))
+        return None
+    try:
+        if path.stat().st_size > LARGEST:
+            notes.append(Message("scan.too_large", {"path": path.name, "largest": LARGEST}))
+            return None
+        return yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        facts = {"path": path.name, "error": error.strerror or str(error)}
+        notes.append(Message("scan.not_readable", facts))
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+        facts = {"path": path.name, "error": type(error).__name__}
+        notes.append(Message("scan.not_readable", facts))
+    return None
+
+
+def _merge(into: dict[str, Any], data: Mapping[str, Any]) -> None:
+    for key, value in data.items():
+        mine = into.get(str(key))
+        if isinstance(value, dict) and isinstance(mine, dict):
+            _merge(mine, value)
+        elif isinstance(value, dict):
+            into[str(key)] = {}
+            _merge(into[str(key)], value)
+        else:
+            into[str(key)] = value
+
+
+def _flat(data: Mapping[str, Any], before: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
+    """Dotted names with plain values; interpolations and instantiation keys are left out."""
+    for key, value in data.items():
+        if str(key).startswith("_"):
+            continue
+        if isinstance(value, dict):
+            if depth < DEEPEST:
+                yield from _flat(value, f"{before}{key}.", depth + 1)
+        elif isinstance(value, str) and ("${" in value or value == "???"):
+            continue
+        elif isinstance(value, str):
+            yield f"{before}{key}", _yaml_number(value)
+        else:
+            yield f"{before}{key}", value
+
+
+def _yaml_number(text: str) -> Any:
+    """YAML 1.1 reads 1e-3 as text, OmegaConf as a number."""
+    try:
+        return float(text) if "e" in text.lower() and text[:1] in "+-.0123456789" else text
+    except ValueError:
+        return text
+
+
+# ---- absl and ml_collections
+
+
+def absl_options(source: Source) -> Iterator[Declared | Message]:
+    """`flags.DEFINE_float(...)`, and the values of a file behind `DEFINE_config_file`."""
+    for node in ast.walk(source.tree):
+        if not isinstance(node, ast.Call):
+            continue
+        called = dotted(node.func).rpartition(".")[2]
+        values = [value_of(one, source.constants) for one in node.args]
+        given = {one.arg: value_of(one.value, source.constants) for one in node.keywords}
+        name = values[0] if values else given.get("name")
+        if not isinstance(name, str):
+            continue
+        default = values[1] if len(values) > 1 else given.get("default")
+        if called in _FLAGS:
+            kind: Any = _FLAGS[called]
+            known = default is not UNKNOWN
+            listed = values[2] if called == "DEFINE_enum" and len(values) > 2 else None
+            yield Declared(
+                name,
+                f"--{name}",
+                kind,
+                float(default) if kind == "float" and type(default) is int else default,
+                known,
+                tuple(listed) if isinstance(listed, list) else (),
+                "pair" if kind == "bool" else "value",
+                f"--no{name}" if kind == "bool" else "",
+                line=node.lineno,
+            )
+        elif called == "DEFINE_config_file":
+            yield from _config_file(source, name, default)
+
+
+def _config_file(source: Source, name: str, default: Any) -> Iterator[Declared | Message]:
+    folder = source.path.parent
+    places = [default] if isinstance(default, str) else []
+    places += [f"{one}/default.py" for one in ("configs", "config")]
+    for place in places:
+        path = folder / place
+        if not path.is_file():
+            continue
+        read = read_source(path)
+        if isinstance(read, Message):
+            yield read
+            return
+        if not isinstance(default, str):
+            yield Declared(name, f"--{name}", "str", place, line=0)
+        for inner, value, line in _config_dict(read):
+            plain = isinstance(value, bool | int | float | str)
+            yield Declared(
+                f"{name}.{inner}",
+                f"--{name}.{inner}",
+                kind_of(value),
+                value if plain else None,
+                plain,
+                line=line,
+            )
+        return
+    yield Message("scan.config_not_found", {"name": name})
+
+
+def _config_dict(source: Source) -> Iterator[tuple[str, Any, int]]:
+    """The values that `get_config` gives: `config.x = 1`, or the fields of a dataclass."""
+    names = dict(source.constants)
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Assign) and len(node.targets) == 1:
+            target = dotted(node.targets[0])
+            root, _, inner = target.partition(".")
+            if inner and root in ("config", "cfg", "c"):
+                value = value_of(node.value, names)
+                if value is not UNKNOWN or not isinstance(node.value, ast.Call):
+                    yield inner, None if value is UNKNOWN else value, node.lineno
+        elif isinstance(node, ast.ClassDef):
+            for statement in node.body:
+                if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+                    value = value_of(statement.value, names)
+                    if statement.value is not None:
+                        plain = None if value is UNKNOWN else value
+                        yield statement.target.id, plain, statement.lineno

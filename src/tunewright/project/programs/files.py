@@ -1,0 +1,220 @@
+"""The files for a program that was read: its command, `tunewright.toml`, and a first round.
+
+Each line that was proposed is below or beside a comment with the reason.
+"""
+
+from __future__ import annotations
+
+import shlex
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tunewright.design.budget import dimensions_for
+from tunewright.design.objective import Objective
+from tunewright.design.round_data import declaration_data
+from tunewright.design.spellings import regularises
+from tunewright.design.toml_file import toml_key, toml_value
+from tunewright.messages import Message, words as printed
+from tunewright.project.programs.proposed_ranges import proposed_range
+from tunewright.project.programs.read import Read
+from tunewright.project.programs.roles import Proposed
+
+WIDTH = 98
+WITH_VALUES = ("-m", "tunewright.execution.with_values")
+# the most important first: what the trials do not pay for is proposed as a comment
+_ORDER = ("learning_rate", "momentum", "beta1", "weight_decay", "epsilon", "beta2", "clip_norm")
+
+
+@dataclass(frozen=True)
+class Template:
+    """The command of a program: its template, and what belongs to its fields."""
+
+    text: str
+    defaults: dict[str, Any] = field(default_factory=dict)
+    booleans: dict[str, str] = field(default_factory=dict)
+    required: tuple[str, ...] = ()  # fields without a value, which the user must give
+    passed: frozenset[str] = frozenset()  # the options that the template has
+
+
+def template(read: Read, roles: Sequence[Proposed], given: Sequence[str]) -> Template:
+    """The command: the given words, then a field for each hyperparameter with a known default.
+
+    `given` are words such as `python train.py --data=imagenet`: an option that they have already is
+    left as it is.
+    """
+    words = [shlex.quote(one).replace("{", "{{").replace("}", "}}") for one in given]
+    if read.style == "constants":
+        at = next(n for n, word in enumerate(given) if word.endswith(".py"))
+        words[at:at] = list(WITH_VALUES)
+    words += [one for one in read.words if one not in given]
+    taken = {word.partition("=")[0] for word in given}
+    defaults: dict[str, Any] = {}
+    booleans: dict[str, str] = {}
+    required: list[str] = []
+    passed: set[str] = set()
+    for one in sorted(roles, key=lambda p: bool(p.option.option)):  # those by position first
+        option = one.option
+        if option.option and {option.option, *_spellings(option.option)} & taken:
+            continue
+        if one.role in ("seed", "folder"):
+            own = "{run.seed}" if one.role == "seed" else "{run.folder}"
+            words.append(_word(read, one, own))
+            passed.add(one.name)
+            continue
+        if option.required and option.value is None:
+            if option.option or _positional_missing(given, roles, one):
+                required.append(one.name)
+                words.append(_word(read, one, f"{{{one.name}}}"))
+                passed.add(one.name)
+            continue
+        if not one.hyperparameter or option.value is None or option.kind == "list":
+            continue
+        if option.conditional or not option.option:
+            continue
+        if isinstance(option.value, bool):
+            spelled = _boolean(read, one)
+            if not spelled:
+                continue
+            booleans[one.name] = spelled
+        words.append(_word(read, one, f"{{{one.name}}}"))
+        defaults[one.name] = option.value
+        passed.add(one.name)
+    return Template(" ".join(words), defaults, booleans, tuple(required), frozenset(passed))
+
+
+def workload_text(
+    read: Read,
+    roles: Sequence[Proposed],
+    made: Template,
+    objective: Objective,
+    store: str,
+    lines: Sequence[str] = (),
+) -> str:
+    """`tunewright.toml`, with comments that say where each line comes from."""
+    text = [
+        *_comment(Message("scan.file_header", {"files": read.files, "style": read.style})),
+        "[workload]",
+        f"command = {toml_value(made.text)}",
+        f"{'minimize' if objective.minimize else 'maximize'} = {toml_value(objective.metric)}",
+        f"store = {toml_value(store)}",
+    ]
+    for note in read.notes:
+        text += ["", *_comment(note)]
+    if lines:
+        text += ["", *lines]
+    if made.booleans:
+        text += ["", *_comment(Message("scan.file_booleans"))]
+        text += ["[workload.booleans]"]
+        text += [f"{toml_key(n)} = {toml_value(v)}" for n, v in made.booleans.items()]
+    if made.defaults or made.required:
+        text += ["", *_comment(Message("scan.file_defaults")), "[workload.defaults]"]
+        text += [f"{toml_key(n)} = {toml_value(v)}" for n, v in made.defaults.items()]
+        for name in made.required:
+            text.append(f"# {toml_key(name)} =   # {Message('scan.file_required')}")
+    by_name = {one.name: one for one in roles if one.name in made.passed}
+    means = {one.meaning: name for name, one in by_name.items() if one.meaning not in (None, name)}
+    shrink = [n for n, one in by_name.items() if regularises(n) and one.role == "nuisance"]
+    if means or shrink:
+        text += ["", *_comment(Message("scan.file_means")), "[workload.means]"]
+        text += [f"{toml_key(str(m))} = {toml_value(n)}" for m, n in means.items()]
+        if shrink:
+            text.append(f"regularisers = {toml_value(shrink)}")
+    zero = [n for n in shrink if isinstance(by_name[n].option.value, float)]
+    if zero:
+        text += ["", *_comment(Message("scan.file_off")), "[workload.off]"]
+        text += [f"{toml_key(n)} = 0.0" for n in zero]
+    text += ["", *_comment(Message("scan.file_roles")), *_role_lines(roles, made)]
+    return "\n".join(text) + "\n"
+
+
+def round_text(roles: Sequence[Proposed], made: Template, trials: int) -> str:
+    """A first round: the most important nuisance hyperparameters, everything else fixed."""
+    ranged = [(one, proposed_range(one)) for one in _nuisance(roles, made)]
+    searched = [(one, own) for one, own in ranged if own is not None]
+    paid = dimensions_for(trials)
+    names = [one.name for one, _ in searched[:paid]]
+    text = [
+        *_comment(Message("scan.round_header", {"trials": trials, "paid": paid})),
+        f"goal = {toml_value(Message('scan.round_goal', {'names': names}).text)}",
+        f"trials_per_study = {trials}",
+        "",
+        *_comment(Message("scan.round_scientific")),
+        "[scientific]",
+    ]
+    for one in roles:
+        if one.role == "scientific" and one.name in made.passed:
+            values = list(one.option.choices) or [one.option.value]
+            text.append(f"# {toml_key(one.name)} = {toml_value(values)}")
+    text += ["", *_comment(Message("scan.round_nuisance")), "[nuisance]"]
+    for at, (one, own) in enumerate(searched):
+        mark = "" if at < paid else "# "
+        text.append(f"{mark}{toml_key(one.name)} = {toml_value(declaration_data(own))}")
+    fixed = [one for one in roles if one.role == "fixed" and one.name in made.passed]
+    text += ["", *_comment(Message("scan.round_fixed")), "[fixed]"]
+    for one in fixed:
+        if one.option.value is not None:
+            text.append(f"{toml_key(one.name)} = {toml_value(one.option.value)}")
+    return "\n".join(text) + "\n"
+
+
+def _nuisance(roles: Sequence[Proposed], made: Template) -> list[Proposed]:
+    """The nuisance hyperparameters of the command, the most important first."""
+
+    def rank(one: Proposed) -> int:
+        return _ORDER.index(one.meaning) if one.meaning in _ORDER else len(_ORDER)
+
+    own = [one for one in roles if one.role == "nuisance" and one.name in made.passed]
+    return sorted(own, key=rank)
+
+
+def _role_lines(roles: Sequence[Proposed], made: Template) -> Iterator[str]:
+    """Every option with its role and the reason, as comments; options alike share a line."""
+    alike: dict[tuple[str, str, bool], list[str]] = {}
+    for one in roles:
+        key = (one.role, str(one.reason.facts["part"]), one.name in made.passed)
+        alike.setdefault(key, []).append(one.name)
+    for (role, part, passed), names in alike.items():
+        facts = {"role": role, "part": part, "passed": passed, "names": names}
+        yield from _comment(Message("scan.role_line", facts))
+
+
+def _word(read: Read, one: Proposed, value: str) -> str:
+    option = one.option.option
+    if one.option.passed == "pair" and value.startswith("{") and one.option.kind == "bool":
+        return value  # the two words are the pair
+    if not option:
+        return value
+    return f"{option}={value}"
+
+
+def _boolean(read: Read, one: Proposed) -> str:
+    """How the program takes true and false for this option; empty if it cannot be passed."""
+    option = one.option
+    if option.passed == "flag":
+        return "flag"
+    if option.passed == "pair":
+        return f"{option.option}/{option.off_option}" if option.off_option else ""
+    if option.passed == "negative flag" or option.notes:
+        return ""  # `type=bool` takes every text for true
+    return "True/False" if read.style in ("configurator", "constants", "fire") else "true/false"
+
+
+def _positional_missing(given: Sequence[str], roles: Sequence[Proposed], one: Proposed) -> bool:
+    """Whether the given words lack this argument by position."""
+    script = next((n for n, word in enumerate(given) if word.endswith(".py")), len(given) - 1)
+    there = [word for word in given[script + 1 :] if not word.startswith("-")]
+    places = [own.name for own in roles if not own.option.option]
+    return places.index(one.name) >= len(there)
+
+
+def _spellings(option: str) -> tuple[str, str]:
+    return option.replace("_", "-"), option.replace("-", "_").replace("__", "--", 1)
+
+
+def _comment(message: Message) -> list[str]:
+    text = printed.printable(message.text)
+    return textwrap.wrap(
+        text, WIDTH, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False
+    )

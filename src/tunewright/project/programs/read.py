@@ -1,0 +1,291 @@
+"""Which options a program has, by the library that reads its command line.
+
+The script and the files of its folder that it imports are read, nothing is imported or run.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from tunewright.messages import Message
+from tunewright.project.programs.argparse_options import argparse_options
+from tunewright.project.programs.config_files import absl_options, hydra_options
+from tunewright.project.programs.constants import module_options, overridden, seeds_in_code
+from tunewright.project.programs.declared import Declared, Source, read_source
+from tunewright.project.programs.fields import Classes, classes_of, fields_of
+from tunewright.project.programs.functions import (
+    click_options,
+    functions_of,
+    parameters,
+    typer_options,
+)
+from tunewright.project.programs.literals import dotted, value_of
+
+MOST_FILES = 40  # of the program's own folder
+Style = Literal[
+    "argparse",
+    "click",
+    "typer",
+    "fire",
+    "dataclass",
+    "tyro",
+    "lightning",
+    "hydra",
+    "absl",
+    "configurator",
+    "constants",
+    "none",
+]
+_PARSER_NAME = re.compile(r"\.[^.]*(pars|arg|opt)[^.]*$", re.IGNORECASE)
+_PARSERS = ("HfArgumentParser", "H4ArgumentParser", "TrlParser")
+
+
+@dataclass(frozen=True)
+class Read:
+    """The options of a program as its source declares them."""
+
+    style: Style
+    options: tuple[Declared, ...]
+    words: tuple[str, ...] = ()  # that the command needs before its options: a subcommand
+    notes: tuple[Message, ...] = ()
+    files: tuple[str, ...] = ()  # that were read
+
+
+def read_program(script: Path) -> Read:
+    """The options of a script; what could not be read is a note."""
+    first = read_source(script)
+    if isinstance(first, Message):
+        return Read("none", (), notes=(first,))
+    sources, notes = _with_imports(first)
+    classes = classes_of(sources)
+    files = tuple(one.path.name for one in sources)
+    for reader in (_hydra, _absl, _dataclasses, _lightning, _click, _typer, _argparse, _fire):
+        read = reader(sources, classes)
+        if read is not None and read.options:
+            seeds = _seed_notes(first, read.options)
+            return replace(read, notes=(*notes, *read.notes, *seeds), files=files)
+    if own := overridden(first):
+        seeds = _seed_notes(first, own)
+        return Read("configurator", tuple(own), notes=(*notes, *seeds), files=files)
+    own = module_options(first)
+    style: Style = "constants" if own else "none"
+    notes += [] if own else [Message("scan.nothing_found", {"path": script.name})]
+    notes += _seed_notes(first, own)
+    return Read(style, tuple(own), notes=tuple(notes), files=files)
+
+
+def _with_imports(first: Source) -> tuple[list[Source], list[Message]]:
+    """The script and what it imports from its folder, the script first."""
+    sources, notes, seen = [first], list[Message](), {first.path.resolve()}
+    at = 0
+    while at < len(sources) and len(sources) < MOST_FILES:
+        own = sources[at]
+        at += 1
+        for path in _local(own, first.path.parent):
+            if path.resolve() in seen or len(sources) >= MOST_FILES:
+                continue
+            seen.add(path.resolve())
+            read = read_source(path)
+            if isinstance(read, Message):
+                notes.append(read)
+            else:
+                sources.append(read)
+    return sources, notes
+
+
+def _local(source: Source, root: Path, names: Iterable[str] | None = None) -> list[Path]:
+    """The files of the program's folder that a file imports, or those of these names."""
+    found: list[Path] = []
+    for name in dict.fromkeys(source.imports().values() if names is None else names):
+        level = len(name) - len(name.lstrip("."))
+        bases = [source.path.parent, root]
+        if level:
+            base = source.path.parent
+            for _ in range(level - 1):
+                base = base.parent
+            bases = [base]
+        parts = [part for part in name.lstrip(".").split(".") if part]
+        for base in bases:
+            for length in (len(parts), len(parts) - 1):
+                path = base.joinpath(*parts[:length]) if length > 0 else None
+                if path is None:
+                    continue
+                for one in (path.with_suffix(".py"), path / "__init__.py"):
+                    if one.is_file() and one not in found:
+                        found.append(one)
+    return found
+
+
+def _calls(sources: Iterable[Source], *names: str) -> list[tuple[ast.Call, Source]]:
+    """The calls of functions by their last name, the script's first."""
+    return [
+        (node, source)
+        for source in sources
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Call) and dotted(node.func).rpartition(".")[2] in names
+    ]
+
+
+def _split(found: Iterable[Declared | Message]) -> tuple[list[Declared], list[Message]]:
+    options: dict[str, Declared] = {}
+    notes: list[Message] = []
+    for one in found:
+        if isinstance(one, Message):
+            notes.append(one)
+        else:
+            options.setdefault(one.name, one)
+    return list(options.values()), notes
+
+
+def _hydra(sources: list[Source], classes: Classes) -> Read | None:
+    options, notes = _split(hydra_options(sources[0]))
+    return Read("hydra", tuple(options), notes=tuple(notes)) if options or notes else None
+
+
+def _absl(sources: list[Source], classes: Classes) -> Read | None:
+    options, notes = _split(one for source in sources for one in absl_options(source))
+    return Read("absl", tuple(options), notes=tuple(notes)) if options else None
+
+
+def _dataclasses(sources: list[Source], classes: Classes) -> Read | None:
+    """HfArgumentParser((A, B)), tyro.cli(A), pyrallis and draccus, simple-parsing."""
+    for call, _ in _calls(sources, *_PARSERS):
+        listed = call.args[0] if call.args else None
+        for keyword in call.keywords:
+            listed = keyword.value if keyword.arg == "dataclass_types" else listed
+        several = listed.elts if isinstance(listed, ast.Tuple | ast.List) else [listed]
+        found = [one for name in several for one in fields_of(dotted(name), classes)]
+        options, notes = _split(found)
+        flat = [replace(one, option=f"--{one.option.rpartition('.')[2]}") for one in options]
+        return Read("dataclass", tuple(flat), notes=tuple(notes))
+    for call, _ in _calls(sources, "cli", "parse", "wrap", "add_arguments"):
+        called = dotted(call.func)
+        library = called.partition(".")[0]
+        if call.args and (
+            library in ("tyro", "pyrallis", "draccus", "simple_parsing")
+            or called.endswith(".add_arguments")
+        ):
+            options, notes = _split(fields_of(dotted(call.args[0]), classes))
+            if options:
+                return Read(
+                    "tyro", tuple(_of_tyro(o, library) for o in options), notes=tuple(notes)
+                )
+    return None
+
+
+def _of_tyro(own: Declared, library: str) -> Declared:
+    """A field as tyro spells it, `--learning-rate`, with `--no-x` for false; others keep `_`."""
+    if library != "tyro":
+        return replace(own, option=f"--{own.option}")
+    spelled = own.option.replace("_", "-")
+    if own.kind == "bool" and own.value is not None:
+        parts = spelled.split(".")
+        off = ".".join([*parts[:-1], f"no-{parts[-1]}"])
+        return replace(own, option=f"--{spelled}", off_option=f"--{off}", passed="pair")
+    return replace(own, option=f"--{spelled}")
+
+
+def _lightning(sources: list[Source], classes: Classes) -> Read | None:
+    """LightningCLI(Model, Data): the parameters of their `__init__`, and the trainer's length."""
+    for call, _ in _calls(sources, "LightningCLI"):
+        given = [dotted(one) for one in call.args[:2]]
+        named = {one.arg: dotted(one.value) for one in call.keywords}
+        pairs = list(zip(("model", "data"), given, strict=False))
+        pairs += [
+            ("model", named.get("model_class", "")),
+            ("data", named.get("datamodule_class", "")),
+        ]
+        options: dict[str, Declared] = {}
+        for part, name in pairs:
+            if name.rpartition(".")[2] not in classes.known:
+                continue
+            node, source = classes.known[name.rpartition(".")[2]]
+            for function in node.body:
+                if isinstance(function, ast.FunctionDef) and function.name == "__init__":
+                    for own in parameters(function, source.constants, skip=1):
+                        full = f"{part}.{own.name}"
+                        options[full] = replace(own, name=full, option=f"--{full}")
+        if not options:
+            return None
+        options |= {one.name: one for one in _of_trainer()}
+        words = () if value_of(named_value(call, "run")) is False else ("fit",)
+        return Read("lightning", tuple(options.values()), words)
+    return None
+
+
+def named_value(call: ast.Call, name: str) -> ast.expr | None:
+    """The expression of a keyword argument."""
+    return next((one.value for one in call.keywords if one.arg == name), None)
+
+
+def _of_trainer() -> list[Declared]:
+    """What every LightningCLI takes, whatever the model."""
+    return [
+        Declared("seed_everything", "--seed_everything", "int", 0),
+        Declared("trainer.max_epochs", "--trainer.max_epochs", "int", None),
+        Declared("trainer.max_steps", "--trainer.max_steps", "int", -1),
+        Declared("trainer.gradient_clip_val", "--trainer.gradient_clip_val", "float", None),
+        Declared("trainer.accumulate_grad_batches", "--trainer.accumulate_grad_batches", "int", 1),
+        Declared("trainer.default_root_dir", "--trainer.default_root_dir", "str", None),
+    ]
+
+
+def _click(sources: list[Source], classes: Classes) -> Read | None:
+    options, _ = _split(one for source in sources[:1] for one in click_options(source))
+    return Read("click", tuple(options)) if options else None
+
+
+def _typer(sources: list[Source], classes: Classes) -> Read | None:
+    options = typer_options(sources[0])
+    return Read("typer", tuple(options)) if options else None
+
+
+def _argparse(sources: list[Source], classes: Classes) -> Read | None:
+    found = [argparse_options(source, imported=at > 0) for at, source in enumerate(sources)]
+    if found[0].declared:  # other files count where the script asks one for its parser
+        asked = {n for n in sources[0].imports().values() if _PARSER_NAME.search(n)}
+        files = {path.resolve() for path in _local(sources[0], sources[0].path.parent, asked)}
+        pairs = zip(found[1:], sources[1:], strict=True)
+        found = [found[0], *(one for one, own in pairs if own.path.resolve() in files)]
+    options, _ = _split(one for read in found for one in read.declared)
+    if not options:
+        return None
+    notes = tuple(note for read in found for note in read.notes)
+    words = tuple(read.subcommand for read in found if read.subcommand)[:1]
+    return Read("argparse", tuple(options), words, notes)
+
+
+def _fire(sources: list[Source], classes: Classes) -> Read | None:
+    """fire.Fire(train), jsonargparse's CLI(train), tyro.cli(train): the function's parameters."""
+    for call, source in _calls(sources[:1], "Fire", "CLI", "auto_cli", "cli"):
+        if not call.args or dotted(call.func) not in (
+            *("fire.Fire", "Fire", "CLI", "auto_cli", "jsonargparse.CLI", "tyro.cli"),
+            "jsonargparse.auto_cli",
+        ):
+            continue
+        for function in functions_of(source):
+            if function.name == dotted(call.args[0]):
+                own = [
+                    replace(o, option=f"--{o.name}") for o in parameters(function, source.constants)
+                ]
+                if dotted(call.func) == "tyro.cli":
+                    return Read(
+                        "tyro", tuple(_of_tyro(replace(o, option=o.name), "tyro") for o in own)
+                    )
+                return Read("fire", tuple(own))
+    return None
+
+
+def _seed_notes(source: Source, options: Iterable[Declared]) -> list[Message]:
+    """A seed that no option changes makes every repeat the same run."""
+    from tunewright.design.guards import is_seed
+
+    if any(is_seed(one.name) for one in options):
+        return []
+    lines = seeds_in_code(source)
+    return [Message("scan.no_seed_option", {"path": source.path.name, "lines": lines})]

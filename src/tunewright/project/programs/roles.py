@@ -1,0 +1,190 @@
+"""A proposed role for each option, by the playbook's rules, with the reason as a code.
+
+Optimizer hyperparameters and strengths of regularisers are nuisance; what a round may ask about
+(model, optimizer, schedule, augmentation) is scientific; the length of training and the batch size
+are fixed and never tuned; the seed and the folder come from the run; paths, logging and devices are
+no hyperparameters. What nothing is known of has no role: nobody guesses in silence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from tunewright.design.areas import area_of
+from tunewright.design.guards import is_seed
+from tunewright.design.names import NAMES, Meaning
+from tunewright.design.spellings import regularises, usual_meaning, usual_meanings
+from tunewright.messages import Message
+from tunewright.project.programs.declared import Declared
+
+Role = Literal["nuisance", "scientific", "fixed", "seed", "folder", "none", "unknown"]
+HYPERPARAMETERS = ("nuisance", "scientific", "fixed")
+NEVER = ("length", "batch size", "validation")  # reasons of what is never tuned
+
+_TUNED = ("learning_rate", "momentum", "beta1", "beta2", "epsilon", "warmup_steps", "clip_norm")
+# words of a name that say what it is about
+_TEXTS = {
+    "validation": "eval evaluation val valid validation test",
+    "counted": "batch size bs freq frequency interval every steps iters iter epochs epoch samples "
+    "only",
+    "path": "dir directory path paths file folder root cache url output out",
+    "logging": "log logs logging logger wandb tensorboard tb mlflow comet clearml print verbose "
+    "quiet progress save saves saving checkpoint checkpoints ckpt ckpts resume report entity tag "
+    "tags notes note track project experiment push hub token display plot plots render video debug "
+    "profile profiler profiling upload exist bucket artifact version visualize capture vis history "
+    "hist summary recovery metric metrics name",
+    "machine": "device devices gpu gpus cuda cpu mps tpu workers worker backend distributed dist "
+    "rank local world nodes port master jit compile compiled torchcompile amp fp16 bf16 fp32 "
+    "precision dtype tf32 pin prefetch threads deterministic benchmark fsdp deepspeed ddp dynamo "
+    "xla memory multigpu accelerator accel prefetcher sync launcher nproc",
+    # of a number: how strong a part of the loss or of the update is
+    "strength": "coef coeff coefficient lambda alpha gain temperature tau weight weights penalty "
+    "scale strength margin gamma",
+    "shape": "decay cooldown warmup warmdown anneal annealing milestones end final min power",
+}
+_WORDS = {about: frozenset(text.split()) for about, text in _TEXTS.items()}
+_FOLDERS = (
+    *("output_dir", "out_dir", "outdir", "output_folder", "save_dir", "checkpoint_dir", "ckpt_dir"),
+    *("workdir", "work_dir", "results_dir", "result_dir", "run_dir", "exp_dir", "log_dir"),
+    *("logdir", "log_folder", "output_path", "output", "trainer.default_root_dir", "save_path"),
+)
+_RATES = re.compile(r"(^|_)(lr|lrs|learning_rate|lrf|lr0|lrd)(_|$)|_lr\d*$|_lr_")
+_ADAM = re.compile(r"(^|_)(adam_)?betas?\d?$|(^|_)momentum\d?$")
+
+
+@dataclass(frozen=True)
+class Proposed:
+    """An option with its proposed role, and why."""
+
+    option: Declared
+    role: Role
+    reason: Message  # scan.role.*
+    meaning: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The option's name."""
+        return self.option.name
+
+    @property
+    def hyperparameter(self) -> bool:
+        """Whether it changes what is trained, as far as is known."""
+        return self.role in HYPERPARAMETERS
+
+    @property
+    def never(self) -> bool:
+        """Whether it must never be tuned."""
+        return self.role == "seed" or self.reason.facts.get("part") in NEVER
+
+
+def propose_roles(options: Sequence[Declared]) -> tuple[Proposed, ...]:
+    """A role for every option, in their order.
+
+    >>> options = [Declared("lr", "--lr", "float", 0.1), Declared("seed", "--seed")]
+    >>> [proposed.role for proposed in propose_roles(options)]
+    ['nuisance', 'seed']
+    """
+    seed = _seed(options)
+    folder = _folder(options)
+    names = [one.name for one in options]
+    declared = {name: meant for meant, name in usual_meanings(names).items()}
+    declared |= {name: name for name in names if name in NAMES}
+    return tuple(_proposed(one, seed, folder, declared.get(one.name)) for one in options)
+
+
+def _proposed(one: Declared, seed: str, folder: str, meant: str | None) -> Proposed:
+    def role(role: Role, part: str, meaning: str | None = None) -> Proposed:
+        return Proposed(one, role, Message("scan.role", {"part": part}), meaning)
+
+    if one.name == seed:
+        return role("seed", "seed")
+    if one.name == folder:
+        return role("folder", "folder")
+    words = set(_words(one.name))
+    if is_seed(one.name):
+        return role("fixed", "another seed")
+    if words & _WORDS["validation"] and words & _WORDS["counted"]:
+        return role("none", "validation")
+    plumbing = _plumbing(one, words)
+    if plumbing:
+        return role("none", plumbing)
+    meaning = meant or usual_meaning(one.name) or (one.name if one.name in _TUNED else None)
+    if meaning == "max_train_steps":
+        return role("fixed", "length", meant)
+    if meaning == "batch_size" or {"accumulation", "accumulate", "accum"} & words:
+        return role("fixed", "batch size", meant)
+    if meaning == "optimizer" or meaning == "schedule":
+        part = "optimizer choice" if meaning == "optimizer" else "schedule choice"
+        return role("scientific", part, meant)
+    if meaning in _TUNED:
+        return role("nuisance", "optimizer", meant)
+    if meaning == "weight_decay" or regularises(one.name):
+        if one.kind in ("float", "int", "other"):
+            return role("nuisance", "regulariser", meant)
+        return role("scientific", "regulariser choice", meant)
+    return role(*_by_area(one, words), meant)
+
+
+def _by_area(one: Declared, words: set[str]) -> tuple[Role, str]:
+    """The role by the part of training that the words of a name belong to."""
+    number = one.kind in ("float", "int") or (one.kind == "other" and one.default is None)
+    plain = "_".join(_words(one.name))
+    if words & {"decay", "anneal", "cooldown"} and words & {"iters", "steps", "epochs"}:
+        return "nuisance", "schedule"
+    if _RATES.search(plain) or (_ADAM.search(plain) and "ema" not in words):
+        return (
+            ("nuisance", "optimizer")
+            if number or one.kind == "list"
+            else ("scientific", "schedule choice")
+        )
+    area = area_of(one.name, Meaning())
+    if words & {"epochs", "epoch", "iters", "steps", "iterations"}:
+        if words & (_WORDS["shape"] | {"warm", "patience"}) or area in ("warm-up", "schedule"):
+            return "nuisance", "schedule"
+        return "fixed", "length"
+    if area in ("schedule", "warm-up") or (words & _WORDS["shape"] and "lr" in words):
+        return ("nuisance", "schedule") if number else ("scientific", "schedule choice")
+    if area == "optimizer":
+        return ("nuisance", "optimizer") if number else ("scientific", "optimizer choice")
+    if area == "augmentation":
+        return "scientific", "augmentation"
+    if area in ("model", "initialization"):
+        return "scientific", "model"
+    if area == "data":
+        return "fixed", "data"
+    if one.kind == "float" and words & _WORDS["strength"]:
+        return "nuisance", "strength"
+    return "unknown", "unknown"
+
+
+def _plumbing(one: Declared, words: set[str]) -> str:
+    """Why an option is no hyperparameter; empty if it may be one."""
+    if words & _WORDS["path"] and not (one.kind in ("float", "int") and words & {"out", "path"}):
+        return "path"
+    if usual_meaning(one.name) or regularises(one.name):
+        return ""  # `per_device_train_batch_size` is about the batch, not the device
+    if words & _WORDS["machine"]:
+        return "machine"
+    return "logging" if words & _WORDS["logging"] else ""
+
+
+def _seed(options: Iterable[Declared]) -> str:
+    """The option that takes the run's seed: the plainest name; empty if there is none."""
+    seeds = [one for one in options if is_seed(one.name) or one.name == "seed_everything"]
+    taken = [one for one in seeds if one.kind in ("int", "other", "float", "str")]
+    plain = [one for one in taken if one.name.lower() in ("seed", "random_seed", "seed_everything")]
+    return (plain or taken)[0].name if plain or taken else ""
+
+
+def _folder(options: Iterable[Declared]) -> str:
+    """The option that takes the run's folder; empty if there is none."""
+    by_name = {one.name.lower().replace("-", "_"): one.name for one in options}
+    return next((by_name[name] for name in _FOLDERS if name in by_name), "")
+
+
+def _words(name: str) -> list[str]:
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
+    return [word for word in re.split(r"[^a-z0-9]+", spaced.lower()) if word]

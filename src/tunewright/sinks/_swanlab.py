@@ -1,0 +1,85 @@
+"""SwanLab: an offline run per ended trial; `swanlab sync` uploads them.
+
+A run is written whole when its trial ends, since an offline run cannot be added to.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from tunewright.design.sink import Sink
+from tunewright.importers.swanlab_file import read_run
+from tunewright.sinks._trackio import OURS, PROJECT, about
+from tunewright.sinks._trial_run import Tracker, TrialRun, rows
+from tunewright.sinks._wandb import same_rows
+from tunewright.sinks._whole_run import write_whole
+
+ENDS = {"completed": "success", "unmeasured": "success", "pruned": "aborted"}
+LONGEST_NAME = 100
+
+
+def open_tracker(sink: Sink) -> Tracker:
+    """Write offline runs into a folder."""
+    return _SwanLab(Path(sink.where), sink.project or PROJECT)
+
+
+class _SwanLab:
+    def __init__(self, folder: Path, project: str) -> None:
+        self._folder = folder
+        self._project = project
+
+    def put(self, run: TrialRun) -> None:
+        """Write an ended trial."""
+        if run.over:
+            of_it = re.compile(rf"run-.*-{run.key}")
+            write_whole(
+                self._folder, run, self._make, lambda f: bool(of_it.fullmatch(f.name)), _holds
+            )
+
+    def close(self) -> None:
+        """Every run was finished already."""
+
+    def _make(self, folder: Path, run: TrialRun) -> Path:
+        import swanlab
+
+        quiet = swanlab.Settings(
+            interactive=False,
+            probe=swanlab.Settings.Probe(
+                hardware=False,
+                runtime=False,
+                requirements=False,
+                git=False,
+                swanlab=False,
+                monitor=False,
+            ),
+            terminal=swanlab.Settings.Terminal(proxy_type="none"),
+        )
+        swanlab.init(
+            mode="offline",
+            log_dir=str(folder),
+            project=self._project,
+            name=run.name[:LONGEST_NAME],
+            group=run.round[:LONGEST_NAME],
+            job_type=run.study[:LONGEST_NAME] or None,
+            id=run.key,
+            config={**run.configuration, OURS: about(run)},
+            settings=quiet,
+            reinit=True,
+        )
+        for step, values in rows(run):
+            swanlab.log(values, step=step)
+        state = ENDS.get(run.status, "crashed")
+        if state == "crashed":
+            swanlab.finish("crashed", str(run.summary.get("reason", run.status)))
+        else:
+            swanlab.finish(state)
+        return next(path for path in folder.iterdir() if path.is_dir())
+
+
+def _holds(folder: Path, run: TrialRun) -> bool:
+    files = list(folder.glob("*.swanlab"))
+    if len(files) != 1:
+        return False
+    found = read_run(files[0])
+    return not found.torn and found.state != "running" and same_rows(found.points.points(), run)

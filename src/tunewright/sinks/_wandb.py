@@ -1,0 +1,107 @@
+"""Weights & Biases: an offline run per ended trial; `wandb sync` uploads them.
+
+A run is written whole when its trial ends, since an offline run cannot be added to. The key of a
+trial is the id of its run, so that one that is uploaded again stays one run.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+from tunewright.design.sink import Sink
+from tunewright.importers.wandb_file import read_run
+from tunewright.sinks._trial_run import PREFIX, Tracker, TrialRun, rows
+from tunewright.sinks._whole_run import write_whole
+
+PROJECT = "tunewright"
+LONGEST_GROUP = 128  # characters, by W&B's own limit
+SYNCED = ".wandb.synced"  # how the file ends that `wandb sync` leaves beside a run
+
+
+def open_tracker(sink: Sink) -> Tracker:
+    """Write offline runs into a folder."""
+    return _WandB(Path(sink.where), sink.project or PROJECT)
+
+
+class _WandB:
+    def __init__(self, folder: Path, project: str) -> None:
+        self._folder = folder
+        self._project = project
+
+    def put(self, run: TrialRun) -> None:
+        """Write an ended trial; one that was uploaded stays as it is."""
+        if not run.over or any(self._folder.glob(f"offline-run-*-{run.key}/*{SYNCED}")):
+            return
+        write_whole(
+            self._folder,
+            run,
+            self._make,
+            lambda folder: bool(re.fullmatch(rf"offline-run-.*-{run.key}", folder.name)),
+            _holds,
+        )
+
+    def close(self) -> None:
+        """Every run was finished already."""
+
+    def _make(self, folder: Path, run: TrialRun) -> Path:
+        import wandb
+
+        settings = wandb.Settings(
+            mode="offline",
+            silent=True,
+            console="off",
+            disable_git=True,
+            disable_code=True,
+            x_disable_stats=True,
+            x_disable_meta=True,
+            x_disable_machine_info=True,
+            x_save_requirements=False,
+        )
+        made = wandb.init(
+            project=self._project,
+            group=run.round[:LONGEST_GROUP],
+            job_type=run.study[:64] or None,
+            id=run.key,
+            name=run.name,
+            notes=run.goal,
+            config=dict(run.configuration),
+            dir=str(folder),
+            reinit="create_new",
+            settings=settings,
+        )
+        for step, values in rows(run):
+            made.log(values, step=step)
+        for name, value in {**run.summary, "seed": run.seed}.items():
+            made.summary[PREFIX + name] = value
+        made.finish(exit_code=0 if run.status in ("completed", "unmeasured") else 1)
+        inner = folder / "wandb"
+        _drop_logs(inner)
+        return next(inner.glob(f"offline-run-*-{run.key}"))
+
+
+def _drop_logs(folder: Path) -> None:
+    """Remove logs of W&B itself, which name this machine and outnumber the data."""
+    for path in folder.glob("offline-run-*/*"):
+        if path.name in ("logs", "tmp") and path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+    latest = folder / "latest-run"
+    if latest.is_symlink():
+        os.unlink(latest)
+
+
+def _holds(folder: Path, run: TrialRun) -> bool:
+    files = list(folder.glob("*.wandb"))
+    if len(files) != 1:
+        return False
+    found = read_run(files[0])
+    return not found.torn and found.exit_code is not None and same_rows(found.points.points(), run)
+
+
+def same_rows(points: Any, run: TrialRun) -> bool:
+    """Whether points that were read back are as many as those of the run, metric by metric."""
+    count = {name: len(steps) for name, (steps, _) in points.items()}
+    return count == {name: len(own) for name, own in run.curves.items() if len(own)}

@@ -1,0 +1,370 @@
+"""Rounds of a small program that really trains, with and without planted faults.
+
+The program is gradient descent on a two-layer network of numpy with SGD or Adam, momentum, weight
+decay, schedules, warm-up, clipping and dropout. A fault replaces what the program was given before
+it trains, as a misspelt option or a lost argument would.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tests.checks.applied_sources import Source, with_source
+
+from tunewright.design.kinds.powers_of_two import powers_of_two
+from tunewright.design.names import Meaning
+from tunewright.design.objective import minimize
+from tunewright.design.ranges import choice, log
+from tunewright.design.round import Round
+from tunewright.search.halton import Halton
+from tunewright.store.curves import Batch, Curves, pack
+from tunewright.store.results import Results
+from tunewright.store.seed import trial_seed
+from tunewright.store.trial import Trial
+
+DEFAULTS: Mapping[str, Any] = {
+    "learning_rate": 0.03,
+    "batch_size": 32,
+    "momentum": 0.0,
+    "weight_decay": 0.0,
+    "optimizer": "sgd",
+    "schedule": "constant",
+    "warmup_steps": 0,
+    "max_train_steps": 60,
+    "dropout": 0.0,
+    "clip_norm": 1e9,
+    "num_workers": 0,  # changes nothing, in any program
+}
+Fault = Callable[[dict[str, Any]], dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How the program logs, and what is wrong with it."""
+
+    fault: Fault = lambda configuration: configuration
+    uses_seed: bool = True
+    logs_rate: bool = True
+    rate_as: str = "value"  # or "factor", "scaled" (by the batch size)
+    every: int = 5
+    digits: int | None = None  # of the logged losses; None: all
+    counts_of: int | None = None  # log the number of errors among so many examples, and no loss
+    echo: Callable[[dict[str, Any], dict[str, Any]], Mapping[str, Any]] | None = None  # given, used
+
+
+def trained(used: Mapping[str, Any], seed: int, manner: Manner) -> dict[str, Any]:
+    """Train once; the points of every metric, up to where the loss stops being a number."""
+    own = {**DEFAULTS, **used}
+    rng = np.random.default_rng(seed)
+    data = np.random.default_rng(7)
+    inputs = data.standard_normal((400, 6))
+    goal = np.tanh(inputs @ data.standard_normal(6)) > 0
+    train, labels, held, answers = inputs[:256], goal[:256], inputs[256:], goal[256:]
+    weights = [0.5 * rng.standard_normal((6, 8)), 0.5 * rng.standard_normal(8)]
+    moments = [[np.zeros_like(w), np.zeros_like(w)] for w in weights]
+    points: dict[str, list[tuple[int, float]]] = {"train_loss": [], "valid_error": []}
+    points["learning_rate"] = []
+    steps = int(own["max_train_steps"])
+    size = min(int(own["batch_size"]), len(train))
+    for step in range(1, steps + 1):
+        rate = own["learning_rate"] * _factor(own, step, steps)
+        batch = rng.permutation(len(train))[:size]
+        loss, gradients = _gradients(weights, train[batch], labels[batch], own["dropout"], rng)
+        norm = float(np.sqrt(sum((g**2).sum() for g in gradients)))
+        clip = min(1.0, own["clip_norm"] / max(norm, 1e-12))
+        for at, gradient in enumerate(gradients):
+            slope = clip * gradient + own["weight_decay"] * weights[at]
+            weights[at] = weights[at] - rate * _update(own, moments[at], slope, step)
+        if step % manner.every == 0 or step == 1:
+            points["train_loss"].append((step, loss))
+            points["valid_error"].append((step, _held(weights, held, answers)))
+            if manner.logs_rate:
+                scale = {"factor": 1 / own["learning_rate"], "scaled": own["batch_size"] / 256}
+                points["learning_rate"].append((step, rate * scale.get(manner.rate_as, 1.0)))
+        if not np.isfinite(loss) or loss > 1e6:
+            points["train_loss"].append((step, float("nan")))
+            break
+    if manner.counts_of is not None:
+        wrong = [(s, float(round(v * manner.counts_of))) for s, v in points["valid_error"]]
+        return {"valid_error": wrong}
+    if manner.digits is not None:
+        for metric in ("train_loss", "valid_error"):
+            points[metric] = [(s, round(v, manner.digits)) for s, v in points[metric]]
+    return {metric: own_points for metric, own_points in points.items() if own_points}
+
+
+def _factor(own: Mapping[str, Any], step: int, steps: int) -> float:
+    warm = int(own["warmup_steps"])
+    if step <= warm:
+        return step / warm
+    done = (step - 1 - warm) / max(1, steps - warm)
+    return {
+        "constant": 1.0,
+        "linear": 1 - done,
+        "cosine": (1 + np.cos(np.pi * done)) / 2,
+    }[own["schedule"]]
+
+
+def _gradients(
+    weights: Sequence[Any], inputs: Any, labels: Any, dropout: float, rng: np.random.Generator
+) -> tuple[float, list[Any]]:
+    with np.errstate(all="ignore"):
+        hidden = np.tanh(inputs @ weights[0])
+        kept = rng.random(hidden.shape) >= dropout
+        dropped = hidden * kept / (1 - dropout)
+        logit = dropped @ weights[1]
+        sign = np.where(labels, 1.0, -1.0)
+        loss = float(np.logaddexp(0, -sign * logit).mean())
+        slope = -sign / (1 + np.exp(sign * logit)) / len(labels)
+        back = np.outer(slope, weights[1]) * kept / (1 - dropout) * (1 - hidden**2)
+        return loss, [inputs.T @ back, dropped.T @ slope]
+
+
+def _update(own: Mapping[str, Any], moment: list[Any], slope: Any, step: int) -> Any:
+    with np.errstate(all="ignore"):
+        if own["optimizer"] == "adam":
+            moment[0] = 0.9 * moment[0] + 0.1 * slope
+            moment[1] = 0.999 * moment[1] + 0.001 * slope**2
+            first, second = moment[0] / (1 - 0.9**step), moment[1] / (1 - 0.999**step)
+            return first / (np.sqrt(second) + 1e-8)
+        moment[0] = own["momentum"] * moment[0] + slope
+        return moment[0]
+
+
+def _held(weights: Sequence[Any], held: Any, answers: Any) -> float:
+    """A smooth error: the mean probability of the wrong class."""
+    with np.errstate(all="ignore"):
+        logit = np.tanh(held @ weights[0]) @ weights[1]
+        return float((1 / (1 + np.exp(np.where(answers, logit, -logit)))).mean())
+
+
+# ---- rounds
+
+SCIENTIFIC: Mapping[str, Sequence[Any]] = {
+    "batch_size": (8, 32, 128),
+    "optimizer": ("sgd", "adam"),
+    "momentum": (0.0, 0.5, 0.9),
+    "dropout": (0.0, 0.2, 0.4),
+    "schedule": ("constant", "cosine"),
+    "weight_decay": (0.0, 0.01, 0.1),
+    "max_train_steps": (40, 60),
+    "warmup_steps": (4, 20),
+}
+SEARCHED: Mapping[str, Any] = {
+    "learning_rate": log(1e-3, 0.3),
+    "weight_decay": log(1e-4, 1e-1),
+    "batch_size": powers_of_two(8, 128),
+    "momentum": choice(0.0, 0.5, 0.9),
+}
+
+
+def round_of(rng: np.random.Generator, scientific: str | None, searched: int = 2) -> Round:
+    """A round that asks about one hyperparameter and searches some others."""
+    asked = {scientific: list(SCIENTIFIC.get(scientific, (0, 2, 8)))} if scientific else {}
+    free = [n for n in SEARCHED if n not in asked]
+    others = list(rng.permutation(free[1:]))[: searched - 1] if free[0] == "learning_rate" else []
+    nuisance = {n: SEARCHED[n] for n in dict.fromkeys([free[0], *others])}
+    fixed = {"max_train_steps": 60}
+    return Round(
+        "planted",
+        goal="Does it help?",
+        scientific=asked,
+        nuisance=nuisance,
+        fixed={n: v for n, v in fixed.items() if n not in asked},
+        trials_per_study=int(rng.integers(4, 9)),
+        seed=int(rng.integers(1000)),
+    )
+
+
+def results_of(round: Round, manner: Manner, meaning: Meaning | None = None) -> Results:
+    """The round trained for real, as a store would return it."""
+    trials = []
+    for study in round.studies:
+        for index, chosen in enumerate(Halton().suggest(study, [], round.trials_per_study)):
+            given = dict(chosen.configuration)
+            used = manner.fault(dict(given))
+            seed = trial_seed(round.seed, index)
+            points = trained(used, seed if manner.uses_seed else 1, manner)
+            finite = all(np.isfinite(v) for own in points.values() for _, v in own)
+            number = study.trial_number(index)
+            curves = {m: tuple(map(list, zip(*own, strict=True))) for m, own in points.items()}
+            trials.append(
+                Trial(
+                    number=number,
+                    study=study.number,
+                    index=index,
+                    configuration=given,
+                    unit=chosen.unit,
+                    status="completed" if finite else "infeasible",
+                    curves=Curves([Batch(1, 0, pack(curves))]),  # type: ignore[arg-type]
+                    seed=seed,
+                    identity=100 + number,
+                    search="halton",
+                    applied=None if manner.echo is None else manner.echo(given, used),
+                )
+            )
+    return Results.from_parts(round, minimize("valid_error"), trials, (), meaning or Meaning())
+
+
+def ignoring(*names: str) -> Fault:
+    """A program that uses its defaults in place of these."""
+    return lambda given: {n: v for n, v in given.items() if n not in names}
+
+
+# ---- planted cases
+
+
+def option_ignored(rng: np.random.Generator) -> tuple[Results, str]:
+    """A value that never reaches the training; seeds are used or not, the rate logged or not."""
+    uses_seed = bool(rng.integers(2))
+    manner = Manner(uses_seed=uses_seed, every=int(rng.integers(3, 11)))
+    if rng.integers(2):  # the one that the round asks about
+        names = ("batch_size", "optimizer", "momentum", "dropout", "weight_decay")
+        name = str(rng.choice(names))
+        made = round_of(rng, name, searched=int(rng.integers(1, 4)))
+    else:  # a searched one: seen by its log
+        name, made = "learning_rate", round_of(rng, None, searched=int(rng.integers(1, 4)))
+    digits = None if rng.integers(2) else 5
+    return results_of(made, replace(manner, fault=ignoring(name), digits=digits)), name
+
+
+def wrong_name(rng: np.random.Generator, folder: Path) -> tuple[Results, str]:
+    """A command whose option the program does not know, or never reads."""
+    made = round_of(rng, None, searched=3)
+    names = list(made.nuisance)
+    name = str(rng.choice(names))
+    spelled = {n: f"--{n.replace('_', '-') if rng.integers(2) else n}" for n in names}
+    parse = str(
+        rng.choice(
+            [
+                "args, _ = parser.parse_known_args()",
+                "args, unknown = parser.parse_known_args()",
+                "args = parser.parse_known_args()[0]",
+            ]
+        )
+    )
+    if rng.integers(4) == 0:
+        source = Source(spelled, spelled, frozenset({name}), "args = parser.parse_args()")
+    else:
+        source = Source(spelled, {**spelled, name: f"--its-{name[:4]}"}, parse=parse)
+    manner = Manner(fault=ignoring(name), logs_rate=False)
+    return with_source(results_of(made, manner), source, folder), name
+
+
+def schedule_not_applied(rng: np.random.Generator) -> tuple[Results, str]:
+    """A schedule or a warm-up that is declared and not used, or a decay that nobody asked for."""
+    kind = int(rng.integers(3))
+    made = round_of(rng, None, searched=2)
+    every = int(rng.integers(2, 6))
+    if kind == 0:
+        fixed = {"schedule": str(rng.choice(["cosine", "linear"]))}
+        name, fault = "schedule", ignoring("schedule")
+    elif kind == 1:
+        fixed = {"schedule": "constant"}
+        name, fault = "schedule", lambda given: {**given, "schedule": "cosine"}
+    else:
+        fixed = {"schedule": "cosine", "warmup_steps": int(rng.integers(12, 25))}
+        name, fault = "warmup_steps", ignoring("warmup_steps")
+    made = replace(made, fixed={**made.fixed, **fixed})
+    return results_of(made, Manner(fault=fault, every=every)), name
+
+
+def ranks_apart(rng: np.random.Generator) -> tuple[Results, str]:
+    """Each rank suggests for itself: rank 0 trains with its trial's value, others with another."""
+    made = round_of(rng, None, searched=3)
+    name = str(rng.choice(list(made.nuisance)))
+    ranks = int(rng.integers(2, 9))
+    wrong = int(rng.integers(1, ranks))
+
+    def echo(given: dict[str, Any], used: dict[str, Any]) -> dict[str, Any]:
+        other = 0.5 * given[name] if given[name] else 0.9
+        values = [other if rank == wrong else given[name] for rank in range(ranks)]
+        return {**used, name: values}
+
+    return results_of(made, Manner(echo=echo)), name
+
+
+# ---- honest rounds
+
+
+def honest(rng: np.random.Generator, kind: str, folder: Path) -> Results:
+    """A round in which every value is applied, and something looks as if one were not."""
+    scientific = str(rng.choice([*SCIENTIFIC, ""]))
+    made = round_of(rng, scientific or None, searched=int(rng.integers(1, 4)))
+    every = int(rng.integers(2, 13))
+    manner = Manner(every=every, uses_seed=bool(rng.integers(2)))
+    if kind == "no effect":  # asked about, and without any effect: identical curves
+        made = round_of(rng, str(rng.choice(["num_workers", "clip_norm"])), searched=2)
+        if "clip_norm" in made.scientific:
+            made = replace(made, scientific={"clip_norm": [1e6, 1e7]})
+    elif kind == "no effect, searched":
+        made = replace(made, nuisance={**made.nuisance, "num_workers": choice(0, 2, 8)})
+    elif kind == "deterministic":
+        manner = replace(manner, uses_seed=False)
+    elif kind == "counts":
+        manner = replace(
+            manner, counts_of=int(rng.choice([10, 20, 50, 144])), uses_seed=bool(rng.integers(2))
+        )
+    elif kind == "rounded":
+        manner = replace(manner, digits=int(rng.integers(1, 4)))
+    elif kind == "scaled rate":
+        manner = replace(manner, rate_as=str(rng.choice(["factor", "scaled"])))
+    elif kind == "schedule":
+        fixed = {"schedule": str(rng.choice(["constant", "cosine", "linear"]))}
+        warm = {"warmup_steps": int(rng.integers(0, 30))}
+        kept = {n: v for n, v in {**fixed, **warm}.items() if n not in made.scientific}
+        made = replace(made, fixed={**made.fixed, **kept})
+    elif kind == "echo":
+        manner = replace(manner, echo=_rounded_echo)
+    elif kind == "source":
+        own = results_of(made, manner)
+        spelled = {n: f"--{n}" for n in (*made.nuisance, *made.scientific)}
+        sloppy = str(
+            rng.choice(
+                [
+                    "args = parser.parse_args()",
+                    "args, rest = parser.parse_known_args(); print(rest)",
+                    "args, _ = parser.parse_known_args()",
+                ]
+            )
+        )
+        return with_source(own, Source(spelled, spelled, parse=sloppy), folder)
+    return results_of(made, manner)
+
+
+KINDS = (
+    *("no effect", "no effect, searched", "deterministic", "counts", "rounded"),
+    *("scaled rate", "schedule", "echo", "source", "plain"),
+)
+
+
+def _rounded_echo(given: dict[str, Any], used: dict[str, Any]) -> dict[str, Any]:
+    """The values as a library shows them: float32, text, one per rank."""
+    shown: dict[str, Any] = {}
+    for at, (name, value) in enumerate(used.items()):
+        number = isinstance(value, float)
+        shown[name] = float(np.float32(value)) if number else str(value) if at % 2 else value
+        if at % 3 == 0:
+            shown[name] = [shown[name]] * 4
+    return shown
+
+
+def planted(folder: Path) -> Mapping[str, Callable[[np.random.Generator], tuple[Results, str]]]:
+    """Every planted case, by name."""
+    return {
+        "option ignored": option_ignored,
+        "wrong name": lambda rng: wrong_name(rng, folder),
+        "schedule not applied": schedule_not_applied,
+        "ranks with different values": ranks_apart,
+    }
+
+
+def every_honest(seed: int, rounds: int, folder: Path) -> Iterator[tuple[str, Results]]:
+    """Honest rounds, the kinds in turn."""
+    for at in range(rounds):
+        kind = KINDS[at % len(KINDS)]
+        yield kind, honest(np.random.default_rng([seed, at]), kind, folder)

@@ -1,0 +1,106 @@
+"""Worlds in which a value is not applied, and worlds that only look like it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.checks import applied_worlds
+from tests.checks.applied_worlds import Manner, ignoring, results_of, round_of
+
+from tunewright.actions import Advise
+from tunewright.checks.applied import AppliedEvidence, _agree, applied
+from tunewright.checks.checklist import check
+from tunewright.finding import Finding
+from tunewright.store.results import Results
+
+
+def asked(results: Results) -> Finding:
+    (finding,) = applied(results)
+    return finding
+
+
+def doubts(finding: Finding) -> dict[str, str]:
+    """The kinds of doubt by hyperparameter, in their order."""
+    assert isinstance(finding.evidence, AppliedEvidence)
+    return {doubt.name: doubt.kind for doubt in finding.evidence.doubts}
+
+
+@pytest.mark.parametrize("case", applied_worlds.planted(Path()))
+def test_planted_cases_are_found_and_named(case: str, tmp_path: Path) -> None:
+    for seed in range(4):
+        results, name = applied_worlds.planted(tmp_path)[case](np.random.default_rng([5, seed]))
+        finding = asked(results)
+        assert finding.verdict == "warn", (seed, name, finding)
+        assert next(iter(doubts(finding))) == name, (seed, name, finding)
+
+
+def test_honest_rounds_are_never_warned_about(tmp_path: Path) -> None:
+    for kind, results in applied_worlds.every_honest(6, 20, tmp_path):
+        finding = asked(results)
+        assert finding.verdict != "warn", (kind, finding)
+        assert finding.verdict != "note" or kind == "no effect", (kind, finding)
+
+
+def echoing(change: Any) -> Finding:
+    made = round_of(np.random.default_rng(1), None, searched=2)
+    return asked(results_of(made, Manner(echo=lambda given, used: change(given))))
+
+
+def test_an_echo_that_agrees_confirms_and_one_that_differs_warns() -> None:
+    fine = echoing(lambda given: given)
+    assert fine.verdict == "ok"
+    assert isinstance(fine.evidence, AppliedEvidence)
+    assert "learning_rate" in fine.evidence.confirmed
+    other = echoing(lambda given: {**given, "learning_rate": 1e-4})
+    assert (other.verdict, doubts(other)) == ("warn", {"learning_rate": "echo"})
+    assert isinstance(other.actions[0], Advise)
+    assert other.actions[0].code == "trace_value"
+
+
+def test_one_factor_in_all_trials_is_a_note() -> None:
+    scaled = echoing(lambda given: {"learning_rate": 4 * given["learning_rate"]})
+    assert (scaled.verdict, doubts(scaled)) == ("note", {"learning_rate": "scaled"})
+
+
+def test_a_list_for_one_value_is_a_value_per_rank() -> None:
+    alike = echoing(lambda given: {"learning_rate": [given["learning_rate"]] * 4})
+    assert alike.verdict == "ok"
+    apart = echoing(lambda given: {"learning_rate": [given["learning_rate"], 0.5]})
+    assert (apart.verdict, doubts(apart)) == ("warn", {"learning_rate": "ranks"})
+
+
+def test_an_echo_under_the_name_of_the_meaning_is_compared() -> None:
+    assert _agree(0.1, "0.1") and _agree(True, "true") and not _agree("sgd", "adam")
+
+
+def test_a_hyperparameter_without_effect_is_only_noted() -> None:
+    made = round_of(np.random.default_rng(3), "num_workers")
+    finding = asked(results_of(made, Manner()))
+    assert (finding.verdict, doubts(finding)) == ("note", {"num_workers": "curves"})
+    assert isinstance(finding.evidence, AppliedEvidence)
+    assert not finding.evidence.doubts[0].certain
+
+
+def test_an_echo_overrules_equal_curves() -> None:
+    made = round_of(np.random.default_rng(3), "num_workers")
+    finding = asked(results_of(made, Manner(echo=lambda given, used: given)))
+    assert finding.verdict == "ok"
+
+
+def test_nothing_that_shows_it_cannot_be_judged() -> None:
+    made = round_of(np.random.default_rng(3), None)
+    coarse = asked(results_of(made, Manner(counts_of=5, every=30)))
+    assert coarse.verdict == "cannot_judge"
+    assert coarse.actions == (Advise("report_applied"),)
+    none = asked(replace(results_of(made, Manner()), recorded=()))
+    assert none.evidence.why.code == "applied.none_ended"  # type: ignore[attr-defined]
+
+
+def test_it_is_part_of_the_checklist() -> None:
+    made = round_of(np.random.default_rng(3), "optimizer")
+    found = check(results_of(made, Manner(fault=ignoring("optimizer"))))
+    assert [f.verdict for f in found if f.check == "applied"] == ["warn"]
