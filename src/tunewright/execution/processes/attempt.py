@@ -48,11 +48,12 @@ def perform(
     assignment: Assignment,
     tell: Callable[[Event], None],
     began: Callable[[Control], None] = lambda control: None,
+    handle: Callable[..., Handle] = Handle,
 ) -> Ended:
     """Train once; `tell` receives the events and `began` the control of the attempt."""
     start = time.monotonic()
     try:
-        run = Handle(assignment, task.objective, task.meaning, tell, task.devices)
+        run = handle(assignment, task.objective, task.meaning, tell, task.devices)
         control = Control(run)
         began(control)
         outcome, cause, detail = _train(task, control)
