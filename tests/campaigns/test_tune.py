@@ -210,14 +210,16 @@ def test_the_budget_is_never_exceeded(tmp_path_factory, trials, low, today):
 def test_hours_are_turned_into_trials_once_some_have_ended(tmp_path):
     own = workload(tmp_path)
     asked = defined(own, SPACE, None, 1.0, name="tune")
-    assert Campaign(asked).total == 16, "nothing is known yet"
+    assert Campaign(definition=asked).total == 16, "nothing is known yet"
     ended = results(replace(asked.space, trials_per_study=16), World(Bowl({"learning_rate": 0.5})))
     # 16 trials of 10 s each: an hour has room for 360 of them, one at a time
-    assert Campaign(asked, (ended,)).total == 360
-    assert Campaign(replace(asked, trials=100), (ended,)).total == 100
-    assert Campaign(replace(asked, slots=2), (ended,)).total == 720
-    assert Campaign(asked, (ended,), probe_seconds=1800.0).total == 180, "probes take time too"
-    assert Campaign(replace(asked, hours=0.01), (ended,)).left == 0
+    assert Campaign(definition=asked, rounds=(ended,)).total == 360
+    assert Campaign(definition=replace(asked, trials=100), rounds=(ended,)).total == 100
+    assert Campaign(definition=replace(asked, slots=2), rounds=(ended,)).total == 720
+    assert Campaign(definition=asked, rounds=(ended,), probe_seconds=1800.0).total == 180, (
+        "probes take time too"
+    )
+    assert Campaign(definition=replace(asked, hours=0.01), rounds=(ended,)).left == 0
 
 
 def test_a_larger_budget_goes_on(tmp_path):

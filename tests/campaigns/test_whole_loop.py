@@ -68,7 +68,7 @@ def test_an_unstable_world_is_repaired_by_warm_up(tmp_path):
     assert again.campaign.spent == campaign.spent
     # and a remedy that would take all that is free is not looked for
     why = Message("proposal.no_trial_has_run")
-    proposed = Proposal("repair", why, because=("instability",))
+    proposed = Proposal(kind="repair", reason=why, because=("instability",))
     sick, most = replace(campaign, probes=()), most_runs(campaign)
     assert remedy_step(sick, proposed, most + 12).trials == most
     assert remedy_step(sick, proposed, most + 11) is None
@@ -82,7 +82,9 @@ def test_a_remedy_that_cannot_be_judged_or_fails_does_not_end_the_campaign(
     def unjudged(workload, **asked):
         if fails:
             raise WorkloadError("error.text", text="trial 3 of probe_stability failed")
-        return Stability(0.1, missing=(Message("probe.too_few_steps", {"steps": 9, "needed": 60}),))
+        return Stability(
+            learning_rate=0.1, missing=(Message("probe.too_few_steps", {"steps": 9, "needed": 60}),)
+        )
 
     monkeypatch.setattr("tunewright.campaigns.repair.stability", unjudged)
     own = workload(tmp_path, train_unstable)
@@ -95,7 +97,7 @@ def test_a_remedy_that_cannot_be_judged_or_fails_does_not_end_the_campaign(
     assert answer["message"]["code"] == code
     assert bool(answer["missing"]) is not fails
     why = Message("proposal.no_trial_has_run")
-    proposed = Proposal("repair", why, because=("instability",))
+    proposed = Proposal(kind="repair", reason=why, because=("instability",))
     assert remedy_step(campaign, proposed, 1000) is None, "it is not asked for again"
 
 
@@ -208,7 +210,7 @@ def test_the_batch_size_is_probed_where_steps_can_be_timed(tmp_path, train, prob
 def asked_for(space, trials=120, **able: None) -> Campaign:
     fixed = {"max_train_steps": 50, "batch": 32}
     made = tw.Round("tune", goal="?", nuisance=space, fixed=fixed, trials_per_study=1)
-    return Campaign(Definition("tune", made, trials, None, able=able))
+    return Campaign(definition=Definition("tune", made, trials, None, able=able))
 
 
 def test_the_batch_size_is_settled_before_the_length() -> None:

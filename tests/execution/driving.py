@@ -21,7 +21,7 @@ from tunewright.execution.executors.executor import (
     Logged,
     Saved,
 )
-from tunewright.execution.handle import Run
+from tunewright.execution.handle import Handle
 from tunewright.execution.workload import Workload
 from tunewright.store.curves import Batch, Curve, merge
 from tunewright.store.outcome import Outcome
@@ -80,12 +80,12 @@ def assignment(
 
 def handle(
     folder: Path, configuration: Mapping[str, Any] | None = None, **rest: Any
-) -> tuple[Run, Told]:
+) -> tuple[Handle, Told]:
     """A handle outside any executor, and what it tells."""
     told = Told([], folder)
     meaning = Meaning(rest.pop("means", {}))
     own = assignment(folder, configuration, **rest)
-    return Run(own, OBJECTIVE, meaning, told.events.append), told
+    return Handle(own, OBJECTIVE, meaning, told.events.append), told
 
 
 def drive(

@@ -20,7 +20,8 @@ from tunewright.execution.command import command
 from tunewright.execution.current_run import VARIABLE, Printing, described
 from tunewright.execution.executors.inline import Inline
 from tunewright.execution.executors.local import Local
-from tunewright.execution.handle import Run
+from tunewright.execution.handle import Handle
+from tunewright.execution.training_run import Run
 
 PROGRAM = """
 import os, signal, sys, time
@@ -99,7 +100,7 @@ def test_a_program_reads_what_was_described(tmp_path: Path) -> None:
         signal.signal(signal.SIGTERM, before[0])
         sys.excepthook = before[1]
     assert run.configuration == own.configuration and run.devices == ("0", "1")
-    assert run.seeds == Run(own, OBJECTIVE, Meaning(), lambda event: None).seeds
+    assert run.seeds == Handle(own, OBJECTIVE, Meaning(), lambda event: None).seeds
 
 
 @pytest.mark.parametrize(

@@ -109,7 +109,7 @@ def a_trial(number: int | None, value: float, **changes: Any) -> Trial:
         "status": "completed",
         "curves": Curves([Batch(1, 0, pack(points))]),
     }
-    return Trial(number, **{**parts, **changes})
+    return Trial(number=number, **{**parts, **changes})
 
 
 def some_results() -> Results:

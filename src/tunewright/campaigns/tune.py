@@ -80,6 +80,21 @@ def tune(
     `extend_to` for so many steps; the search itself then takes a tenth of that, unless the space
     fixes the length. The same call again resumes where it stopped; a larger budget continues it.
     `progress` is as for `run`; every step is shown with its reason.
+
+    Args:
+        workload: the training program, its objective, its store and its executor.
+        space: hyperparameter -> range, list or condition; a plain value is fixed.
+        trials: trainings in all, repeats included.
+        hours: limit of the time; None: no limit.
+        ask: whether to confirm every step first.
+        name: of the campaign; its rounds are named after it.
+        baseline: the configuration to compare with.
+        test: a function of a checkpoint, called once for the final choice.
+        detect: the smallest difference that matters, in units of the metric.
+        seed: of the searches.
+        extend: train the best so many times as long in the end.
+        extend_to: train the best for so many steps in the end.
+        progress: as for `tw.run`.
     """
     asked = defined(
         workload,
@@ -210,13 +225,13 @@ def _perform(
 def _shown(step: Step, campaign: Campaign) -> CampaignStep:
     """The step as a watcher learns of it."""
     return CampaignStep(
-        campaign.name,
-        len(campaign.log) + 1,
-        step.kind,
-        step.about,
-        step.reason,
-        step.trials,
-        campaign.left,
+        campaign=campaign.name,
+        number=len(campaign.log) + 1,
+        kind=step.kind,
+        about=step.about,
+        reason=step.reason,
+        trials=step.trials,
+        left=campaign.left,
     )
 
 

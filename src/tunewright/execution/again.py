@@ -37,7 +37,7 @@ FOLDER = "again"  # where new trainings go, below the working folder
 WAIT_S = 0.5
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Again:
     """A trial trained anew beside the one that the store has."""
 
@@ -146,6 +146,12 @@ def again(
     It trains in a fresh folder, by default below `again/`. Where the program's files are not those
     that the trial ran, it is refused with their names; `anyway=True` trains all the same. The new
     training is not stored in the round: under the same seed it is no independent repeat.
+
+    Args:
+        trial: a trial of a recorded round.
+        workload: the program that trained it.
+        anyway: whether to train although the program's files differ.
+        folder: where to train; None: a new folder below `again/`.
     """
     _refuse(trial, workload)
     with Store.open(workload.store, create=False) as store:

@@ -177,6 +177,13 @@ def command(
 
     There is no shell: `|`, `>` and `$NAME` are refused; for them write `bash -c '...'`.
 
+    Args:
+        template: the command line; `{name}` is a hyperparameter, `{run.seed}` a fact of the trial.
+        booleans: how to write True and False, for all hyperparameters or by name.
+        defaults: hyperparameter -> its value where a round does not name it.
+        read: regular expressions for a program with its own form of measurements.
+        file: a file of the trial's folder that the program writes its measurements to.
+
     >>> command("train --amp={amp} --lr={lr=0.01}", booleans={"amp": "flag"}).default_values
     {'lr': 0.01}
     """

@@ -91,6 +91,14 @@ def evaluate(
     `test=True` declares a look at the test set, of one configuration; the store counts the looks.
     `on_measured` receives each answer as it comes; all are returned in the trials' order.
     `progress` is as for `run`.
+
+    Args:
+        trials: one trial or several of a recorded round.
+        workload: the program that trained them.
+        with_: a function of a `Checkpoint`, or a `command(...)`.
+        test: whether this is a look at the test set.
+        on_measured: receives each answer as it comes.
+        progress: as for `tw.run`.
     """
     tell = on_measured or (lambda one: None)
     watch = watcher_of(progress, workload)
@@ -231,7 +239,15 @@ class _Shown:
         for one in list(jobs.values())[:1]:
             metric = one.round.objective.metric
             name, objective = one.round.name, str(one.round.objective)
-            watch.began(RoundStarted(name, objective, metric, len(jobs), what="evaluation"))
+            watch.began(
+                RoundStarted(
+                    name=name,
+                    objective=objective,
+                    metric=metric,
+                    total=len(jobs),
+                    what="evaluation",
+                )
+            )
 
     def take(self, event: Event) -> None:
         """Report a checkpoint that begins or has been measured."""

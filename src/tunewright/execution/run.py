@@ -45,6 +45,7 @@ def run(
     round: Round,
     workload: Workload,
     search: Search | None = None,
+    *,
     max_hours: float | None = None,
     retry_failed: bool = False,
     progress: Wanted = "auto",
@@ -57,6 +58,14 @@ def run(
     go back to pending, and the interrupt is raised. `progress` is "auto" (what fits: a live region
     in a terminal, a block in a notebook, a line now and then elsewhere), "off", or a
     `tw.progress.Watcher`.
+
+    Args:
+        round: the question; a round of the same name in the store is continued.
+        workload: the training program, its objective, its store and its executor.
+        search: suggests configurations; None: `tw.search.Halton()`, quasi-random.
+        max_hours: after so many hours no new trial begins; None: no limit.
+        retry_failed: whether to train failed trials again.
+        progress: "auto", "off" or a `tw.progress.Watcher`.
     """
     results, summary, wish = supervised(
         round,
@@ -75,6 +84,11 @@ def load(store: str | os.PathLike[str], name: str, *, earlier: bool = True) -> R
 
     A round that continues others comes joined with those of their trials that fit it, as
     `tunewright check` reads it; with `earlier=False` it comes alone.
+
+    Args:
+        store: the store: a path, or an address such as `postgresql://...`.
+        name: the name of the round.
+        earlier: whether to join the rounds that it continues.
     """
     with Store.open(store, create=False) as opened:
         return with_earlier(opened, name) if earlier else opened.results(name)
@@ -193,11 +207,11 @@ def round_started(record: RoundRecord, total: int, done: int) -> RoundStarted:
     fixed = {f.name for study in record.round.studies for f in study.fixed}
     searched = {h.name for study in record.round.studies for h in study.space}
     return RoundStarted(
-        record.name,
-        str(record.objective),
-        record.objective.metric,
-        total,
-        done,
+        name=record.name,
+        objective=str(record.objective),
+        metric=record.objective.metric,
+        total=total,
+        done=done,
         fixed=tuple(sorted(fixed - searched)),
         continued=record.continued,
     )

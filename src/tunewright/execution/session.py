@@ -168,6 +168,26 @@ def open_round(
     Trial folders stand beside the store, or in `folder`; a PostgreSQL store may go without one.
     `means`, `off` and `deterministic` are those of `Workload`: what the round's names mean. What is
     not declared goes by the usual spelling of names, which a note of the round reports.
+
+    Args:
+        round: the question.
+        objective: how a trial is judged.
+        store: a path or a URL; it is created where it does not exist.
+        search: suggests configurations; None: `tw.search.Halton()`.
+        folder: where trial folders stand; None: next to the store.
+        means: name of the playbook -> how this round spells it.
+        off: hyperparameter -> the value that switches it off.
+        deterministic: whether every seed gives the same value.
+
+    >>> import tempfile, tunewright as tw
+    >>> rate = tw.Round("rate", goal="?", nuisance={"rate": [0.1, 0.3]}, trials_per_study=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with tw.open_round(rate, tw.minimize("error"), f"{folder}/tuning.db") as session:
+    ...         while (trial := session.ask()) is not None:
+    ...             trial.log(1, error=trial.configuration["rate"])
+    ...             trial.finish()
+    ...         [trial.value for trial in session.results().trials]
+    [0.1, 0.3]
     """
     meaning = Meaning(means or {}, off or {}, deterministic)
     return Session(round, objective, store, search, folder, meaning=meaning)

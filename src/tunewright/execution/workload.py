@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -63,6 +63,7 @@ class Workload:
 
     train: Train | Command
     objective: Objective
+    _: KW_ONLY
     store: str | Path = "tuning.db"  # a path or a URL
     executor: Executor | None = None  # None: Local()
     means: Mapping[str, Any] | None = None  # how it spells the playbook's names

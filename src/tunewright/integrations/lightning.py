@@ -17,9 +17,10 @@ from typing import Any
 
 from tunewright.errors import Ended
 from tunewright.execution.applied_values import plain_values
-from tunewright.execution.handle import Run
+from tunewright.execution.training_run import Run
 from tunewright.integrations._checkpoints import Checkpoints, save_due
 from tunewright.integrations._library import (
+    ask_stop,
     from_all_ranks,
     handle,
     library,
@@ -127,7 +128,7 @@ class Reports:
         step = trainer.global_step
         stop = trainer.strategy.reduce_boolean_decision(self.run.stop_asked, all=False)
         if stop and not self.run.stop_asked:
-            self.run.ask_stop()
+            ask_stop(self.run)
         if stop or save_due(step, self._total(trainer)):
             self._checkpoints.write(
                 step,

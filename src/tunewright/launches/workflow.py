@@ -121,6 +121,18 @@ def launch(
 
         report = tw.launch(results, workload, terms=tw.launches.LaunchTerms(complexity=0.002))
         report.decision.verdict, report.now
+
+    Args:
+        candidate: a trial, or results whose best trial it is.
+        workload: the program that trained both.
+        against: the baseline; None: what was launched last.
+        terms: what is asked; None: the defaults of `LaunchTerms`.
+        trial: the number of the candidate among its results.
+        first: whether the candidate becomes the first baseline without a comparison.
+        dry_run: whether to return the plan and its cost only.
+        why: the reason to record.
+        progress: as for `tw.run`.
+        on_look: receives the decision of every look.
     """
     watch = watcher_of(progress, workload)
     terms = terms or LaunchTerms()

@@ -27,7 +27,7 @@ Why = Literal[
 ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RoundStarted:
     """A round, the repeats of a trial, or an evaluation that begins or continues now."""
 
@@ -145,7 +145,7 @@ class Summary:
         return not self.counts.get("pending", 0) and not self.counts.get("running", 0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CampaignStep:
     """The step of a campaign that begins now."""
 

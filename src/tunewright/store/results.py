@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from tunewright.store.provenance import Provenance
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Results:
     """A round, its studies, and its trials judged by the objective.
 
@@ -65,7 +65,13 @@ class Results:
     ) -> Results:
         """Results of trials that were never in a store: imported, or made for a test."""
         ordered = sorted(trials, key=lambda t: -1 if t.number is None else t.number)
-        return cls(round, objective, meaning or Meaning(), tuple(ordered), tuple(repeats))
+        return cls(
+            round=round,
+            objective=objective,
+            meaning=meaning or Meaning(),
+            recorded=tuple(ordered),
+            recorded_repeats=tuple(repeats),
+        )
 
     @property
     def studies(self) -> tuple[Study, ...]:

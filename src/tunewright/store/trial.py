@@ -18,7 +18,7 @@ ENDED: tuple[Status, ...] = ("completed", "infeasible", "failed", "pruned", "unm
 MOST_SHOWN = 12  # hyperparameters of a trial printed on one line
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Trial:
     """One configuration of a study as stored, judged by the results' objective."""
 

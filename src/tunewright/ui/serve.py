@@ -48,6 +48,13 @@ def serve(
     any permission, needs a token, which is part of the address.
 
         tw.serve("tuning.db", port=8686)
+
+    Args:
+        store: the store: a path, or an address such as `postgresql://...`.
+        address: where to listen; the default is reachable from this machine only.
+        port: None: the usual port, or the next one that is free.
+        allow: permissions, "actions" and "run".
+        started: receives the address and the token when the server listens.
     """
     with _prepared(store, address, port, allow) as (server, served, bound):
         started(served)

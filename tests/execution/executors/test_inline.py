@@ -13,7 +13,7 @@ from tests.execution.driving import OBJECTIVE, assignment, drive
 
 from tunewright.execution.executors.executor import Ended, Executor
 from tunewright.execution.executors.inline import Inline
-from tunewright.execution.handle import Run
+from tunewright.execution.training_run import Run
 from tunewright.execution.workload import Workload
 
 

@@ -23,7 +23,8 @@ from tunewright.errors import WorkloadError
 from tunewright.execution.executors import pool as pool_module
 from tunewright.execution.executors.executor import Ended, Executor
 from tunewright.execution.executors.local import Local
-from tunewright.execution.handle import FOLDER, Run
+from tunewright.execution.handle import FOLDER
+from tunewright.execution.training_run import Run
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
 

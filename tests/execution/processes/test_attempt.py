@@ -11,7 +11,7 @@ from tests.execution.driving import OBJECTIVE, assignment
 from tunewright.design.names import Meaning
 from tunewright.errors import Infeasible
 from tunewright.execution.executors.executor import Event, Logged
-from tunewright.execution.handle import Run
+from tunewright.execution.handle import Control
 from tunewright.execution.processes.attempt import (
     LONGEST_CAUSE,
     LONGEST_DETAIL,
@@ -20,6 +20,7 @@ from tunewright.execution.processes.attempt import (
     judge,
     perform,
 )
+from tunewright.execution.training_run import Run
 from tunewright.messages import Message
 from tunewright.store.curves import unpack
 
@@ -80,7 +81,7 @@ def test_a_stop_before_the_beginning(tmp_path: Path) -> None:
         raise AssertionError("it was trained")
 
     task = Task(train, OBJECTIVE, Meaning())
-    end = perform(task, assignment(tmp_path), lambda event: None, Run.ask_stop).outcome
+    end = perform(task, assignment(tmp_path), lambda event: None, Control.ask_stop).outcome
     assert (end.status, end.reason) == ("stopped", Message("stopped.before_start"))
 
 

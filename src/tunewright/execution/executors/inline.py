@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from tunewright.execution.executors.executor import Assignment, Ended, Event, Stepped
-from tunewright.execution.handle import Run
+from tunewright.execution.handle import Control
 from tunewright.execution.processes.attempt import Task, perform
 from tunewright.execution.workload import Workload
 from tunewright.messages import Message
@@ -30,7 +30,7 @@ class Inline:
     _waiting: deque[tuple[Workload, Assignment]] = field(
         default_factory=deque, init=False, repr=False, compare=False
     )
-    _running: Run | None = field(default=None, init=False, repr=False, compare=False)
+    _running: Control | None = field(default=None, init=False, repr=False, compare=False)
     _current: int | None = field(default=None, init=False, repr=False, compare=False)
     _stops: set[int] = field(default_factory=set, init=False, repr=False, compare=False)
     # receives a trial's steps while it trains, from another thread; set by whoever shows them
@@ -79,7 +79,8 @@ class Inline:
 
         def glance() -> None:
             while not over.wait(GLANCE_S):
-                if (run := self._running) is not None:
+                if (control := self._running) is not None:
+                    run = control.run
                     report(Stepped(assignment.trial, assignment.attempt, run.step, run.total))
 
         thread = threading.Thread(target=glance, name="tunewright steps", daemon=True)
@@ -90,10 +91,10 @@ class Inline:
             over.set()
             thread.join()
 
-    def _began(self, run: Run) -> None:
-        self._running = run
+    def _began(self, control: Control) -> None:
+        self._running = control
         if self._current in self._stops:  # asked for while the handle was made
-            run.ask_stop()
+            control.ask_stop()
 
     def stop(self, trial: int, grace_s: float) -> None:
         """Ask a trial to save; this process cannot end itself, so there is no grace period.

@@ -23,7 +23,7 @@ from tunewright.messages import Message
 LAUNCHER = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Local:
     """Several trials at once on this machine, each in a separate process.
 

@@ -23,7 +23,7 @@ from tunewright.design.objective import Objective
 from tunewright.errors import need
 from tunewright.execution.executors.executor import Assignment, Began, Event, Logged, Noted, Saved
 from tunewright.execution.executors.packed_lane import Pack, TrialLane
-from tunewright.execution.handle import Run
+from tunewright.execution.handle import Control, Handle
 from tunewright.execution.processes.attempt import Task, clean, judge, perform
 from tunewright.execution.processes.frames import Head, Receiver, Sender
 from tunewright.execution.processes.shipping import Shipment, receive
@@ -38,7 +38,7 @@ SWITCH_S = 1e-4  # the driver waits at most this long for Python; 5 ms would sta
 BROKEN = 70  # exit status: the GPU's context is lost, for all trials
 
 
-class LaneRun(Run):
+class LaneRun(Handle):
     """The handle of a trial in a pack: a loop that is not captured leaves it at its first step."""
 
     lane: TrialLane
@@ -71,7 +71,7 @@ class Attempt:
     assignment: Assignment
     lane: TrialLane
     seat: int
-    run: Run | None = None
+    control: Control | None = None
     held: list[tuple[Head, bytes]] = field(default_factory=list)  # not sent before it is admitted
     told: int = -1  # the step that was last sent
     told_at: float = 0.0
@@ -131,18 +131,19 @@ class PackWorker:
     def _stop(self, trial: int, attempt: int) -> None:
         self._stops.add((trial, attempt))
         found = self._attempts.get(trial)
-        if found is not None and found.run is not None and found.run.is_of(trial, attempt):
-            found.run.ask_stop()
+        if found is not None and found.control is not None and found.control.is_of(trial, attempt):
+            found.control.ask_stop()
 
     def _keep_telling(self) -> None:
         while True:
             time.sleep(TELL_S)
             for attempt in list(self._attempts.values()):
-                run = attempt.run
-                if run is None:
+                control = attempt.control
+                if control is None:
                     continue
                 try:
-                    run.tell_points()
+                    control.tell_points()
+                    run = control.run
                     now = time.monotonic()
                     if run.step != attempt.told and now - attempt.told_at > BEAT_S:
                         attempt.told, attempt.told_at = run.step, now
@@ -156,7 +157,7 @@ class PackWorker:
         self.here.attempt = attempt
         lane = attempt.lane
         ended = self._perform(task, attempt) if isinstance(task, Task) else task
-        attempt.run = None
+        attempt.control = None
         self._check_device()
         crowded = len(self._attempts) > 1 and _out_of_memory(ended)
         del self._attempts[attempt.assignment.trial]
@@ -172,12 +173,12 @@ class PackWorker:
         self._send(attempt, about)
 
     def _perform(self, task: Task, attempt: Attempt) -> Outcome:
-        def began(run: Run) -> None:
-            attempt.run = run
-            if any(run.is_of(*asked) for asked in self._stops):
-                run.ask_stop()
+        def began(control: Control) -> None:
+            attempt.control = control
+            if any(control.is_of(*asked) for asked in self._stops):
+                control.ask_stop()
 
-        def handle(*arguments: Any) -> Run:
+        def handle(*arguments: Any) -> Handle:
             run = LaneRun(*arguments)
             run.lane = attempt.lane
             return run

@@ -20,7 +20,7 @@ from tunewright.errors import BadValue, Diverged, Infeasible, SnapshotError, Sto
 from tunewright.execution.command import Command
 from tunewright.execution.current_run import bound
 from tunewright.execution.executors.executor import Assignment, Ended, Event
-from tunewright.execution.handle import Run
+from tunewright.execution.handle import Control, Handle
 from tunewright.execution.processes.program import Finished, run_program
 from tunewright.execution.processes.seeding import plant
 from tunewright.execution.step_order import is_ours
@@ -48,16 +48,17 @@ def perform(
     task: Task,
     assignment: Assignment,
     tell: Callable[[Event], None],
-    began: Callable[[Run], None] = lambda run: None,
-    handle: Callable[..., Run] = Run,
+    began: Callable[[Control], None] = lambda control: None,
+    handle: Callable[..., Handle] = Handle,
 ) -> Ended:
-    """Train once; `tell` receives the events and `began` the handle, to stop or flush it."""
+    """Train once; `tell` receives the events and `began` the control of the attempt."""
     start = time.monotonic()
     end: End
     try:
         run = handle(assignment, task.objective, task.meaning, tell, task.devices)
-        began(run)
-        end, cause, detail = _train(task, run)
+        control = Control(run)
+        began(control)
+        end, cause, detail = _train(task, control)
     except Exception as error:  # the trial folder cannot be read, say
         end, cause, detail = judge(error)
     detail, seconds = clean(detail)[-LONGEST_DETAIL:], time.monotonic() - start
@@ -65,15 +66,16 @@ def perform(
     return Ended(assignment.trial, assignment.attempt, outcome)
 
 
-def _train(task: Task, run: Run) -> tuple[End, Message | None, str]:
+def _train(task: Task, control: Control) -> tuple[End, Message | None, str]:
+    run = control.run
     if run.stop_asked:
         return "stopped", Message("stopped.before_start"), ""
-    run.announce()
+    control.announce()
     plant(run.seeds)
     end: tuple[End, Message | None, str] = ("completed", None, "")
     try:
         if isinstance(task.train, Command):
-            run_program(task.train, run)
+            run_program(task.train, control)
         else:
             with bound(run):
                 task.train(run, **run.configuration)
@@ -88,9 +90,9 @@ def _train(task: Task, run: Run) -> tuple[End, Message | None, str]:
     except BaseException as error:  # a device that failed, or a loss read only now
         if end[0] == "completed":
             end = judge(error)
-    if run.over is not None:  # even if the program caught it and went on
-        end = judge(run.over)
-        run.over.__traceback__ = None  # it holds the program's frames, with model and data
+    if control.over is not None:  # even if the program caught it and went on
+        end = judge(control.over)
+        control.over.__traceback__ = None  # it holds the program's frames, with model and data
     return end
 
 

@@ -34,7 +34,7 @@ from tunewright.execution.executors.executor import (
     Saved,
 )
 from tunewright.execution.growing_file import GrowingFile
-from tunewright.execution.handle import Run
+from tunewright.execution.handle import Control
 from tunewright.execution.processes import memory, process_tree, surroundings
 from tunewright.execution.processes.attempt import Task, clean, judge, perform
 from tunewright.execution.processes.frames import Head, Receiver, Sender
@@ -57,7 +57,7 @@ class Worker:
         self._sender = Sender(target)
         self._orders: queue.SimpleQueue[tuple[Head, bytes]] = queue.SimpleQueue()
         self._task: Task | Outcome | None = None
-        self._run: Run | None = None
+        self._control: Control | None = None
         self._stops: set[tuple[int, int]] = set()  # trial and attempt, asked before it began
         self._before: dict[str, object] = {}
 
@@ -86,18 +86,19 @@ class Worker:
 
     def _stop(self, trial: int, attempt: int) -> None:
         self._stops.add((trial, attempt))
-        if (run := self._run) is not None and run.is_of(trial, attempt):
-            run.ask_stop()
+        if (control := self._control) is not None and control.is_of(trial, attempt):
+            control.ask_stop()
 
     def _keep_telling(self) -> None:
         told, told_at = -1, 0.0
         while True:
             time.sleep(TELL_S)
-            run = self._run
-            if run is None:
+            control = self._control
+            if control is None:
                 continue
+            run = control.run
             try:
-                run.tell_points()
+                control.tell_points()
                 if run.step != told and time.monotonic() - told_at > BEAT_S:
                     told, told_at = run.step, time.monotonic()
                     self._sender.send({"kind": "step", "step": told, "total": run.total})
@@ -137,7 +138,7 @@ class Worker:
         else:
             assert self._task is not None
             outcome = self._task
-        self._run = None
+        self._control = None
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(Exception):  # the program may have closed or replaced it
                 stream.flush()
@@ -145,10 +146,10 @@ class Worker:
         outcome = replace(outcome, peak_memory_mb=memory.own_peak_mb())
         self._sender.send({"kind": "ended", "outcome": outcome_data(outcome), "left": left})
 
-    def _began(self, run: Run) -> None:
-        self._run = run
-        if any(run.is_of(*asked) for asked in self._stops):
-            run.ask_stop()
+    def _began(self, control: Control) -> None:
+        self._control = control
+        if any(control.is_of(*asked) for asked in self._stops):
+            control.ask_stop()
 
     def _tell(self, event: Event) -> None:
         match event:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 from tunewright.execution.executors.executor import Assignment, Event
@@ -31,6 +31,7 @@ class Ray:
 
     address: str | None = None  # of the cluster; None: RAY_ADDRESS, this machine's, or a new one
     resources: Mapping[str, float] | None = None  # of one trial
+    _: KW_ONLY
     workers: int | None = None  # trials at once; None: as many as the cluster has room for
     trial_timeout_s: float | None = None  # of one attempt
     no_progress_timeout_s: float | None = None  # without a step reported

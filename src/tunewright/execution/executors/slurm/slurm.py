@@ -63,7 +63,7 @@ class _Unsent:
     tasks: list[_Running]
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Slurm:
     """Several trials at once as tasks of array jobs; nodes and supervisor share the trial folders.
 
@@ -72,11 +72,11 @@ class Slurm:
     or commands such as `module load cuda`.
     """
 
-    partition: str | None = None
+    partition: str | None = None  # None: the cluster's default
     time_limit: str | None = None  # of one task, as sbatch takes it: "4:00:00"
     gpus: int = 0  # of one trial
     cpus: int = 1  # of one trial
-    account: str | None = None
+    account: str | None = None  # that pays; None: the user's default
     lines: Sequence[str] = ()  # more #SBATCH options, or commands that run before the trial
     workers: int = 8  # tasks in the queue at once
     notice_s: float = 120.0  # between the warning and the time limit
@@ -85,7 +85,7 @@ class Slurm:
     memory_gb: float | None = None  # of a trial with everything it starts
     poll_s: float = 5.0  # how often squeue is asked
     orphan_s: float = 300.0  # tasks of a supervisor that is silent for so long stop
-    scheduler: Scheduler = field(default_factory=Slurmctl)
+    scheduler: Scheduler = field(default_factory=Slurmctl)  # Slurm's commands; a test has another
 
     _running: list[_Running] = field(default_factory=list, init=False, repr=False, compare=False)
     _unsent: list[_Unsent] = field(default_factory=list, init=False, repr=False, compare=False)
