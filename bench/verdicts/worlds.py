@@ -127,6 +127,9 @@ def _surrogate(task: str) -> Table:
     out = _network()(x_cat=np.array(codes, np.int32), x_cont=np.array(numbers, np.float32))
     losses = out[:, meta["y_names"].index("logloss")].astype(float)[:, None]
     ordered = np.array([p["type"] != "categorical" for p in space])
+    for column in np.flatnonzero(~ordered):
+        many = len(space[column]["choices"])
+        units[:, column] = np.minimum((units[:, column] * many).astype(int), many - 1) / (many - 1)
     return Table(f"yahpo {task}", tuple(p["name"] for p in space), ordered, units, losses)
 
 

@@ -39,6 +39,7 @@ from tunewright.stats.noise import Floats
 from tunewright.store.results import Results
 
 FEWEST = 10  # feasible trials
+SPARE = 4  # degrees of freedom a fit leaves
 FEWEST_FOR_ALL = 3  # feasible trials for each term, to fit every axis at once
 FEWEST_PER_TERM = 2  # feasible trials for each term of the fit, to look for interactions
 LARGEST = 2000  # trials: more change nothing but the work
@@ -116,6 +117,8 @@ def importances(lines: Sequence[Axis]) -> list[Importance]:
     picked = random.integers(0, count, (RESAMPLES, count))
     for number, block in enumerate(blocks):
         others = [blocks[n] for n in rulers if n != number]
+        while others and sum(b.shape[1] for b in (*others, block)) > count - SPARE:
+            others.pop()  # the least clear of them
         rest = basis(with_ones(others, count))
         added = basis(block - rest @ (rest.T @ block))
         full = basis(with_ones([*others, block], count))

@@ -62,9 +62,14 @@ def chosen(blocks: Sequence[Floats], scores: Floats) -> list[int]:
     most = min(len(blocks), max(1, (count - SPARE) // PER_AXIS))
     while len(found) < most:
         rest = basis(with_ones([blocks[n] for n in found], count))
+        room = count - SPARE // 2 - rest.shape[1]
         p = {
-            n: p_beyond(block, rest, scores) for n, block in enumerate(blocks) if n not in found
+            n: p_beyond(block, rest, scores)
+            for n, block in enumerate(blocks)
+            if n not in found and block.shape[1] <= room
         }
+        if not p:
+            break
         clearest = min(p, key=lambda n: p[n])
         if p[clearest] * len(p) > LEVEL:
             break
