@@ -1,6 +1,6 @@
 """Measure the checks' verdicts: `cd bench && python -m verdicts [held|tuning] [studies]`.
 
-Prints one JSON line to a cell, appends nothing else, and writes bench/results/verdicts.jsonl and
+Writes one JSON line to a cell: bench/results/verdicts_held.jsonl and
 bench/results/verdicts.md. The figures of docs/methods.md come from the *held* half.
 """
 
@@ -238,7 +238,7 @@ def summary(cells: list[Mapping[str, Any]], half: str) -> str:
     """The cells as a markdown table to a check."""
     parts = [f"# The checks' verdicts, measured on the {half} half\n"]
     parts.append(
-        "`cd bench && python -m verdicts held 60`; raw lines in verdicts.jsonl, splits in "
+        "`cd bench && python -m verdicts held 30`; raw lines in verdicts_held.jsonl, splits in "
         "bench/verdicts/worlds.py. Constants were chosen on the other half.\n"
     )
     for check in dict.fromkeys(cell["check"] for cell in cells):

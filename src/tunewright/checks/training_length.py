@@ -44,8 +44,6 @@ def _milder(late: Finding, early: Finding) -> Finding | None:
     both = late.verdict == early.verdict == "warn"
     if early.verdict == "warn" and (settles.margin_declared or not both):
         return replace(late, verdict="note", evidence=replace(gains, immaterial=True))
-    if not both and settles.proposed_max_train_steps is None:
-        return None
     less = replace(settles, still_improving=True, proposed_max_train_steps=None)
     actions = (Advise("declare_margin"),) if not settles.margin_declared else ()
     return replace(early, verdict="note", evidence=less, actions=actions)
