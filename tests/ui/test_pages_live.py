@@ -41,7 +41,7 @@ def test_trials_appear_while_the_round_runs(look: Look, start: Start, tmp_path: 
         page.locator(".connection.over").wait_for()
         assert page.locator("[role=grid] .status.completed").count() == 20
         # changed rows came with the events: the table was asked for once
-        assert [url for url in own.sent if "/table" in url] == whole
+        assert [url for url in own.sent if "/running/table" in url] == whole
         best = tw.load(store, "running").best().number
         page.locator(f"#trial-{best}").wait_for()
         assert page.locator(".legend a").first.inner_text().endswith(f" {best}")

@@ -66,6 +66,9 @@ def test_a_judgement_is_not_begun_again_at_once(store: str) -> None:
         await own.finished(NAME)
         known = own.verdict(NAME, 2)
         assert known.task is not None and known.task.done(), "a round in which trials end all along"
+        first = known.task
+        assert own.verdict(NAME, 2, running=False).task is not first, "its last verdict is at once"
+        await own.finished(NAME)
         await own.close()
 
     run_alone(story())

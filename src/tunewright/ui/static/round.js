@@ -7,7 +7,7 @@ import { Curves } from "./curves.js";
 import { Figures } from "./figures.js";
 import { counted, Notes, Progress, Stop, Tile, toTrial, Waiting, seconds } from "./parts.js";
 import { useDark, useLoaded, useRepeatedly } from "./hooks.js";
-import { Scatter, scaleOf } from "./scatter.js";
+import { beyondOf, Scatter, scaleOf } from "./scatter.js";
 import { Table } from "./table.js";
 import { Verdict } from "./verdict.js";
 import { html, useEffect, useMemo, useRef, useState } from "./vendor/htm-preact.js";
@@ -121,6 +121,7 @@ export function Round({ parts, query }) {
     setCrowdTurn((n) => n + 1);
   }, table?.arrays.number.length > LARGE ? LARGE_CROWD_MS : CROWD_MS, true);
   const scale = useMemo(() => table && round && scaleOf(completed(table), round.minimize), [table, round?.minimize]);
+  const hasBeyond = useMemo(() => Boolean(scale) && completed(table).some((/** @type {number} */ v) => beyondOf(v, scale)), [table, scale]);
   const best = useMemo(() => (table && round ? bestOf(table, round.minimize, 5) : []), [table, round?.minimize]);
   const places = useMemo(() => table && new Map(Array.from(table.arrays.number, (n, row) => [n, row])), [table]);
   const rowsOf = (/** @type {Iterable<number>} */ numbers) => new Set([...numbers].map((n) => places.get(n)).filter((r) => r !== undefined));
@@ -158,7 +159,7 @@ export function Round({ parts, query }) {
       ${(/** @type {any} */ verdict) => html`
       <${Selection} name=${name} selected=${selected} onClear=${() => choose([])} />
       <h2>${word("axis")}</h2>
-      ${counts.completed || counts.infeasible ? html`<p class="key">${round.studies.length > 1 ? html`<${Studies} names=${round.studies} /> ` : ""}${word("rail")} · ${word("ringed")} · ${word("edges")}</p>
+      ${counts.completed || counts.infeasible ? html`<p class="key">${round.studies.length > 1 ? html`<${Studies} names=${round.studies} /> ` : ""}${word("rail")} · ${word("ringed")} · ${word("edges")}${hasBeyond ? ` · ${word("beyond")}` : ""}</p>
       <div class="panels axes">${round.axes.map((/** @type {any} */ axis, /** @type {number} */ at) => html`<${Scatter} key=${axis.column} axis=${axis} at=${at} table=${table}
         scale=${scale} selected=${selectedRows} best=${bestRows} dark=${dark}
         onSelect=${(/** @type {number[]} */ rows, /** @type {boolean} */ add) => choose(rows.map((row) => table.arrays.number[row]), add)}
