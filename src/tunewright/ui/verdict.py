@@ -26,7 +26,7 @@ from tunewright.present.plain import plain
 
 # while a round runs the next judgement waits so many times as long as the last one took
 PAUSE = 9.0
-NICE = 19  # a judgement takes what nobody else wants of the processors
+NICE = 5  # more than the server gives way; with 19 a verdict starves where all processors are busy
 
 
 @dataclass
@@ -208,7 +208,7 @@ def _figures(results: Any, findings: Sequence[Finding]) -> list[dict[str, Any]]:
 
 
 def main() -> int:
-    """Judge the round that standard input names, with the lowest priority."""
+    """Judge the round that standard input names, with less priority than the server."""
     with contextlib.suppress(OSError):
         os.nice(NICE)
     store, name = json.loads(sys.stdin.read())
