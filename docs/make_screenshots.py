@@ -79,7 +79,9 @@ def take(chromium: Any, url: str, name: str, place: str, *how: Any) -> None:
     page.screenshot(path=path)
     page.close()
     with Image.open(path) as picture:
-        picture.convert("RGB").quantize(COLOURS, method=Image.Quantize.MAXCOVERAGE).save(path, optimize=True)
+        picture.convert("RGB").quantize(COLOURS, method=Image.Quantize.MAXCOVERAGE).save(
+            path, optimize=True
+        )
 
 
 if __name__ == "__main__":

@@ -190,9 +190,7 @@ class Dashboard:
         name = _name(request)
         states, _ = await self.changes.states(name)
         ended = frozenset((key, states[key][1]) for key in ended_keys(states))
-        known = self.judge.verdict(
-            name, (len(states), ended), running=len(ended) < len(states)
-        )
+        known = self.judge.verdict(name, (len(states), ended), running=len(ended) < len(states))
         if request.query_params.get("wait"):
             await self.judge.finished(name)
         fresh = known.about == (len(states), ended)
