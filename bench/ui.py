@@ -235,9 +235,9 @@ def main() -> None:
     sizes = [int(one) for one in options.trials.split(",") if one]
     lines = ["# The dashboard's server", "", __doc__.split("\n")[0], ""]
     lines += [
-        f"{os.cpu_count()} cores. Other work ran meanwhile, see the load average: CPU seconds, bytes "
-        "and counts are comparable, wall times are upper bounds. Optuna's storage holds one metric of "
-        "1,000 points for each trial, ours three.",
+        f"{os.cpu_count()} cores. Other work ran meanwhile, see the load average: CPU seconds, "
+        "bytes and counts are comparable, wall times are upper bounds. Optuna's storage holds one "
+        "metric of 1,000 points for each trial, ours three.",
         "",
     ]
     found: dict[str, dict[str, float]] = {}

@@ -101,11 +101,11 @@ def report(workers: int, count: int, seconds: float) -> list[str]:
     lines = [
         HEADING,
         "",
-        f"{len(trials):,} trials of {POINTS} points; each waits {WORK_S} s, as a process does whose "
-        f"GPU trains, so that {workers} workers leave some of the {os.cpu_count()} cores idle. Load "
-        f"average {os.getloadavg()[0]:.1f}. No worker failed and no trial was lost.",
+        f"{len(trials):,} trials of {POINTS} points; each waits {WORK_S} s, as a process does "
+        f"whose GPU trains, so that {workers} workers leave some of the {os.cpu_count()} cores "
+        f"idle. Load average {os.getloadavg()[0]:.1f}. No worker failed and no trial was lost.",
         "",
-        "| period | watched | trials per s | s per trial | ms in the store | its processor | p95 ms |",
+        "| period | watched | trials per s | s per trial | ms in the store | its CPU | p95 ms |",
         "|---|---|---|---|---|---|---|",
     ]
     rows: dict[bool, list[Sequence[float]]] = {False: [], True: []}
