@@ -107,7 +107,8 @@ def test_values_beyond_the_scale_are_those_of_the_picture(
 ) -> None:
     body = (
         "(() => { const values = Float32Array.from(given[0]);"
-        " const s = m.scaleOf(values, given[1]); return [...values].map(v => m.beyondOf(v, s)); })()"
+        " const s = m.scaleOf(values, given[1]);"
+        " return [...values].map(v => m.beyondOf(v, s)); })()"
     )
     assert call("scatter", body, values, minimize) == beyond
 
