@@ -22,7 +22,7 @@ PORT = 8686
 TRIES = 20  # ports after the first that are tried, when none was chosen
 PERMITS = ("actions", "run")  # notes and stops; starting rounds, which includes both
 STARTS_WITHIN_S = 30.0
-NICE = 5  # how much the server gives way to what else runs on its machine
+NICE = 2  # how much the server gives way to what else runs on its machine
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import json
 import os
 import secrets
 import sys
+import threading
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -26,7 +27,8 @@ from tunewright.present.plain import plain
 
 # while a round runs the next judgement waits so many times as long as the last one took
 PAUSE = 9.0
-NICE = 5  # more than the server gives way; with 19 a verdict starves where all processors are busy
+NICE = 3  # more than the server gives way; with 19 a verdict starves where processors are busy
+LOOKS_S = 1.0  # how often a judgement looks whether its server is still there
 
 
 @dataclass
@@ -207,10 +209,23 @@ def _figures(results: Any, findings: Sequence[Finding]) -> list[dict[str, Any]]:
     ]
 
 
+def end_with_parent() -> None:
+    """End this process when the one that started it has ended: a server may be killed."""
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(LOOKS_S)
+        os._exit(1)
+
+    threading.Thread(target=watch, name="tunewright-parent", daemon=True).start()
+
+
 def main() -> int:
     """Judge the round that standard input names, with less priority than the server."""
     with contextlib.suppress(OSError):
         os.nice(NICE)
+    end_with_parent()
     store, name = json.loads(sys.stdin.read())
     try:
         with contextlib.redirect_stdout(sys.stderr):  # whatever else prints
