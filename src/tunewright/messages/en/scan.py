@@ -13,6 +13,8 @@ _PARTS = {
     "optimizer choice": "which optimizer: a question of a round, since each needs its own tuning",
     "strength": "the weight of a part of the loss or the update, by its name",
     "model": "the model: a question of a round",
+    "method": "which method: a question of a round",
+    "loss choice": "which loss: a question of a round",
     "augmentation": "augmentation: a question of a round",
     "length": "the length of training: never tuned, the longest would win",
     "batch size": "the batch size: never tuned for a validation metric; a probe chooses it",
