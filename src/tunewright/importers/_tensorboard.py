@@ -18,8 +18,8 @@ from typing import Any, Unpack
 from tunewright.design.objective import Objective
 from tunewright.design.ranges import Value
 from tunewright.errors import DesignError, NotFound
+from tunewright.formats.event_file import EVENTS, Events, read_events, tag_prefix
 from tunewright.importers.build_round import Options, take_over
-from tunewright.importers.event_file import Events, read_events
 from tunewright.importers.files import existing, files_below, reading
 from tunewright.importers.foreign import (
     ForeignTrial,
@@ -32,9 +32,6 @@ from tunewright.importers.foreign import (
 from tunewright.importers.nearest import did_you_mean
 from tunewright.messages import Message
 from tunewright.store.results import Results
-
-EVENTS = ".tfevents."  # in the name of every event file
-SPLITS = {"train", "validation", "eval", "test"}  # folders of one trial, as Keras names them
 
 
 def tensorboard(
@@ -93,11 +90,11 @@ def _read(root: Path) -> dict[str, _Folder]:
     for path in files_below(root):
         if EVENTS in path.name:
             folder = path.parent.relative_to(root)
-            prefix = f"{folder.name}/" if folder.name in SPLITS else ""
+            prefix = tag_prefix(folder.name)
             own = found.setdefault(str(folder.parent if prefix else folder), _Folder())
             events = read_events(path)
             own.events.append((prefix, events))
-            own.configuration |= events.hyperparameters
+            own.configuration |= flattened(events.hyperparameters)
     return found
 
 
