@@ -25,6 +25,7 @@ from tunewright.importers.foreign import (
     ForeignTrial,
     PointsInOrder,
     Source,
+    first_non_finite,
     flattened,
     no_reason,
     plain_name,
@@ -32,6 +33,7 @@ from tunewright.importers.foreign import (
 from tunewright.importers.nearest import did_you_mean
 from tunewright.messages import Message
 from tunewright.store.results import Results
+from tunewright.store.trial import Status
 
 
 def tensorboard(
@@ -68,7 +70,7 @@ def tensorboard(
     source = Source(
         origin=f"the TensorBoard folder {plain_name(root.resolve().name)}",
         name=plain_name(root.resolve().name),
-        trials=tuple(_trial(name, found) for name, found in trials.items()),
+        trials=tuple(_trial(name, found, objective.metric) for name, found in trials.items()),
         notes=tuple(notes),
     )
     return take_over(source, objective, options)
@@ -124,19 +126,24 @@ def _parent(name: str) -> str:
     return str(Path(name).parent)
 
 
-def _trial(name: str, found: _Folder) -> ForeignTrial:
+def _trial(name: str, found: _Folder, metric: str) -> ForeignTrial:
     points = PointsInOrder()
     for prefix, events in found.events:
         for tag, step, value in events.scalars:
             points.add(prefix + tag, step, value)
     starts = [e.first_s for _, e in found.events if e.first_s is not None]
     ends = [e.last_s for _, e in found.events if e.last_s is not None]
-    failed = any(e.failed for _, e in found.events)
+    status: Status = "failed" if any(e.failed for _, e in found.events) else "completed"
+    reason: Message | None = None
+    if status == "failed":
+        diverged = first_non_finite(points.points(), [metric])
+        status = "infeasible" if diverged else status
+        reason = diverged or no_reason("TensorBoard", "failed")
     return ForeignTrial(
         name=name,
         configuration=found.configuration,
-        status="failed" if failed else "completed",
-        reason=no_reason("TensorBoard", "failed") if failed else None,
+        status=status,
+        reason=reason,
         points=points.points(),
         seconds=max(max(ends) - min(starts), 0.0) if starts and ends else 0.0,
     )
