@@ -45,3 +45,14 @@ def role(name: str, default: Any) -> tuple[str, str]:
 )
 def test_roles_by_name(name: str, default: Any, expected: str, part: str) -> None:
     assert role(name, default) == (expected, part)
+
+
+def test_the_folder_is_found_by_its_help_text_where_no_name_shows_it() -> None:
+    options = [
+        Declared("project", "--project", "str", "runs", help="save to project/name"),
+        Declared("name", "--name", "str", "exp", help="save to project/name"),
+        Declared("keep", "--keep", "bool", False, help="save to disk"),
+    ]
+    assert [one.role for one in propose_roles(options)] == ["folder", "none", "unknown"]
+    options.append(Declared("out_dir", "--out-dir", "str", "out"))
+    assert [one.role for one in propose_roles(options)][-1] == "folder"

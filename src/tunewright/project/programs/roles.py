@@ -61,6 +61,9 @@ _FOLDERS = (
 )
 _SHAPES = _WORDS["shape"] - {"min", "end", "final"}  # `min_epochs` is a length
 _RATES = re.compile(r"(^|_)(lr|lrs|learning_rate|lrf|lr0|lrd)(_|$)|_lr\d*$|_lr_")
+_SAVES_TO = re.compile(
+    r"\b(save|saved|saves|write|output)\b.{0,20}\b(to|in|under)\b", re.IGNORECASE
+)
 _ADAM = re.compile(r"(^|_)(adam_)?betas?\d?$|(^|_)momentum\d?$")
 
 
@@ -219,10 +222,12 @@ def _seed(options: Iterable[Declared]) -> str:
     return (plain or taken)[0].name if plain or taken else ""
 
 
-def _folder(options: Iterable[Declared]) -> str:
-    """The option that takes the run's folder; empty if there is none."""
+def _folder(options: Sequence[Declared]) -> str:
+    """The option that takes the run's folder, by its name or its help text; empty if none does."""
     by_name = {one.name.lower().replace("-", "_"): one.name for one in options}
-    return next((by_name[name] for name in _FOLDERS if name in by_name), "")
+    found = next((by_name[name] for name in _FOLDERS if name in by_name), "")
+    texts = (one for one in options if one.kind == "str" and not one.choices)
+    return found or next((one.name for one in texts if _SAVES_TO.search(one.help)), "")
 
 
 def _words(name: str) -> list[str]:
