@@ -195,8 +195,8 @@ def main() -> None:
         "",
         "A trial logs as fast as it can, in the process that runs the round (`Inline`). `log` is "
         "the time that the training loop waits. Medians over the turns; in brackets the "
-        "smallest and the largest difference to the trial without a sink of the same turn. The processor time "
-        "includes starting the tracker's process and importing its library.",
+        "smallest and the largest difference to the trial without a sink of the same turn. The "
+        "processor time includes starting the tracker's process and importing its library.",
         "",
         *table(rows, sinks),
     ]

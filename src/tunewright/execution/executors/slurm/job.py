@@ -115,6 +115,9 @@ def script(lines: Sequence[str], folder: Path) -> str:
         [
             "#!/bin/bash",
             *options,
+            # the warning would end the shell, or Python before it has a handler; the task sees by
+            # the clock that it missed one
+            "trap '' USR1",
             *others,
             f"export PYTHONPATH={shlex.quote(python_path())}",
             f"exec {shlex.join(task)}",  # so that signals reach the task and no shell

@@ -3,7 +3,7 @@
 Started by Slurm as `python -m tunewright.execution.executors.slurm.task FOLDER`. The trial runs in
 the pool of `Local`, with one seat, so that limits, logs and the end of what it started are the same
 as on one machine. SIGUSR1 (before the time limit) and SIGTERM (pre-emption, scancel) ask the trial
-to save; the supervisor then submits its next attempt.
+to save; the supervisor then submits its next attempt. SIGUSR1 is ignored until this has a handler.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from tunewright.messages import Message
 LOOK_S = 0.25  # how often the supervisor's files are looked at
 TERM_GRACE_S = 20.0  # Slurm kills 30 s after SIGTERM unless the cluster sets another KillWait
 INDEX = "SLURM_ARRAY_TASK_ID"
+END_TIME = "SLURM_JOB_END_TIME"  # seconds since 1970; Slurm sets it from version 22.05 on
 
 
 @dataclass(eq=False)
@@ -56,9 +57,16 @@ class Watch:
             return Message("slurm.terminated"), TERM_GRACE_S
         if signal.SIGUSR1 in self.signals:
             return Message("slurm.time_limit"), 0.8 * self.order.notice_s
+        if (left := self._left_s()) is not None and left < self.order.notice_s:
+            return Message("slurm.time_limit"), max(0.8 * left, 0.0)
         if self._orphaned():
             return Message("slurm.orphaned"), TERM_GRACE_S
         return None
+
+    def _left_s(self) -> float | None:
+        """Seconds until the time limit, for a warning that came before this task could hear it."""
+        text = os.environ.get(END_TIME, "")
+        return float(text) - time.time() if text.isdigit() else None
 
     def _is_newest(self) -> bool:
         """Whether no later attempt of the trial was submitted meanwhile."""
