@@ -1,8 +1,9 @@
-"""Faults on a real Slurm of one node: pre-emption, the time limit, a lost node, a new controller."""
+"""Faults on a real Slurm of one node: pre-emption, time limit, lost node, new controller."""
 
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -43,6 +44,13 @@ def begun(folder: Path, **settings: object) -> tuple[Slurm, list[Event]]:
     return executor, until(executor, has(Began))
 
 
+@pytest.fixture(autouse=True)
+def no_job_left(slurm: RealSlurm) -> Iterator[None]:
+    yield
+    subprocess.run(["scancel", "--full", "--user=root"], capture_output=True, check=False)
+    slurm.wait("squeue --noheader", lambda text: not text.strip())
+
+
 def code(end: Ended) -> str:
     assert end.cause is not None
     return end.cause.code
@@ -73,7 +81,7 @@ def test_warned_before_the_time_limit(slurm: RealSlurm, tmp_path: Path) -> None:
 
 def test_a_restarted_controller(slurm: RealSlurm, tmp_path: Path) -> None:
     executor, told = begun(tmp_path)
-    slurm.kill("slurmctld")
+    slurm.end("slurmctld")
     for _ in range(5):
         told += executor.events(0.2)
     assert not has(Ended)(told)
@@ -90,7 +98,7 @@ def test_a_restarted_controller(slurm: RealSlurm, tmp_path: Path) -> None:
 def test_a_node_that_is_lost(slurm: RealSlurm, tmp_path: Path) -> None:
     """The node's daemon and everything below it are gone; Slurm reports it after SlurmdTimeout."""
     executor, told = begun(tmp_path)
-    slurm.kill("slurmd")
+    slurm.end("slurmd", signal.SIGKILL)
     found = subprocess.run(["pgrep", "-f", "slurmstepd"], capture_output=True, text=True)
     tasks = [one for one in executor._running if one.task is not None]
     listed = subprocess.run(

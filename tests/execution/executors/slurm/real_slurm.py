@@ -99,10 +99,10 @@ class RealSlurm:
             "sinfo -h -o %T -p low", lambda text: text.strip() in ("idle", "mixed", "allocated")
         )
 
-    def kill(self, name: str) -> None:
-        """End a daemon at once, as a power cut does."""
+    def end(self, name: str, by: int = signal.SIGTERM) -> None:
+        """End a daemon; by SIGKILL as a power cut does."""
         own = self.daemons.pop(name)
-        own.send_signal(signal.SIGKILL)
+        own.send_signal(by)
         own.wait()
 
     def close(self) -> None:
@@ -129,10 +129,10 @@ class RealSlurm:
             time.sleep(0.2)
 
     def _daemon(self, *words: str) -> None:
-        log = (self.folder / f"{words[0]}.log").open("ab")
-        self.daemons[words[0]] = subprocess.Popen(
-            words, stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True
-        )
+        with (self.folder / f"{words[0]}.log").open("ab") as log:
+            self.daemons[words[0]] = subprocess.Popen(
+                words, stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True
+            )
         if words[0] == "munged":
             deadline = time.monotonic() + PATIENCE_S
             while not (self.folder / "munge.sock").exists():
