@@ -124,8 +124,8 @@ def synced(folder: Path, row: dict[str, Any], sink: str) -> dict[str, Any]:
 def table(rows: list[dict[str, Any]], sinks: list[str]) -> list[str]:
     """A line per sink: medians over the turns."""
     lines = [
-        "| sink | version | `log`, median | mean | 99 % | mean over no sink | processor time a point "
-        "| `sync` from nothing, a point |",
+        "| sink | version | `log`, median | mean | 99 % | mean over no sink | "
+        "processor time a point | `sync` from nothing, a point |",
         "|---|---|---|---|---|---|---|---|",
     ]
 

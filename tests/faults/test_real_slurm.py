@@ -61,7 +61,7 @@ def test_preempted_by_a_partition_of_higher_priority(slurm: RealSlurm, tmp_path:
     job = ["sbatch", "--partition=high", "--output=/dev/null", "--wrap=sleep 1"]
     subprocess.run(job, check=True, capture_output=True)
     until(executor, has(Ended), told)
-    assert (ended(told).outcome, code(ended(told))) == ("stopped", "slurm.terminated")
+    assert (ended(told).outcome, code(ended(told))) == ("stopped", "slurm.terminated"), ended(told)
     step = [event for event in told if isinstance(event, Saved)][-1].step
     executor.start(WORKLOAD, [assignment(tmp_path, attempt=2, steps=step + 1)])
     again = until(executor, has(Ended))
@@ -74,7 +74,7 @@ def test_warned_before_the_time_limit(slurm: RealSlurm, tmp_path: Path) -> None:
     """Slurm's limits are whole minutes; a notice of nearly one comes at once."""
     executor, told = begun(tmp_path, time_limit="1:00", notice_s=50.0)
     until(executor, has(Ended), told)
-    assert (ended(told).outcome, code(ended(told))) == ("stopped", "slurm.time_limit")
+    assert (ended(told).outcome, code(ended(told))) == ("stopped", "slurm.time_limit"), ended(told)
     assert has(Saved)(told)
     executor.close()
 
@@ -91,7 +91,7 @@ def test_a_restarted_controller(slurm: RealSlurm, tmp_path: Path) -> None:
     assert not has(Ended)(told)
     executor.stop(1, grace_s=10)
     until(executor, has(Ended), told)
-    assert (ended(told).outcome, code(ended(told))) == ("stopped", "stopped.asked")
+    assert (ended(told).outcome, code(ended(told))) == ("stopped", "stopped.after_saving")
     executor.close()
 
 

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from tests.execution.executors.slurm.test_slurm import assignment
 
+from tunewright.execution.executors.executor import Ended
 from tunewright.execution.executors.limits import Limits
 from tunewright.execution.executors.slurm.job import ALIVE, Batch, Order, newest, script
-from tunewright.execution.executors.slurm.task import END_TIME, TERM_GRACE_S, Watch
+from tunewright.execution.executors.slurm.task import (
+    TERM_GRACE_S,
+    Watch,
+    _named,
+    _preempted,
+)
+from tunewright.messages import Message
 
 ORDER = Order(Limits(None, None, None), notice_s=120.0, orphan_s=300.0, gpus=0)
 
 
 @pytest.fixture
-def watch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Watch:
-    monkeypatch.delenv(END_TIME, raising=False)
+def watch(tmp_path: Path) -> Watch:
     batch = Batch(tmp_path / "batch")
     batch.folder.mkdir()
     own = assignment(tmp_path)
@@ -45,16 +51,9 @@ def test_signals(watch: Watch) -> None:
     assert code(watch) == ("slurm.terminated", TERM_GRACE_S)
 
 
-def test_a_warning_that_was_missed_is_seen_by_the_clock(
-    watch: Watch, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(END_TIME, str(int(time.time()) + 3600))
-    assert code(watch) is None
-    monkeypatch.setenv(END_TIME, str(int(time.time()) + 60))
-    asked = code(watch)
-    assert asked is not None and asked[0] == "slurm.time_limit" and asked[1] < 60
-    monkeypatch.setenv(END_TIME, "Unknown")
-    assert code(watch) is None
+def test_the_warning_that_the_shell_heard(watch: Watch) -> None:
+    watch.batch.warned(0).touch()
+    assert code(watch) == ("slurm.time_limit", 96.0)
 
 
 def test_the_supervisors_files(watch: Watch) -> None:
@@ -72,12 +71,28 @@ def test_a_supervisor_that_is_silent(watch: Watch) -> None:
     assert code(watch) is None
 
 
+def test_a_trial_that_sigterm_killed_was_stopped(watch: Watch) -> None:
+    """Slurm signals every process of a job, and the trial's may be gone first."""
+    exited = Message("process.exited", {"status": -15, "signal": "SIGTERM"})
+    ended = Ended(1, 1, "died", exited)
+    watch.hear(signal.SIGTERM, None)
+    named = _named(ended, _preempted(ended, watch))
+    assert named.outcome == "stopped"
+    assert named.cause is not None and named.cause.code == "slurm.terminated"
+    other = Ended(1, 1, "died", Message("process.exited", {"status": 1, "signal": ""}))
+    assert _named(other, _preempted(other, watch)) == other
+
+
 @pytest.mark.beyond_core
-def test_a_warning_before_the_handler_ends_nothing(tmp_path: Path) -> None:
-    """The script as Slurm runs it, with a program that is warned before it has a handler."""
-    text = script(["sleep 0.1"], tmp_path)
-    assert text.index("trap '' USR1") < text.index("sleep 0.1") < text.index("exec ")
-    started = "import signal; print(signal.getsignal(signal.SIGUSR1) is signal.SIG_IGN)"
-    own = text[: text.index("exec ")] + f"kill -USR1 $$\nexec {sys.executable} -c '{started}'\n"
-    done = subprocess.run(["bash", "-c", own], capture_output=True, text=True, timeout=60)
-    assert (done.returncode, done.stdout.strip()) == (0, "True")
+def test_the_shell_hears_the_warning_before_python_does(tmp_path: Path) -> None:
+    """The script as Slurm runs it, with a program that is warned while it starts."""
+    folder = tmp_path / "it's a batch"
+    folder.mkdir()
+    text = script([], folder)
+    begin, end = text.index(sys.executable), text.index(" &\n")
+    slow = f"{sys.executable} -c 'import time; time.sleep(0.2); exit(7)'"
+    own = text[:begin] + "kill -USR1 $$\nkill -TERM $$\n" + slow + text[end:]
+    around = {**os.environ, "SLURM_ARRAY_TASK_ID": "3"}
+    done = subprocess.run(["bash", "-c", own], capture_output=True, timeout=60, env=around)
+    assert done.returncode == 7, done.stderr
+    assert Batch(folder).warned(3).exists()
