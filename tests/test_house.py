@@ -37,6 +37,7 @@ ORDER = (
     *(
         "seeds",
         "snapshot",
+        "formats",
         "design",
         "ranges",
         "stats",

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.importers.test_real_files import unpacked
 
 import tunewright as tw
 from tunewright.cli.main import main
@@ -332,6 +333,20 @@ def test_import(doors: Any, shell: Shell, tmp_path: Path) -> None:
     same(facts.of_round(kept), found)
     asked = ("import", "table", str(table), "--minimize", "val_loss", "--name", "again")
     assert "3 trials: 3 completed" in shell(*asked, text=True)
+
+
+@pytest.mark.parametrize(("tool", "version"), [("trackio", "0.43.0"), ("swanlab", "0.10.3")])
+def test_import_of_trackers(
+    doors: Any, shell: Shell, tmp_path: Path, tool: str, version: str
+) -> None:
+    if tool == "swanlab":
+        pytest.importorskip("yaml")
+    unpacked(tmp_path / tool, tool, version)
+    importer = getattr(tw.importers, tool)
+    kept = tw.stores.keep(STORE, importer(tmp_path / tool, objective=tw.minimize("val_loss")))
+    asked = ("import", tool, str(tmp_path / tool), "--minimize", "val_loss")
+    same(facts.of_round(kept), shell(*asked))
+    assert "3 trials" in shell(*asked, "--name", "again", text=True)
 
 
 def test_tune(doors: tuple[Path, Path], shell: Shell) -> None:

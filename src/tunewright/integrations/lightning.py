@@ -30,6 +30,7 @@ from tunewright.integrations._library import (
 )
 
 FOLDER = "lightning"  # of checkpoints, in the folder of the trial
+OWN_FOLDER = "checkpoints"  # of the user's ModelCheckpoint, where it names no folder
 
 
 def callback(run: Run | None = None) -> Any:
@@ -91,7 +92,12 @@ class Reports:
         return None if found is None else str(found)
 
     def setup(self, trainer: Any, module: Any, stage: str) -> None:
-        """Add the logger, unless one is there."""
+        """Add the logger, unless one is there; give each trial's ModelCheckpoint its own folder."""
+        if not self.run.alone:
+            for one in trainer.checkpoint_callbacks:
+                # else trials write into one folder, and a resumed one forgets its best checkpoint
+                if getattr(one, "dirpath", "") is None:
+                    one.dirpath = str(self.run.folder / OWN_FOLDER)
         own = [one for one in trainer.loggers if isinstance(one, Logs)]
         if not own and not self.run.alone:
             own = [logger(self.run)]

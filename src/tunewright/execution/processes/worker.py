@@ -43,6 +43,7 @@ from tunewright.messages import Message
 from tunewright.store.outcome import Outcome, outcome_data
 from tunewright.store.reason import encode
 
+PARENT_HEARS_SIGTERM = "TUNEWRIGHT_PARENT_HEARS_SIGTERM"  # set by executors that pass it on
 TELL_S = 0.2  # points wait this long for company
 BEAT_S = 1.0  # a step without any point is sent this often
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36  # of Linux's prctl
@@ -214,6 +215,9 @@ def main(arguments: list[str]) -> NoReturn:
     """Begin to work."""
     source, target, parent = (int(argument) for argument in arguments[:3])
     tie_to(parent)
+    if os.environ.pop(PARENT_HEARS_SIGTERM, ""):
+        # a batch system sends it to every process: ours is asked by its parent to save
+        signal.signal(signal.SIGTERM, lambda number, frame: None)
     # what the training program starts should not find our package for having come through us
     os.environ["PYTHONPATH"] = arguments[3]
     if not arguments[3]:
