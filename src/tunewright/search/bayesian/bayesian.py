@@ -128,7 +128,7 @@ class Bayesian:
             model = model.believing(waiting)
         random = np.random.default_rng([encoding.study.seed, _CANDIDATES, known.next_index])
         best = _best_rows(known, model)
-        kind = recipe.noisy_acquisition if model.noisy else recipe.acquisition
+        kind = "bound" if model.noisy > recipe.surely else recipe.acquisition
         for _ in range(count):
             incumbent = _incumbent(known, model, waiting)
             acquisition = Acquisition(model.process, incumbent, model.feasible, kind)

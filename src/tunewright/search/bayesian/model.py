@@ -40,7 +40,7 @@ class Model:
     spread: float
     data: Data  # what the process of the objective learnt from, all of it
     prior: Prior
-    noisy: bool = False  # noise is a part of what was seen that counts: the values are plain
+    noisy: float = 0.0  # share of noise in the variance of plain values; 0: the values are warped
 
     def value(self, told: Array) -> Array:
         """The objective at these warped values; smaller is better in both."""
@@ -99,8 +99,9 @@ def for_search(history: History, recipe: Recipe) -> Model:
     if recipe.noisy and history.feasible.all():
         plain = learned(history, replace(recipe, halves=False, bend=0.0, mean="average"))
         own = plain.process.parameters
-        if own.noise > recipe.noisy * (own.noise + own.scale):
-            return replace(plain, noisy=True)
+        share = own.noise / (own.noise + own.scale)
+        if share > recipe.noisy:
+            return replace(plain, noisy=share)
     return learned(history, recipe)
 
 

@@ -24,5 +24,5 @@ class Recipe:
     belief: float = 10.0  # weight of the user's beliefs, divided by the number of outcomes; 0: none
     # share of noise in the variance of plain values above which a task without divergence is noisy:
     # the model then sees plain values around their average; 0: never
-    noisy: float = 0.0
-    noisy_acquisition: Literal["improvement", "bound"] = "bound"
+    noisy: float = 0.003
+    surely: float = 0.01  # share from which the acquisition is the bound
