@@ -323,25 +323,6 @@ def test_run_worker_and_repeat(doors: tuple[Path, Path], shell: Shell) -> None:
     assert all(words.number(value) in text for value in repeats.values)
 
 
-def test_a_round_file_with_a_belief(doors: tuple[Path, Path], shell: Shell) -> None:
-    belief = ", around = 0.03, factor = 3 }"
-    for folder in doors:
-        text = SPACE.replace(" }", belief).replace("= 4", "= 8")
-        (folder / "rounds" / "sure.toml").write_text(text)
-    asked = tw.project.load().round("sure")
-    results = tw.run(asked, workload(), search=tw.search.Bayesian())
-    found = shell("run", "sure", "--search", "bayesian", *INLINE)
-    same(facts.of_run(results, "finished", 0.0, 8), found)
-    shown = shell("show", "sure")
-    same(facts.of_round(results), shown)
-    assert shown["round"]["nuisance"]["learning_rate"]["around"] == 0.03
-    assert [t["configuration"] for t in shown["trials"]] == [
-        dict(t.configuration) for t in results.trials
-    ]
-    for text in (shell("show", "sure", text=True), shell("run", "sure", "--dry-run", text=True)):
-        assert str(asked.nuisance["learning_rate"].belief) in text
-
-
 def test_import(doors: Any, shell: Shell, tmp_path: Path) -> None:
     table = tmp_path / "runs.csv"
     table.write_text("lr,val_loss\n0.1,2\n0.2,1\n0.3,1.5\n")

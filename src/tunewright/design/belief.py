@@ -23,7 +23,7 @@ R = TypeVar("R", bound="Range")
 
 @dataclass(frozen=True)
 class Belief:
-    """The best value is probably this one, or as near as `factor` or `width` says.
+    """The best value is probably this one, or as near as `factor` or `width`.
 
     `factor`: one standard deviation on a log scale, or how many times as likely as every other
     value of a list. `width`: one standard deviation on a linear scale, in the range's own units.

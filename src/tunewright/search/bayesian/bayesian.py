@@ -128,7 +128,8 @@ class Bayesian:
             model = model.believing(waiting)
         random = np.random.default_rng([encoding.study.seed, _CANDIDATES, known.next_index])
         best = _best_rows(known, model)
-        kind = "bound" if model.noisy > recipe.surely else recipe.acquisition
+        alone = count == 1 and not len(waiting)
+        kind = "bound" if alone and model.noisy > recipe.surely else recipe.acquisition
         for _ in range(count):
             incumbent = _incumbent(known, model, waiting)
             acquisition = Acquisition(model.process, incumbent, model.feasible, kind)

@@ -96,7 +96,7 @@ def for_search(history: History, recipe: Recipe) -> Model:
     and the plain values show noise, they sharpen the noise, and everything far from the best looks
     equally bad: plain values around their average keep unknown places worth a trial.
     """
-    if recipe.noisy and history.feasible.all():
+    if recipe.noisy and len(history.rows) >= recipe.noisy_after and history.feasible.all():
         plain = learned(history, replace(recipe, halves=False, bend=0.0, mean="average"))
         own = plain.process.parameters
         share = own.noise / (own.noise + own.scale)

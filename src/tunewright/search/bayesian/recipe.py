@@ -22,7 +22,8 @@ class Recipe:
     first: int = 0  # quasi-random trials before the model is asked; 0: by the number of dimensions
     mean: Literal["average", "fitted"] = "fitted"  # what is expected far from all data
     belief: float = 10.0  # weight of the user's beliefs, divided by the number of outcomes; 0: none
-    # share of noise in the variance of plain values above which a task without divergence is noisy:
+    # noise's share in the variance of plain values from which a study without divergence is noisy:
     # the model then sees plain values around their average; 0: never
     noisy: float = 0.003
-    surely: float = 0.01  # share from which the acquisition is the bound
+    noisy_after: int = 20  # outcomes before that is asked
+    surely: float = 0.01  # share from which single suggestions are by the bound
