@@ -24,6 +24,6 @@ class Recipe:
     belief: float = 10.0  # weight of the user's beliefs, divided by the number of outcomes; 0: none
     # noise's share in the variance of plain values from which a study without divergence is noisy:
     # the model then sees plain values around their average; 0: never
-    noisy: float = 0.003
+    noisy: float = 0.005
     noisy_after: int = 20  # outcomes before that is asked
     surely: float = 0.01  # share from which single suggestions are by the bound
