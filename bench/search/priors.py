@@ -48,7 +48,7 @@ FLOOR = 1e-4
 
 
 @cache
-def _best(problem: str) -> Configuration:
+def best(problem: str) -> Configuration:
     """The lowest truth among many quasi-random configurations, or where it is known to lie."""
     (own,) = chosen([problem])
     if own.best is not None:
@@ -61,12 +61,12 @@ def _best(problem: str) -> Configuration:
 def with_belief(problem: Problem, kind: str, seed: int) -> Problem:
     """The problem with beliefs about some of its ranges."""
     random = np.random.default_rng([0xBE11EF, seed])
-    best = _best(problem.name)
+    place = best(problem.name)
     ranges: dict[str, Any] = dict(problem.nuisance)
     smooth = [n for n, r in ranges.items() if isinstance(r, Range) and r.count is None]
     for name in smooth[:MOST_BELIEFS] if kind != "none" else ():
         own = ranges[name]
-        at = own.unit(best[name])
+        at = own.unit(place[name])
         if kind == "good":
             centre = min(max(at + SD * float(random.uniform(-1, 1)), 0.02), 0.98)
         else:  # half a range away or more, on the side where there is room
@@ -91,15 +91,15 @@ def run(problem: Problem, kind: str, seed: int, strength: float) -> dict[str, An
     """One trial at a time; the regret after every trial."""
     own = with_belief(problem, kind, seed)
     session = Suggesting(Bayesian(recipe=Recipe(belief=strength)), own, seed, TRIALS)
-    best, regret, regrets = None, 1.0, []
+    lowest, regret, regrets = None, 1.0, []
     for number in range(TRIALS):
         asked = session.ask(1)
         if not asked:
             break
         value = problem.observe(asked[0], seed, number)
         session.tell(number, value)
-        if value is not None and (best is None or value < best):
-            best, regret = value, problem.regret(asked[0])
+        if value is not None and (lowest is None or value < lowest):
+            lowest, regret = value, problem.regret(asked[0])
         regrets.append(float(f"{regret:.4g}"))
     regrets += [regrets[-1]] * (TRIALS - len(regrets))
     key = {"problem": problem.name, "kind": kind, "seed": seed, "strength": strength}
