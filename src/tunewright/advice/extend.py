@@ -217,7 +217,7 @@ def _around(value: Value, searched: Range | None) -> Range | None:
         return None
     number = float(value)  # type: ignore[arg-type]
     if searched is not None:
-        return searched.around(number)
+        return searched.near(number)
     if number <= 0:
         return None
     return log(in_digits(number / HALF_DECADE), in_digits(number * HALF_DECADE))

@@ -83,7 +83,7 @@ class PowersOfTwo(Range):
             return None
         return Wider(made, made.count / self.bins.count)
 
-    def around(self, value: float) -> Range | None:
+    def near(self, value: float) -> Range | None:
         """One power more on either side of a value."""
         return None if value <= 0 else self.with_ends(max(value / 2, 1), value * 2)
 
@@ -103,7 +103,9 @@ class PowersOfTwo(Range):
             return None
         return cls(min(whole), max(whole))
 
-    def __str__(self) -> str:
+    @property
+    def text(self) -> str:
+        """How it is written."""
         return f"powers_of_two({self.low}, {self.high})"
 
 
