@@ -34,13 +34,14 @@ import numpy as np
 import numpy.typing as npt
 import scipy.stats
 
-from tunewright.stats.early_stopping import KTH, LEAST, LOOKS, SPARED, Array, bound
+from tunewright.stats.early_stopping import KTH, LEAST, LOOKS, SPARED, Array, Bound, bound
 
 RESULTS = Path(__file__).parent / "results"
 RAW, PAGE = RESULTS / "stopping.jsonl.gz", RESULTS / "stopping.md"
 DATA = Path(__file__).parents[2] / "shared" / "data"
 SIZES = (50, 100, 200)
 FIRST, NEAR, TOP = 20, 0.15, 5  # the adaptive order: random trials first, step, parents
+OTHERS = 100  # rounds of the other rules: their shares are large
 POOL = 4  # candidates per trial of the round
 
 
@@ -158,6 +159,13 @@ class State:
     pruned: int = 0
     rungs: dict[tuple[int, int], list[float]] = field(default_factory=lambda: defaultdict(list))
     spared: bool = False
+    cached: tuple[int, Any] = (-1, None)  # what the finished curves gave, by their number
+
+    def once(self, make: Callable[[], Any]) -> Any:
+        """What the finished curves give; made again when one more has finished."""
+        if self.cached[0] != len(self.final):
+            self.cached = (len(self.final), make())
+        return self.cached[1]
 
 
 def looks(points: int) -> npt.NDArray[np.int64]:
@@ -165,17 +173,19 @@ def looks(points: int) -> npt.NDArray[np.int64]:
     return np.unique([max(0, round(share * points) - 1) for share in LOOKS])
 
 
+def _bound(state: State) -> Bound | None:
+    weight, out = np.ones(len(state.final)), np.array(state.out)
+    if out.any():
+        weight[out] = min(1 / SPARED, 1 + state.pruned / int(out.sum()))
+    return bound(np.array(state.at), np.array(state.final), weight)
+
+
 def ours(state: State, curve: Array, length: int, _: int) -> int | None:
     """The conformal bound; a random tenth of what it rules out is finished."""
     state.spared = False
     if len(state.final) < LEAST:
         return None
-    weight = np.ones(len(state.final))
-    out = np.array(state.out)
-    if out.any():
-        weight[out] = min(1 / SPARED, 1 + state.pruned / int(out.sum()))
-    rule = bound(np.array(state.at), np.array(state.final), weight)
-    assert rule is not None
+    rule = state.once(lambda: _bound(state))
     places = looks(state.points)
     values = np.minimum.accumulate(curve[:length])
     reached = [values[p] if p < length else math.nan for p in places]
@@ -194,7 +204,7 @@ def percentile(share: float) -> Callable[[State, Array, int, int], int | None]:
     def stop(state: State, curve: Array, length: int, _: int) -> int | None:
         if len(state.finished) < 5:
             return None
-        limit = np.percentile(np.array(state.finished), share, axis=0)
+        limit = state.once(lambda: np.percentile(np.array(state.finished), share, axis=0))
         worse = np.flatnonzero(np.minimum.accumulate(curve[:length]) > limit[:length])
         return int(worse[0]) + 1 if len(worse) else None
 
@@ -259,11 +269,11 @@ def train(world: World, rule: Rule, adaptive: bool, seed: int) -> list[dict[str,
     known = best = math.inf
     best_stopped = False
     if "earlier" in rule.name:
-        before = [c for c in order if world.lengths[c] == points][:LEAST]
+        before = order[world.lengths[order] == points][:LEAST]
         for c in before:
             _finish(state, world.curves[c])
         known = best = min(state.final)
-        order = np.array([c for c in order if c not in set(before)])
+        order = order[~np.isin(order, before)]
     pool = order[: max(size, min(len(order), POOL * size))]
     left = np.ones(len(pool), bool)
     lengths = world.lengths
@@ -442,7 +452,8 @@ def main() -> None:
         for world in worlds(asked.only):
             for rule in RULES:
                 for adaptive in (False, True):
-                    for seed in range(asked.rounds):
+                    few = asked.rounds if rule.stop is ours else min(asked.rounds, OTHERS)
+                    for seed in range(few):
                         lines += train(world, rule, adaptive, seed)
             print(world.name, world.curves.shape, len(lines), flush=True)
         with gzip.open(RAW, "wt", encoding="utf-8") as file:

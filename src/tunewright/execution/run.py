@@ -13,6 +13,7 @@ from pathlib import Path
 
 from tunewright.design.round import Round
 from tunewright.errors import DesignError, StoreError
+from tunewright.execution.early_stopping import EarlyStopping
 from tunewright.execution.executors.executor import Executor
 from tunewright.execution.executors.inline import Inline
 from tunewright.execution.executors.local import Local
@@ -48,6 +49,8 @@ def run(
     max_hours: float | None = None,
     retry_failed: bool = False,
     progress: Wanted = "auto",
+    *,
+    early_stopping: bool = False,
 ) -> Results:
     """Train every trial of the round that has not ended yet, and return the round as recorded.
 
@@ -56,7 +59,9 @@ def run(
     trials, the running ones finish, and this returns. Twice, or SIGTERM: they are asked to save and
     go back to pending, and the interrupt is raised. `progress` is "auto" (what fits: a live region
     in a terminal, a block in a notebook, a line now and then elsewhere), "off", or a
-    `tw.progress.Watcher`.
+    `tw.progress.Watcher`. With `early_stopping`, a trial that cannot win is stopped at one of five
+    looks and ends as `pruned`, once 60 trials of each study have finished the same schedule
+    (docs/early_stopping.md).
     """
     results, summary, wish = supervised(
         round,
@@ -65,6 +70,7 @@ def run(
         max_hours=max_hours,
         retry_failed=retry_failed,
         watch=watcher_of(progress, workload),
+        early_stopping=early_stopping,
     )
     heed(round.name, summary, wish)
     return results
@@ -91,6 +97,7 @@ def supervise(
     trials: int | None = None,
     join: bool = False,
     advise: bool = True,
+    early_stopping: bool = False,
 ) -> Results:
     """What `run` does, for those who want to watch it.
 
@@ -109,6 +116,7 @@ def supervise(
         trials=trials,
         join=join,
         advise=advise,
+        early_stopping=early_stopping,
     )[0]
 
 
@@ -123,6 +131,7 @@ def supervised(
     trials: int | None = None,
     join: bool = False,
     advise: bool = True,
+    early_stopping: bool = False,
 ) -> tuple[Results, Summary, Wish]:
     """The results, why it came to its end, and the last wish a signal made."""
     search, watch = search or Halton(), watch or Silent()
@@ -164,6 +173,7 @@ def supervised(
                 notes=(*notes, *_about_folder(workload, root)),
                 limit=trials,
                 deadline=deadline,
+                early_stopping=_early(store, record) if early_stopping else None,
             )
             with sinks_open(sinks, Following(workload.store, record, root), watch.message) as hurry:
                 summary, wish = carry_out(undertaking)
@@ -171,6 +181,11 @@ def supervised(
                     hurry()
         results = from_server(store, lambda: store.results(record.name), watch.message)
     return results, summary, wish
+
+
+def _early(store: Store, record: RoundRecord) -> EarlyStopping:
+    """Early stopping by the trials that have finished so far, those of earlier rounds included."""
+    return EarlyStopping.of(with_earlier(store, record.name))
 
 
 def watcher_of(progress: Wanted, workload: Workload) -> Watcher:
