@@ -33,7 +33,6 @@ from tunewright.stats.early_stopping import (
 )
 from tunewright.store.claims import Claim
 from tunewright.store.curves import Curve, unpack
-from tunewright.store.joined import fitting
 from tunewright.store.results import Results
 from tunewright.store.store import Store
 from tunewright.store.trial import Trial
@@ -81,16 +80,12 @@ class EarlyStopping:
         """With the finished trials of a round, and of the earlier rounds that are joined to it."""
         made = cls(results.objective, results.meaning, len(results.studies))
         made.learn(sorted(results.trials, key=lambda t: (t.origin is None, t.number or 0)))
-        for study in results.studies:
-            stopped = [t for other in results.earlier for t in other.trials if _pruned(t)]
-            fits = sum(fitting(study, t.configuration) is not None for t in stopped)
-            made._pruned[study.number] = made._pruned.get(study.number, 0) + fits
         return made
 
     def learn(self, trials: Iterable[Trial]) -> None:
         """Add the curves of finished trials; others are counted if pruned, else passed over."""
         for trial in trials:
-            if _pruned(trial):
+            if trial.bound_of(self._objective.metric) is not None:
                 self._pruned[trial.study] = self._pruned.get(trial.study, 0) + 1
             curve = trial.curves.only(self._objective.metric) if trial.value is not None else None
             if curve is None or trial.value is None or trial.number is None:
@@ -214,10 +209,6 @@ class EarlyStopping:
 def is_spared(seed: int) -> bool:
     """Whether a trial of this seed belongs to the random tenth that always finishes."""
     return derived(seed, "early stopping") < SPARED * SMALL
-
-
-def _pruned(trial: Trial) -> bool:
-    return trial.status == "pruned" and trial.reason is not None and "bound" in trial.reason.facts
 
 
 def _passed(looks: tuple[int, ...], curve: Curve) -> int:
