@@ -1,10 +1,10 @@
 """Early stopping of a round: which running trials cannot win, judged from finished curves.
 
-A trial is compared with finished curves of its own study and of its own schedule
-(max_train_steps), those of earlier rounds included. Every study has its own bound and reference,
-and nothing is stopped before each study has enough curves: so a scientific comparison loses the
-best trial of either arm with the same small probability, and an arm that is worse or starts more
-slowly is not stopped more eagerly. Repeats and configurations added by hand always finish.
+A trial is compared with finished curves of the same study and schedule (max_train_steps), those
+of earlier rounds included. Every study has a separate bound and reference, and nothing is stopped
+before each study has enough curves. So a scientific comparison loses the best trial of either arm
+with the same small probability, and an arm that is worse or starts more slowly is not stopped more
+eagerly. Repeats and configurations added by hand always finish.
 """
 
 from __future__ import annotations
