@@ -68,6 +68,7 @@ def tune(
     extend: float | None = None,
     extend_to: int | None = None,
     progress: Wanted = "auto",
+    early_stopping: bool = True,
 ) -> Campaign:
     """Find the best configuration of a space within a budget, by the playbook's whole loop.
 
@@ -79,7 +80,7 @@ def tune(
     that matters. With `extend`, the best are trained so many times as long in the end, with
     `extend_to` for so many steps; the search itself then takes a tenth of that, unless the space
     fixes the length. The same call again resumes where it stopped; a larger budget continues it.
-    `progress` is as for `run`; every step is shown with its reason.
+    `progress` and `early_stopping` are as for `run`; every step is shown with its reason.
 
     Args:
         workload: the training program, its objective, its store and its executor.
@@ -95,6 +96,7 @@ def tune(
         extend: train the best so many times as long in the end.
         extend_to: train the best for so many steps in the end.
         progress: as for `tw.run`.
+        early_stopping: as for `tw.run`; on unless False, and silent before 60 trials have finished.
     """
     asked = defined(
         workload,
@@ -110,7 +112,14 @@ def tune(
         extend_to=extend_to,
     )
     watch = watcher_of(progress, workload)
-    ending = tuned(asked, workload, test, confirm=_confirmed if ask else None, watch=watch)
+    ending = tuned(
+        asked,
+        workload,
+        test,
+        confirm=_confirmed if ask else None,
+        watch=watch,
+        early_stopping=early_stopping,
+    )
     if ending.summary is not None:
         heed(ending.step.about, ending.summary, ending.wish)
     return ending.campaign
@@ -124,6 +133,7 @@ def tuned(
     confirm: Confirm | None = None,
     tell: Callable[[Step, Campaign], None] | None = None,
     watch: Watcher | None = None,
+    early_stopping: bool = True,
 ) -> Ending:
     """What `tune` does, for those who want to watch it; signals never raise here.
 
@@ -149,7 +159,7 @@ def tuned(
         else:
             tell(step, campaign)
         _log(workload, campaign, step)
-        summary, wish = _perform(step, campaign, workload, test, seen)
+        summary, wish = _perform(step, campaign, workload, test, seen, early_stopping)
         if summary is not None and summary.why not in ("finished", "no suggestion"):
             with Store.open(workload.store) as store:
                 campaign = read_campaign(store, asked)
@@ -190,13 +200,19 @@ def _perform(
     workload: Workload,
     test: Measure | None,
     seen: Watcher,
+    early_stopping: bool,
 ) -> tuple[Summary | None, Wish]:
     workload = replace(workload, purpose=Purpose(campaign.name, step.kind))
     if step.round is not None:
         hours = _hours_left(campaign)
         search = _search(step, campaign)
         _, summary, wish = supervised(
-            step.round, workload, search=search, max_hours=hours, watch=seen
+            step.round,
+            workload,
+            search=search,
+            max_hours=hours,
+            watch=seen,
+            early_stopping=early_stopping and not step.listed,  # a list is wanted whole
         )
         return summary, wish
     if step.probe:

@@ -64,6 +64,13 @@ def run(
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Run failed trials again.")
     ] = False,
+    early_stopping: Annotated[
+        bool,
+        typer.Option(
+            "--early-stopping",
+            help="Stop trials that cannot win, once 60 of each study have finished.",
+        ),
+    ] = False,
     search: SearchOption = None,
     listed: ListedOption = None,
     on: where.OnOption = "local",
@@ -112,6 +119,7 @@ def run(
         max_hours=max_hours,
         retry_failed=retry_failed,
         at_most=None if trials is None else trials_left(project.store(store), asked),
+        early_stopping=early_stopping,
         sinks=sink,
         json=json,
     )
@@ -136,6 +144,7 @@ def run_round(
     retry_failed: bool = False,
     join: bool = False,
     at_most: int | None = None,
+    early_stopping: bool = False,
     sinks: Sequence[str] | None = None,
     json: bool = False,
 ) -> None:
@@ -156,6 +165,7 @@ def run_round(
             watch=watch,
             join=join,
             trials=at_most,
+            early_stopping=early_stopping,
         )
     summary = watch.summary
     assert summary is not None  # the watcher is always told of the end

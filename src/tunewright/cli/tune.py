@@ -107,6 +107,13 @@ def tune(
             show_default=False,
         ),
     ] = None,
+    early_stopping: Annotated[
+        bool,
+        typer.Option(
+            "--early-stopping/--no-early-stopping",
+            help="Stop trials that cannot win, once 60 have finished.",
+        ),
+    ] = True,
     workers: WorkersOption = None,
     on: where.OnOption = "local",
     ray_address: where.AddressOption = None,
@@ -150,6 +157,7 @@ def tune(
         with_=with_,
         extend=extend,
         extend_to=extend_to,
+        early_stopping=early_stopping,
         sinks=sink,
     )
     made = write_report(ending, project.folder / (page or f"{called}.html"))
@@ -169,6 +177,7 @@ def run_campaign(
     with_: str | None = None,
     extend: float | None = None,
     extend_to: int | None = None,
+    early_stopping: bool = True,
     sinks: Sequence[str] | None = None,
 ) -> Ending:
     """Run a campaign of a project with its steps shown."""
@@ -192,6 +201,7 @@ def run_campaign(
             confirm=confirmed if ask else None,
             tell=lambda step, campaign: None if ask else show_step(step, campaign),
             watch=on_screen(),
+            early_stopping=early_stopping,
         )
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from tunewright.design.round import Round
 from tunewright.errors import DesignError, StoreError
+from tunewright.execution.early_stopping import EarlyStopping
 from tunewright.execution.executors.executor import Executor
 from tunewright.execution.executors.inline import Inline
 from tunewright.execution.executors.local import Local
@@ -49,6 +50,8 @@ def run(
     max_hours: float | None = None,
     retry_failed: bool = False,
     progress: Wanted = "auto",
+    *,
+    early_stopping: bool = False,
 ) -> Results:
     """Train every trial of the round that has not ended yet, and return the round as recorded.
 
@@ -66,6 +69,9 @@ def run(
         max_hours: after so many hours no new trial begins; None: no limit.
         retry_failed: whether to train failed trials again.
         progress: "auto", "off" or a `tw.progress.Watcher`.
+        early_stopping: whether to stop trials that cannot win, at one of five looks; they end as
+            `pruned`. It needs 60 finished trials of each study on the same schedule
+            (docs/early_stopping.md).
     """
     results, summary, wish = supervised(
         round,
@@ -74,6 +80,7 @@ def run(
         max_hours=max_hours,
         retry_failed=retry_failed,
         watch=watcher_of(progress, workload),
+        early_stopping=early_stopping,
     )
     heed(round.name, summary, wish)
     return results
@@ -105,6 +112,7 @@ def supervise(
     trials: int | None = None,
     join: bool = False,
     advise: bool = True,
+    early_stopping: bool = False,
 ) -> Results:
     """What `run` does, for those who want to watch it.
 
@@ -123,6 +131,7 @@ def supervise(
         trials=trials,
         join=join,
         advise=advise,
+        early_stopping=early_stopping,
     )[0]
 
 
@@ -137,6 +146,7 @@ def supervised(
     trials: int | None = None,
     join: bool = False,
     advise: bool = True,
+    early_stopping: bool = False,
 ) -> tuple[Results, Summary, Wish]:
     """The results, why it came to its end, and the last wish a signal made."""
     search, watch = search or Halton(), watch or Silent()
@@ -178,6 +188,7 @@ def supervised(
                 notes=(*notes, *_about_folder(workload, root)),
                 limit=trials,
                 deadline=deadline,
+                early_stopping=_early(store, record) if early_stopping else None,
             )
             with sinks_open(sinks, Following(workload.store, record, root), watch.message) as hurry:
                 summary, wish = carry_out(undertaking)
@@ -185,6 +196,11 @@ def supervised(
                     hurry()
         results = from_server(store, lambda: store.results(record.name), watch.message)
     return results, summary, wish
+
+
+def _early(store: Store, record: RoundRecord) -> EarlyStopping:
+    """Early stopping by the trials that have finished so far, those of earlier rounds included."""
+    return EarlyStopping.of(with_earlier(store, record.name))
 
 
 def watcher_of(progress: Wanted, workload: Workload) -> Watcher:

@@ -20,11 +20,13 @@ from tunewright.errors import StoreError
 from tunewright.execution.account import Account
 from tunewright.execution.command import Command
 from tunewright.execution.conclude import conclude, needed_mb, watched_metrics
+from tunewright.execution.early_stopping import EarlyStopping
 from tunewright.execution.executors.executor import (
     Assignment,
     Ended,
     Event,
     Executor,
+    Logged,
     Noted,
     Stepped,
 )
@@ -85,6 +87,7 @@ class Undertaking:
     limit: int | None = None  # trials to bring to an end in this call
     deadline: float | None = None  # by the monotonic clock: no new trials after it
     waits: bool = True  # for trials that other workers run
+    early_stopping: EarlyStopping | None = None  # of trials that cannot win
 
 
 class Supervisor:
@@ -100,6 +103,7 @@ class Supervisor:
         self.progress = Progress(own.store, own.record, own.watch, own.begun)
         if isinstance(own.executor, Inline):
             own.executor.watching = self._glance
+            own.executor.hearing = self._consider if own.early_stopping is not None else None
         self._why: Why | None = None  # no new trials from now on
         self._wish = Wish.GO_ON  # the last one that was handled
         self._stopped: set[int] = set()  # trials asked to stop
@@ -256,6 +260,8 @@ class Supervisor:
             folder = own.root / claim.folder
             command = started(own.workload, claim.configuration or {}, claim.seed, folder)
             self._accounts[claim.trial] = Account(claim, self._watched, time.monotonic(), command)
+            if own.early_stopping is not None:
+                own.early_stopping.watch(claim, own.store)
         if assignments:
             own.executor.start(own.workload, assignments)
         for end in blocked:
@@ -322,10 +328,23 @@ class Supervisor:
         if not isinstance(event, Ended):
             account.take(event)
             self.progress.reached(account)
+            if isinstance(event, Logged) and not isinstance(self._own.executor, Inline):
+                self._consider(event)
             return
         seen = self.progress.seen(account, event.outcome)
         objective, deaths = self._own.workload.objective, account.claim.attempts_died
-        account.end(self._with_log(account, conclude(event.outcome, seen, objective, deaths)))
+        outcome = conclude(event.outcome, seen, objective, deaths)
+        if (early := self._own.early_stopping) is not None:
+            reason = early.ended(event.trial)
+            if reason is not None and outcome.becomes == "pending":
+                outcome = replace(outcome, status="pruned", reason=reason)
+        account.end(self._with_log(account, outcome))
+
+    def _consider(self, event: Logged) -> None:
+        """Stop a trial that cannot win; one that trains in this thread is seen from another."""
+        early = self._own.early_stopping
+        if early is not None and early.look(event.trial, event.points) is not None:
+            self._stop(event.trial, GRACE_S)
 
     def _glance(self, event: Stepped) -> None:
         """A step of a trial that trains in this very thread, seen from another."""
@@ -377,6 +396,9 @@ class Supervisor:
         reason = outcome.reason
         if reason is not None and reason.code == "trial.not_started":
             self._claim_at = time.monotonic() + SCARCE_S
+        if self._own.early_stopping is not None:
+            with contextlib.suppress(StoreError):  # one curve less: stopping begins later
+                self._own.early_stopping.learn([self._own.store.trial(trial)])
         self.progress.ends(account, outcome, running=len(self._accounts))
         if self._why is None and self.progress.hopeless(FIRST_FAILURES):
             facts = {

@@ -23,7 +23,7 @@ End = Literal[
     "completed",  # the training program reached its end
     "infeasible",  # it diverged, ran out of memory, or raised `Infeasible`
     "failed",  # an exception, a value that is not a number, sys.exit, a time-out
-    "pruned",  # another tool stopped it early
+    "pruned",  # early stopping, or another tool, ended it
     "unmeasured",  # judged, never written: completed, without the metric that is asked for now
     "died",  # by a signal, os._exit or a lost host: another attempt is due
     "stopped",  # on request, or pre-empted: another attempt is due, and no death is counted

@@ -93,6 +93,8 @@ def kind(reason: Message | None) -> Message | None:
     """
     if reason is None or reason.code not in _WITHOUT_STEP:
         return reason
+    if reason.code == "trial.pruned":  # its numbers differ from trial to trial
+        return Message(reason.code)
     return Message(reason.code, {n: fact for n, fact in reason.facts.items() if n != "step"})
 
 

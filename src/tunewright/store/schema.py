@@ -98,7 +98,7 @@ trial = Table(
     Column("seed", BigInteger, nullable=False),
     Column("search", Text, nullable=False),
     Column("folder", Text, nullable=False),  # relative to the folder of trials
-    # pending, running, completed, infeasible, failed; "pruned" is reserved for early stopping
+    # pending, running, completed, infeasible, failed; pruned: early stopping ended it
     Column("status", Text, nullable=False),
     Column("reason", Text, nullable=False, server_default=""),
     Column("detail", Text, nullable=False, server_default=""),

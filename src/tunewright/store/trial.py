@@ -76,6 +76,12 @@ class Trial:
         again = [(self.command, "")] if self.command else []
         return markup.card(self._headline, said, facts=facts, actions=again)
 
+    def bound_of(self, metric: str) -> float | None:
+        """The best value of a metric that it could still reach when it was pruned, if known."""
+        facts = self.reason.facts if self.status == "pruned" and self.reason is not None else {}
+        found = facts.get("bound") if facts.get("metric") == metric else None
+        return float(found) if isinstance(found, int | float) else None
+
     @property
     def ended(self) -> bool:
         """Whether anything more can happen to it."""

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from tunewright.execution.executors.executor import Assignment, Ended, Event, Stepped
+from tunewright.execution.executors.executor import Assignment, Ended, Event, Logged, Stepped
 from tunewright.execution.handle import Control
 from tunewright.execution.processes.attempt import Task, perform
 from tunewright.execution.workload import Workload
@@ -38,6 +38,11 @@ class Inline:
         default=None, init=False, repr=False, compare=False
     )
 
+    # receives what a trial logs while it trains, from another thread; set by early stopping
+    hearing: Callable[[Logged], None] | None = field(
+        default=None, init=False, repr=False, compare=False
+    )
+
     @property
     def slots(self) -> int:
         """One."""
@@ -54,6 +59,12 @@ class Inline:
             return []
         workload, assignment = self._waiting.popleft()
         told: list[Event] = []
+
+        def hear(event: Event) -> None:
+            told.append(event)
+            if self.hearing is not None and isinstance(event, Logged):
+                self.hearing(event)
+
         self._current = assignment.trial
         try:
             if assignment.trial in self._stops:
@@ -62,7 +73,7 @@ class Inline:
             else:
                 task = Task(workload.train, workload.objective, workload.meaning)
                 with self._glances(assignment):
-                    end = perform(task, assignment, told.append, self._began)
+                    end = perform(task, assignment, hear, self._began)
         finally:
             self._running = self._current = None
             self._stops.discard(assignment.trial)
@@ -82,6 +93,8 @@ class Inline:
                 if (control := self._running) is not None:
                     run = control.run
                     report(Stepped(assignment.trial, assignment.attempt, run.step, run.total))
+                    if self.hearing is not None:
+                        control.tell_points()
 
         thread = threading.Thread(target=glance, name="tunewright steps", daemon=True)
         thread.start()
@@ -111,4 +124,4 @@ class Inline:
         """Forget the trials that still wait, and who watches."""
         self._waiting.clear()
         self._stops.clear()
-        self.watching = None
+        self.watching = self.hearing = None
