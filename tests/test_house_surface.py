@@ -17,6 +17,7 @@ WITHOUT = (
     ROOT / "tests" / "undocumented.txt"
 )  # public names without one of the two; it only shrinks
 MOST_FIELDS = 5  # a class with more of them is made by their names
+MOST_PARAMETERS = 10  # of a function
 MOST_POSITIONAL = 2  # but for the first ones, as in Workload(train, objective)
 
 
@@ -68,6 +69,13 @@ def test_few_arguments_of_a_function_go_by_their_place() -> None:
         and (count := sum(p.kind in by_place for p in _parameters(function))) > MOST_FIELDS
     }
     assert many == {}, "put * before the options"
+
+
+def test_options_of_a_function_go_into_one_object() -> None:
+    """Such as `LaunchTerms`, `TuneTerms`, `BatchSizeTerms`; the pipeline's two are left."""
+    counts = {n: len(_parameters(f)) for n, f in public().items() if inspect.isfunction(f)}
+    many = {name for name, count in counts.items() if count > MOST_PARAMETERS}
+    assert many == {"pipeline.evaluate", "pipeline.fit"}, "make a frozen object of its options"
 
 
 def _parameters(function: Any) -> list[inspect.Parameter]:

@@ -22,6 +22,7 @@ from tunewright.campaigns.campaign import Campaign, read_campaign
 from tunewright.campaigns.definition import read_definition
 from tunewright.campaigns.plan import next_step
 from tunewright.campaigns.request import defined
+from tunewright.campaigns.terms import TuneTerms
 from tunewright.campaigns.tune import tune, tuned
 from tunewright.errors import DesignError, WorkloadError
 from tunewright.launches.lineage import baseline
@@ -94,7 +95,7 @@ def test_divergence_is_survived(tmp_path):
 def test_when_tuning_has_saturated_trials_are_left_over(tmp_path):
     flat = {"learning_rate": tw.log(0.015, 0.03)}
     own = workload(tmp_path, means={"learning_rate": "learning_rate"})
-    campaign = tune(own, flat, trials=120, detect=0.02)
+    campaign = tune(own, flat, trials=120, terms=TuneTerms(detect=0.02))
     assert campaign.left > 0
     assert next_step(campaign).reason.code == "campaign.finished"
     assert campaign.launched is not None
@@ -122,7 +123,7 @@ def test_what_people_have_today_is_beaten_on_fresh_seeds(tmp_path):
 def test_a_second_campaign_has_the_launched_baseline_to_beat(tmp_path):
     own = workload(tmp_path)
     first = tune(own, SPACE, trials=40)
-    second = tune(own, SPACE, trials=40, name="again", seed=0)
+    second = tune(own, SPACE, trials=40, name="again", terms=TuneTerms(seed=0))
     assert second.definition.incumbent == first.winner.place
     assert second.launched is not None
     assert second.launched.baseline == first.winner.place

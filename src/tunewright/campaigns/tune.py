@@ -21,7 +21,7 @@ from tunewright.campaigns.probe_answers import REPAIR
 from tunewright.campaigns.repair import repair
 from tunewright.campaigns.request import defined, same_space
 from tunewright.campaigns.step import Step
-from tunewright.design.ranges import Value
+from tunewright.campaigns.terms import TuneTerms
 from tunewright.design.round import Round
 from tunewright.errors import DesignError
 from tunewright.execution.evaluate import Measure, evaluate
@@ -58,59 +58,32 @@ def tune(
     space: Mapping[str, Any] | Round,
     trials: int | None = None,
     hours: float | None = None,
-    ask: bool = False,
     *,
     name: str = "tune",
-    baseline: Mapping[str, Value] | None = None,
+    terms: TuneTerms | None = None,
     test: Measure | None = None,
-    detect: float | None = None,
-    seed: int = 0,
-    extend: float | None = None,
-    extend_to: int | None = None,
+    ask: bool = False,
     progress: Wanted = "auto",
     early_stopping: bool = True,
 ) -> Campaign:
     """Find the best configuration of a space within a budget, by the playbook's whole loop.
 
-    `space` has ranges, lists and conditions by name; a plain value is fixed. `trials` counts every
-    training, repeats included, and is never exceeded; `hours` limits the time. With `ask`, every
-    step is confirmed first. The result is compared with the launched baseline, else with
-    `baseline` (by default what the signature has for everything searched), on fresh seeds. `test`
-    is a function of a checkpoint, looked at once, at the end. `detect` is the smallest difference
-    that matters. With `extend`, the best are trained so many times as long in the end, with
-    `extend_to` for so many steps; the search itself then takes a tenth of that, unless the space
-    fixes the length. The same call again resumes where it stopped; a larger budget continues it.
-    `progress` and `early_stopping` are as for `run`; every step is shown with its reason.
+    The result is compared with the launched baseline, else with the baseline of the terms, on
+    fresh seeds. The same call again resumes where it stopped; a larger budget continues it.
 
     Args:
         workload: the training program, its objective, its store and its executor.
         space: hyperparameter -> range, list or condition; a plain value is fixed.
-        trials: trainings in all, repeats included.
+        trials: trainings in all, repeats included; never exceeded.
         hours: limit of the time; None: no limit.
-        ask: whether to confirm every step first.
         name: of the campaign; its rounds are named after it.
-        baseline: the configuration to compare with.
+        terms: baseline, smallest difference, seed, longer training; None: the defaults.
         test: a function of a checkpoint, called once for the final choice.
-        detect: the smallest difference that matters, in units of the metric.
-        seed: of the searches.
-        extend: train the best so many times as long in the end.
-        extend_to: train the best for so many steps in the end.
-        progress: as for `tw.run`.
-        early_stopping: as for `tw.run`; on unless False, and silent before 60 trials have finished.
+        ask: whether to confirm every step first.
+        progress: as for `tw.run`; every step is shown with its reason.
+        early_stopping: as for `tw.run`; it stops nothing before 60 trials have finished.
     """
-    asked = defined(
-        workload,
-        space,
-        trials,
-        hours,
-        name=name,
-        baseline=baseline,
-        detect=detect,
-        seed=seed,
-        tests=test is not None,
-        extend=extend,
-        extend_to=extend_to,
-    )
+    asked = defined(workload, space, trials, hours, name=name, terms=terms, tests=test is not None)
     watch = watcher_of(progress, workload)
     ending = tuned(
         asked,

@@ -35,7 +35,7 @@ from tunewright.store.secrets import masked_words
 
 @dataclass(frozen=True)
 class Asked:
-    """What a command line says of a source."""
+    """The options of a command line about a source."""
 
     address: str
     part: str | None  # of it: a study, an experiment, a file of curves

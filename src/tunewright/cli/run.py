@@ -126,7 +126,7 @@ def run(
 
 
 def trials_left(store: str, asked: Round) -> int | None:
-    """How many trials to run when fewer are asked for than the record has; None: all there are."""
+    """How many trials to run when fewer are asked for than the store has; None: all there are."""
     known = recorded(store, asked.name)
     if known is None or len(known.trials) <= asked.trials:
         return None
@@ -168,7 +168,7 @@ def run_round(
             early_stopping=early_stopping,
         )
     summary = watch.summary
-    assert summary is not None  # the watcher is always told of the end
+    assert summary is not None  # the watcher always receives the end
     data = facts.of_run(results, summary.why, summary.seconds, summary.ended)
     answer(json, data, lambda: print_run(results, summary), exit_code(results, summary))
 
@@ -181,7 +181,7 @@ def print_run(results: Results, summary: Summary) -> None:
 
 
 def best_before(store: str, name: str) -> Concluded | None:
-    """The best trial that earlier calls have recorded, as a watcher is told of one."""
+    """The best trial that earlier calls have recorded, as a watcher receives one."""
     found = recorded(store, name)
     for best in found.top(1) if found is not None else ():
         return Concluded(claim_of(best), Outcome("completed"), best.value, running=0)
@@ -285,7 +285,7 @@ def repeat(
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Train a trial's configuration again under new seeds: how much of its value is luck?
+    """Train a trial's configuration again under new seeds: how much of its value is noise?
 
     Repeats that are there already count, so `--times 5` twice means five in all.
     """

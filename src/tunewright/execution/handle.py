@@ -161,7 +161,7 @@ class Handle:
         return self._start
 
     def resumed_at(self, step: int) -> None:
-        """Say that the program goes on from a checkpoint of its own, after `step` updates."""
+        """Report that the program resumes from a checkpoint that it wrote itself, at `step`."""
         if self._begun:
             raise WorkloadError("run.resumed_at_too_late", step=step)
         self._saved, self._start = None, as_step(step)
@@ -225,7 +225,7 @@ class Handle:
             if points.holding and points.read_due:
                 points.read()
             if len(points) > MOST_POINTS:
-                points.flush()  # logged faster than told: help
+                points.flush()  # logged faster than sent: send now
         except Ended as reason:
             self._end(reason)
 
@@ -291,7 +291,7 @@ class Handle:
             return True
         saves = due.due(step, self._max_train_steps(), due.SNAPSHOTS)
         if saves:
-            self.flush()  # what led to a file of the program's own is told before it is written
+            self.flush()  # points before the program's own checkpoint are sent before it
         return saves
 
     # ---- saving
@@ -310,7 +310,7 @@ class Handle:
         if not self._plain and not self._look(None):
             return
         at = self.step if step is None else as_step(step)
-        self.flush()  # what led to the snapshot is told before it
+        self.flush()  # points before the snapshot are sent before it
         written = self._best.save(
             self.folder / FOLDER,
             state,

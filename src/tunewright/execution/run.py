@@ -50,7 +50,6 @@ def run(
     max_hours: float | None = None,
     retry_failed: bool = False,
     progress: Wanted = "auto",
-    *,
     early_stopping: bool = False,
 ) -> Results:
     """Train every trial of the round that has not ended yet, and return the round as recorded.
