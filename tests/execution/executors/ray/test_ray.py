@@ -194,7 +194,7 @@ def test_a_folder_that_the_node_does_not_see(
             cluster.remove_node(node, allow_graceful=False)
             node = None
     executor.close()
-    end = told[-1]
+    end = told[-1].outcome
     assert end.status == "died" and end.seconds > 0
     assert (end.reason.code, end.reason.facts["what"]) == ("host.lost", "node")
     assert end.reason.facts["folder_lost"], "the next attempt starts at step 0"
