@@ -66,7 +66,7 @@ MODULES = {
     ),
     "probes": (
         *("batch_size", "longer", "critical_batch", "train_steps", "stability", "warmup", "clip"),
-        *("input_bound", "Cost", "TimingRule"),
+        *("input_bound", "BatchSizeTerms", "Cost", "TimingRule"),
     ),
     "pipeline": (
         *("fit", "FitConfig", "Fitted", "Validation", "Keep", "evaluate", "select", "train_step"),
