@@ -28,7 +28,7 @@ GROUPS = {
     "What can be trusted": ("check", "report", "plots"),
     "The dashboard": ("serve", "show", "ui"),
     "What to do about it": (
-        *("launch", "decide", "history", "launches", "next_round", "advice", "tune"),
+        *("launch", "decide", "history", "launches", "next_round", "advice", "tune", "campaigns"),
     ),
     "Short experiments": ("probes",),
     "While it trains": ("progress",),
@@ -41,6 +41,7 @@ MODULES = {
     "advice": ("extend", "Extension"),
     "errors": ("TunewrightError",),
     "executors": ("Inline", "Packed", "Ray"),
+    "campaigns": ("TuneTerms",),
     "launches": ("LaunchTerms", "Launch", "variance", "final_test"),
     "protocols": ("Run", "Executor", "Search", "Watcher"),
     "search": ("Halton", "Listed", "Bayesian", "believe"),
@@ -65,7 +66,7 @@ MODULES = {
     ),
     "probes": (
         *("batch_size", "longer", "critical_batch", "train_steps", "stability", "warmup", "clip"),
-        *("input_bound", "Cost", "TimingRule"),
+        *("input_bound", "BatchSizeTerms", "Cost", "TimingRule"),
     ),
     "pipeline": (
         *("fit", "FitConfig", "Fitted", "Validation", "Keep", "evaluate", "select", "train_step"),

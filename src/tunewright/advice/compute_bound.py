@@ -16,9 +16,9 @@ from tunewright.errors import DesignError
 from tunewright.messages import Text
 
 SHORT = 0.1  # of the production length
-WARMUPS = 10  # of the first round's length
+_WARMUPS = 10  # of the first round's length
 TRIALS, LONG_TRIALS = 30, 5  # of round 1, and the few of the last
-GROWTH = 3  # times as long, from one round to the next
+_GROWTH = 3  # times as long, from one round to the next
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def first_length(production_steps: int, warmup_steps: int = 0) -> int:
     ):
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
             raise DesignError("advice.bad_steps", name=name, value=value, least=least)
-    return min(production_steps, max(round(SHORT * production_steps), WARMUPS * warmup_steps, 1))
+    return min(production_steps, max(round(SHORT * production_steps), _WARMUPS * warmup_steps, 1))
 
 
 def length_plan(
@@ -103,7 +103,7 @@ def increasing(steps: int, rounds: int = 3) -> tuple[int, ...]:
     >>> increasing(2000)
     (2000, 6000, 18000)
     """
-    return tuple(steps * GROWTH**power for power in range(rounds))
+    return tuple(steps * _GROWTH**power for power in range(rounds))
 
 
 def _digits(x: float) -> int:

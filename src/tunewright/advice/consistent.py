@@ -19,9 +19,9 @@ EXCLUDED: dict[Kind, frozenset[Kind]] = {
     # early best steps are those of a model that overfits: it is regularised, not stopped early
     "regularise": frozenset({"shorter"}),
 }
-SUSPECT = ("proposal.suspect", "proposal.none_completed")  # why the program itself is looked at
+_SUSPECT = ("proposal.suspect", "proposal.none_completed")  # why the program itself is looked at
 # trials of a program that is suspected teach nothing
-WASTED: frozenset[Kind] = frozenset({"more_trials", "exploit", "stop", "repeat", "fix", "longer"})
+_WASTED: frozenset[Kind] = frozenset({"more_trials", "exploit", "stop", "repeat", "fix", "longer"})
 
 
 def consistent(proposals: Sequence[Proposal], asked: Round) -> list[Proposal]:
@@ -43,7 +43,7 @@ def contradict(one: Proposal, other: Proposal, asked: Round) -> bool:
 
 def _wasted(repair: Proposal, more: Proposal) -> bool:
     """Whether the program is suspected, and the other spends more trials on it as it is."""
-    return repair.reason.code in SUSPECT and more.kind in WASTED
+    return repair.reason.code in _SUSPECT and more.kind in _WASTED
 
 
 def _opposite(wide: Proposal, narrow: Proposal, asked: Round) -> bool:

@@ -31,7 +31,7 @@ from tunewright.messages import Message
 from tunewright.store.results import Results
 from tunewright.store.trial import Trial
 
-FEW_UNITS = 2  # logged steps per unit of length, from which the length is not counted in steps
+_FEW_UNITS = 2  # logged steps per unit of length, from which the length is not counted in steps
 Role = Literal["fixed", "nuisance", "dropped"]
 
 
@@ -165,7 +165,7 @@ def _steps_each(results: Results, best: Trial, old: int) -> int:
     if per_epoch and "epoch" in results.meaning.name("max_train_steps").lower():
         return round(per_epoch)
     last = max((int(c.steps[-1]) for c in best.curves.values() if len(c)), default=old)
-    return max(1, round(last / old)) if last >= FEW_UNITS * old else 1
+    return max(1, round(last / old)) if last >= _FEW_UNITS * old else 1
 
 
 def _extended(

@@ -17,12 +17,12 @@ from tunewright.design.schedule import Cosine, Linear, Schedule, Warmup, from_js
 from tunewright.errors import DesignError
 from tunewright.messages import Message
 
-TINY = 0.10  # of the extra steps may be spent below a tenth of the base learning rate
+_TINY = 0.10  # of the extra steps may be spent below a tenth of the base learning rate
 ROUNDING = 0.005  # of that share: it is counted on a sample of the steps
 # how programs spell the numbers of a schedule; the first that a configuration has counts
 DECAY_STEPS = ("decay_steps",)
-DECAY_SHARE = ("decay_steps_factor", "decay_fraction")
-END_FACTOR = ("end_factor",)
+_DECAY_SHARE = ("decay_steps_factor", "decay_fraction")
+_END_FACTOR = ("end_factor",)
 # warm-up as a share of training: its best length transfers in steps (playbook), so the share falls
 WARMUP_SHARE = (
     "warmup_ratio",
@@ -89,7 +89,7 @@ def _lengthened(
         return Lengthened({name: "linear", **told}, rule, changed, gone)
     # the program takes no length of its decay: is what it will do by itself acceptable?
     wasted = share_at_tiny_rate(known, old, _unchanged(known), new)
-    if wasted > TINY + ROUNDING and not isinstance(_inside(known), Cosine):
+    if wasted > _TINY + ROUNDING and not isinstance(_inside(known), Cosine):
         raise DesignError(
             "advice.schedule_wastes_steps",
             name=name,
@@ -117,7 +117,7 @@ def _schedule(
         if length is not None and length > old:  # the two are not counted in the same unit
             return None
         fields["decay_steps"] = length
-    if kind in ("linear", "cosine") and (end := _number(configuration, END_FACTOR)) is not None:
+    if kind in ("linear", "cosine") and (end := _number(configuration, _END_FACTOR)) is not None:
         fields["end_factor"] = end
     if kind == "rsqrt" and (scale := _number(configuration, ("timescale",))) is not None:
         fields["timescale"] = round(scale)
@@ -139,7 +139,7 @@ def _schedule(
 
 def _decay_steps(configuration: Mapping[str, Value], old: int) -> int | None:
     steps = _number(configuration, DECAY_STEPS)
-    if steps is None and (part := _number(configuration, DECAY_SHARE)) is not None:
+    if steps is None and (part := _number(configuration, _DECAY_SHARE)) is not None:
         steps = part * old
     return None if steps is None else max(1, round(steps))
 
@@ -150,14 +150,14 @@ def _told(configuration: Mapping[str, Value], after: Schedule, new: int) -> dict
         return {}  # nothing in it depends on a separate length
     values: dict[str, Value] = {}
     length = after.decay_steps or new
-    steps, part = _spelled(configuration, DECAY_STEPS), _spelled(configuration, DECAY_SHARE)
+    steps, part = _spelled(configuration, DECAY_STEPS), _spelled(configuration, _DECAY_SHARE)
     if steps is not None:
         values[steps] = length
     elif part is not None:
         values[part] = float(f"{length / new:.6g}")
     else:
         return None
-    end = _spelled(configuration, END_FACTOR)
+    end = _spelled(configuration, _END_FACTOR)
     if end is not None:
         values[end] = after.end_factor
     return {n: v for n, v in values.items() if configuration[n] != v}

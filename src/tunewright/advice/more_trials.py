@@ -31,7 +31,7 @@ def more_trials(results: Results, findings: Sequence[Finding]) -> list[Proposal]
     doubled = _doubled(results, own)
     crowded = any(f.check == "boundary" and f.verdict == "warn" for f in findings)
     around = [] if crowded else narrow(results, own)  # not around an end that may be passed
-    return [*around, *doubled] if around and doubled_enough(results) else [*doubled, *around]
+    return [*around, *doubled] if around and _doubled_enough(results) else [*doubled, *around]
 
 
 def too_few(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
@@ -58,7 +58,7 @@ def pressing(results: Results, findings: Sequence[Finding]) -> list[Finding]:
     """
     if untried(results) == 0:
         return [f for f in findings if f.check != "density"]
-    if not doubled_enough(results):
+    if not _doubled_enough(results):
         return list(findings)
     return [f for f in findings if not _by_gap(f)]
 
@@ -71,7 +71,7 @@ def _by_gap(finding: Finding) -> bool:
     return own.reference.source == "between_settings"
 
 
-def doubled_enough(results: Results) -> bool:
+def _doubled_enough(results: Results) -> bool:
     """Whether the studies had two doublings beyond what their hyperparameters pay for."""
     trials = results.round.trials_per_study
     return all(trials >= 2**DOUBLINGS * budget(study).suggested for study in results.studies)

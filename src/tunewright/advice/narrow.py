@@ -27,9 +27,9 @@ from tunewright.messages import Message
 from tunewright.store.results import Results
 
 BEST = 0.2  # of the feasible trials
-FEWEST_BEST = 4
+_FEWEST_BEST = 4
 SPARE = 0.1  # of the range, on either side
-LEAST = 0.25  # of the range is kept
+_LEAST = 0.25  # of the range is kept
 CHANCE = 0.25  # that trials spread evenly lie so close together: then they are no evidence
 WORTH_IT = 0.85  # of the range: a smaller cut is none
 FEWEST = 8  # feasible trials
@@ -44,7 +44,7 @@ def around_the_best(results: Results, studies: Iterable[int] | None = None) -> d
         if wanted is not None and own.study.number not in wanted:
             continue
         for axis in axes(results, own):
-            stretch = best_stretch(axis)
+            stretch = _best_stretch(axis)
             column = axis.hyperparameter.column
             if column in found:  # wide enough for every study
                 low, high = found[column]
@@ -61,19 +61,19 @@ def around_the_best(results: Results, studies: Iterable[int] | None = None) -> d
     }
 
 
-def best_stretch(axis: Axis) -> tuple[float, float]:
+def _best_stretch(axis: Axis) -> tuple[float, float]:
     """From where to where the best trials lie along an axis, with room to spare (0 to 1)."""
     if axis.hyperparameter.range.choices is not None:  # a list has no part between its values
         return 0.0, 1.0
     units, losses = axis.units[axis.feasible], axis.losses[axis.feasible]
     if len(units) < FEWEST:
         return 0.0, 1.0
-    count = max(FEWEST_BEST, math.ceil(BEST * len(units)))
+    count = max(_FEWEST_BEST, math.ceil(BEST * len(units)))
     best = units[np.argsort(losses, kind="stable")[:count]]
     if by_chance(float(best.max() - best.min()), count) > CHANCE:
         return 0.0, 1.0
     low, high = float(best.min()) - SPARE, float(best.max()) + SPARE
-    missing = LEAST - (high - low)
+    missing = _LEAST - (high - low)
     if missing > 0:
         low, high = low - missing / 2, high + missing / 2
     return max(0.0, low), min(1.0, high)
@@ -160,4 +160,4 @@ def _kept(range: Range, region: RegionEvidence) -> Range | None:
         return None
     middle = sum(known) / 2
     low, high = (0.0, middle) if region.rises else (middle, 1.0)
-    return range.narrow(low, high) if LEAST / 2 <= high - low <= 1 - 1e-9 else None
+    return range.narrow(low, high) if _LEAST / 2 <= high - low <= 1 - 1e-9 else None

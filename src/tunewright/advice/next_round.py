@@ -29,7 +29,7 @@ from tunewright.store.results import Results
 Proposer = Callable[[Results, Sequence[Finding]], list[Proposal]]
 
 # warnings first, in the order in which they should be dealt with
-PROPOSERS: tuple[Proposer, ...] = (
+_PROPOSERS: tuple[Proposer, ...] = (
     finish,
     mend,
     stabilise,
@@ -43,7 +43,16 @@ PROPOSERS: tuple[Proposer, ...] = (
     too_few,
 )
 # what is worth doing when nothing warns
-IMPROVERS: tuple[Proposer, ...] = (stop, shorter, exploit, repeat, in_doubt, fix, narrow, undecided)
+_IMPROVERS: tuple[Proposer, ...] = (
+    stop,
+    shorter,
+    exploit,
+    repeat,
+    in_doubt,
+    fix,
+    narrow,
+    undecided,
+)
 
 
 def next_round(results: Results, findings: Sequence[Finding] | None = None) -> Proposals:
@@ -57,13 +66,13 @@ def next_round(results: Results, findings: Sequence[Finding] | None = None) -> P
         findings: those of `tw.check(results)`; None: the checklist is run.
     """
     found = pressing(results, check(results) if findings is None else findings)
-    made = [one for propose in PROPOSERS for one in propose(results, found)]
+    made = [one for propose in _PROPOSERS for one in propose(results, found)]
     # what could not be judged for want of trials is not explored either
     done = explored(found) and not too_few(results, found)
-    improvers = IMPROVERS if done else (shorter,)
+    improvers = _IMPROVERS if done else (shorter,)
     made += [one for propose in improvers for one in propose(results, found)]
     if not made:  # nothing can be done about what warns, such as a range that has no wider one
-        made = [one for propose in IMPROVERS for one in propose(results, found)]
+        made = [one for propose in _IMPROVERS for one in propose(results, found)]
     kept = consistent(_distinct(made), results.round)
     return Proposals(for_import(kept, results) if results.imported else kept)
 

@@ -25,12 +25,12 @@ from tunewright.messages import Message
 from tunewright.store.results import Results
 
 # strengths worth searching where nothing is known but the name
-STRENGTHS: Mapping[str, Range] = {
+_STRENGTHS: Mapping[str, Range] = {
     "dropout": linear(0.0, 0.5),
     "label_smoothing": linear(0.0, 0.2),
 }
-ANY_STRENGTH = log(1e-6, 1e-2)
-DECADES = 100.0  # either way around a strength that is in use
+_ANY_STRENGTH = log(1e-6, 1e-2)
+_DECADES = 100.0  # either way around a strength that is in use
 
 
 def regularise(results: Results, findings: Sequence[Finding]) -> list[Proposal]:
@@ -87,20 +87,20 @@ def strength(name: str, value: Value, meaning: Meaning, fixed: Mapping[str, Any]
     >>> str(strength("dropout", 0.0, Meaning(), {}))
     'linear(0, 0.5)'
     """
-    for meant, usual in STRENGTHS.items():
+    for meant, usual in _STRENGTHS.items():
         if name == meant or name.endswith(f".{meant}") or meant in name.lower():
             return usual
     if not is_number(value):
         return None
     number = float(value)  # type: ignore[arg-type]
     if number > 0:
-        return log(in_digits(number / DECADES), in_digits(number * DECADES))
+        return log(in_digits(number / _DECADES), in_digits(number * _DECADES))
     if meaning.of(name) == "weight_decay":
         optimizer = str(fixed.get(meaning.name("optimizer"), "")).lower()
         for entry in SPACES.get(optimizer, ()):
             if entry.name == "weight_decay" and entry.searched is not None:
                 return entry.searched
-    return ANY_STRENGTH
+    return _ANY_STRENGTH
 
 
 def _with(round: Round, added: Mapping[str, Range]) -> Round:

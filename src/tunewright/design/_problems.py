@@ -29,7 +29,7 @@ from tunewright.facts import as_fact, plain
 from tunewright.messages import Message
 
 ROLES = ("scientific", "nuisance", "fixed")
-LARGEST_SEED = 2**63 - 1
+_LARGEST_SEED = 2**63 - 1
 MOST_TRIALS = 10_000_000  # every one is a row of the database from the start
 MOST_STUDIES = 10_000
 
@@ -58,7 +58,7 @@ def plain_problems(
             "round.bad_trials_per_study",
             {"trials_per_study": trials_per_study, "most": MOST_TRIALS},
         )
-    if not _whole(seed) or not 0 <= seed <= LARGEST_SEED:
+    if not _whole(seed) or not 0 <= seed <= _LARGEST_SEED:
         yield Message("round.bad_seed", {"seed": seed})
     if detect is not None and not (is_number(detect) and detect > 0):
         yield Message("round.bad_detect", {"detect": detect})

@@ -15,7 +15,7 @@ from tunewright.design.spellings import regularises, usual_meaning
 Part = Literal["warm-up", "initialization", "model", "optimizer", "augmentation", "regulariser"]
 Area = Part | Literal["data", "schedule", "length", "batch size"]
 
-MEANINGS: dict[str, Area] = {
+_MEANINGS: dict[str, Area] = {
     "warmup_steps": "warm-up",
     "learning_rate": "optimizer",
     "momentum": "optimizer",
@@ -61,8 +61,8 @@ def area_of(name: str, meaning: Meaning) -> Area | None:
             meant in meaning.means
         ):  # another name has this meaning, or it was declared that none has
             meant = None
-    if meant in MEANINGS:
-        return MEANINGS[meant]
+    if meant in _MEANINGS:
+        return _MEANINGS[meant]
     if name in meaning.regularisers or regularises(name):
         return "regulariser"
     for together, area in _TOGETHER.items():

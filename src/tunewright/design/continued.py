@@ -15,7 +15,7 @@ from tunewright.design.ranges import Value, choices_of, same_value
 from tunewright.design.round import Round
 from tunewright.messages import Message
 
-CHANGES_LENGTH = ("model", "data", "augmentation")  # areas on which the number of steps depends
+_CHANGES_LENGTH = ("model", "data", "augmentation")  # areas on which the number of steps depends
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def _length(
     changed = [
         one
         for one in dict.fromkeys([*round.names, *earlier.names])
-        if area_of(one, meaning) in CHANGES_LENGTH and not _alike(round, earlier, one)
+        if area_of(one, meaning) in _CHANGES_LENGTH and not _alike(round, earlier, one)
     ]
     if changed:
         facts = {"name": name, "steps": now[0], "earlier": earlier.name, "changed": changed}

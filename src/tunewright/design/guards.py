@@ -22,7 +22,7 @@ from tunewright.design.spellings import lengths, usual_meaning
 from tunewright.errors import DesignError
 from tunewright.messages import Message
 
-MISSPELT = 0.85  # similarity of two names, from which one is taken for a misspelling of the other
+_MISSPELT = 0.85  # similarity of two names, from which one is taken for a misspelling of the other
 
 
 def refuse(round: Round, objective: Objective, meaning: Meaning) -> None:
@@ -96,7 +96,7 @@ def _meant_elsewhere(
         for name in names:
             others = sorted(takes - known)
             near = [own for own in others if meant in (own, usual_meaning(own))]
-            near += difflib.get_close_matches(name, others, n=1, cutoff=MISSPELT)
+            near += difflib.get_close_matches(name, others, n=1, cutoff=_MISSPELT)
             if name not in takes and near:
                 facts = {"meaning": meant, "spelled": name, "near": near[0]}
                 yield Message("meaning.not_taken", {**facts, "known": sorted(takes)})

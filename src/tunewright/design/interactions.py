@@ -16,7 +16,7 @@ from tunewright.design.ranges import Value, choices_of, same_value
 from tunewright.design.round import Round
 from tunewright.messages import Message
 
-OF_ONE_OPTIMIZER = ("learning_rate", "momentum", "beta1", "beta2", "epsilon", "weight_decay")
+_OF_ONE_OPTIMIZER = ("learning_rate", "momentum", "beta1", "beta2", "epsilon", "weight_decay")
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def _shared_by_optimizers(round: Round, meaning: Meaning) -> Iterator[Message]:
         h.name
         for study in round.studies
         for h in study.space
-        if meaning.of(h.name) in OF_ONE_OPTIMIZER and all(c != name for c, _ in h.when)
+        if meaning.of(h.name) in _OF_ONE_OPTIMIZER and all(c != name for c, _ in h.when)
     )
     if shared:
         yield Message(

@@ -19,10 +19,10 @@ from tunewright.design.ranges import Range, Value, log, short
 from tunewright.errors import DesignError
 from tunewright.messages import Message
 
-REFERENCE_BATCH_SIZE = 256  # what the learning-rate ranges are centred for
-LARGEST_SCALED = 8192  # batch size up to which the learning rate is scaled (Goyal et al. 2017)
+_REFERENCE_BATCH_SIZE = 256  # what the learning-rate ranges are centred for
+_LARGEST_SCALED = 8192  # batch size up to which the learning rate is scaled (Goyal et al. 2017)
 CONSTANT = "constant"  # the playbook's word for a learning rate that does not change
-SIMPLE = "the first configuration is simple: a constant rate before any decay (the playbook)"
+_SIMPLE = "the first configuration is simple: a constant rate before any decay (the playbook)"
 OPTIMIZERS = tuple(SPACES)
 
 
@@ -104,8 +104,8 @@ def space(
     meaning = Meaning(means or {})
     lines: list[Line] = []
     notes: list[Message] = []
-    if batch_size is not None and batch_size > LARGEST_SCALED:
-        bounds = {"batch_size": batch_size, "most": LARGEST_SCALED}
+    if batch_size is not None and batch_size > _LARGEST_SCALED:
+        bounds = {"batch_size": batch_size, "most": _LARGEST_SCALED}
         notes.append(Message("preset.batch_size_bounded", bounds))
     for entry in _entries(name, batch_size, overfitting):
         spelled = meaning.name(entry.name)
@@ -161,7 +161,7 @@ def _centred(searched: Range | None, name: str, batch_size: int) -> Range:
     assert searched is not None and searched.ends is not None
     # Adam-like updates grow as the root of the batch size, plain gradients linearly
     power = 0.5 if "adam" in name else 1.0
-    ratio = (min(batch_size, LARGEST_SCALED) / REFERENCE_BATCH_SIZE) ** power
+    ratio = (min(batch_size, _LARGEST_SCALED) / _REFERENCE_BATCH_SIZE) ** power
     centre = (searched.ends[0] * searched.ends[1]) ** 0.5 * ratio
     return log(float(f"{centre / 10**1.5:.2g}"), float(f"{centre * 10**1.5:.2g}"))
 
@@ -179,7 +179,7 @@ def _warmup(name: str, max_train_steps: int, lr_decay: bool) -> tuple[int, str]:
 def _constant(entry: Entry, spelled: str, off: Mapping[str, Value]) -> Line:
     """What belongs to a decay, while the learning rate is constant."""
     if entry.name == "schedule":
-        return Line(spelled, off.get(spelled, off.get("schedule", CONSTANT)), SIMPLE)
+        return Line(spelled, off.get(spelled, off.get("schedule", CONSTANT)), _SIMPLE)
     later = f"searched in {entry.searched} with a decay, from {entry.trials} trials"
     return Line(spelled, entry.fixed, "of no effect while the rate is constant", later)
 

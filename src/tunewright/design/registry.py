@@ -10,7 +10,7 @@ from tunewright.design import belief
 from tunewright.design.range import Range
 from tunewright.errors import DesignError
 
-TAKEN = ("given", "none", *belief.KEYS)  # words of a round file that are no kinds of ranges
+_TAKEN = ("given", "none", *belief.KEYS)  # words of a round file that are no kinds of ranges
 K = TypeVar("K", bound=type[Range])
 _KINDS: dict[str, type[Range]] = {}
 
@@ -23,7 +23,7 @@ def register(kind: K) -> K:
     name = getattr(kind, "kind", None)
     if not isinstance(kind, type) or not issubclass(kind, Range):
         raise DesignError("range.not_a_kind", given=kind)
-    if not isinstance(name, str) or not name.isidentifier() or name in TAKEN:
+    if not isinstance(name, str) or not name.isidentifier() or name in _TAKEN:
         raise DesignError("range.bad_kind_name", given=kind.__name__, name=name)
     known = _KINDS.get(name)
     if known is not None and _home(known) != _home(kind):

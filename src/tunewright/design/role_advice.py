@@ -18,9 +18,9 @@ from tunewright.design.spellings import lengths
 from tunewright.messages import Message
 
 OPTIMIZER = ("learning_rate", "momentum", "beta1", "beta2", "epsilon", "warmup_steps", "clip_norm")
-ROUNDED = 0.02  # by which the examples of two batch sizes differ through whole steps alone
-EVEN_DIMENSIONS = 12  # up to here Halton points are even at usual numbers of trials
-MOST_DIMENSIONS = 20  # beyond here the search takes Sobol points instead
+_ROUNDED = 0.02  # by which the examples of two batch sizes differ through whole steps alone
+_EVEN_DIMENSIONS = 12  # up to here Halton points are even at usual numbers of trials
+_MOST_DIMENSIONS = 20  # beyond here the search takes Sobol points instead
 
 
 def advise(round: Round, objective: Objective, meaning: Meaning) -> tuple[Message, ...]:
@@ -120,7 +120,7 @@ def _batch_sizes(round: Round, meaning: Meaning) -> Iterator[Message]:
         if isinstance(b, int | float) and isinstance(n, int | float)
     ]
     # a whole number of steps rarely gives the very same number of examples
-    alike = bool(examples) and max(examples) <= (1 + ROUNDED) * min(examples)
+    alike = bool(examples) and max(examples) <= (1 + _ROUNDED) * min(examples)
     same_examples = len(set(steps_of.values())) > 1 and alike
     if same_examples or (steps in round.names and "epoch" in steps.lower()):
         yield Message("advice.epoch_budget", {"steps": steps})
@@ -149,7 +149,7 @@ def _budget(round: Round) -> Iterator[Message]:
 
 def _dimensions(round: Round) -> Iterator[Message]:
     most = max(len(b.dimensions) for study in round.studies for b in study.branches)
-    if most > MOST_DIMENSIONS:
-        yield Message("advice.sobol", {"dimensions": most, "most": MOST_DIMENSIONS})
-    elif most > EVEN_DIMENSIONS:
-        yield Message("advice.many_dimensions", {"dimensions": most, "most": EVEN_DIMENSIONS})
+    if most > _MOST_DIMENSIONS:
+        yield Message("advice.sobol", {"dimensions": most, "most": _MOST_DIMENSIONS})
+    elif most > _EVEN_DIMENSIONS:
+        yield Message("advice.many_dimensions", {"dimensions": most, "most": _EVEN_DIMENSIONS})

@@ -21,7 +21,7 @@ from tunewright.messages import Message
 from tunewright.remedies import use
 
 # each tracker, the package that writes it, and the folder it uses where no address is given
-TRACKERS = {
+_TRACKERS = {
     "mlflow": ("mlflow", "mlruns"),
     "swanlab": ("swanlab", "swanlog"),
     "tensorboard": ("tensorboard", "runs"),
@@ -29,7 +29,7 @@ TRACKERS = {
     "wandb": ("wandb", "wandb"),
 }
 # where users have set the address of a tracker already
-ENVIRONMENT = {"mlflow": "MLFLOW_TRACKING_URI", "trackio": "TRACKIO_DIR"}
+_ENVIRONMENT = {"mlflow": "MLFLOW_TRACKING_URI", "trackio": "TRACKIO_DIR"}
 LONGEST = 2000  # characters of an address
 
 
@@ -48,12 +48,12 @@ class Sink:
 
     def __post_init__(self) -> None:
         """Refuse a tracker that nobody knows and an address that is no text."""
-        if self.tracker not in TRACKERS:
-            near = difflib.get_close_matches(str(self.tracker), TRACKERS, n=1)
+        if self.tracker not in _TRACKERS:
+            near = difflib.get_close_matches(str(self.tracker), _TRACKERS, n=1)
             raise DesignError(
                 "sink.unknown",
                 tracker=self.tracker,
-                known=sorted(TRACKERS),
+                known=sorted(_TRACKERS),
                 remedy=use("--sink", near[0]) if near else None,
             )
         for field in ("where", "project"):
@@ -93,8 +93,8 @@ Sink(tracker='tensorboard', where='runs/a', project=''))
 
     def placed(self, folder: Path | None = None) -> Sink:
         """This sink with its address filled in; relative folders begin at `folder`."""
-        where = self.where or os.environ.get(ENVIRONMENT.get(self.tracker, ""), "")
-        where = where or TRACKERS[self.tracker][1]
+        where = self.where or os.environ.get(_ENVIRONMENT.get(self.tracker, ""), "")
+        where = where or _TRACKERS[self.tracker][1]
         if "://" in where or (self.tracker == "mlflow" and where.startswith("databricks")):
             return replace(self, where=where)
         own = Path(where).expanduser()
@@ -102,7 +102,7 @@ Sink(tracker='tensorboard', where='runs/a', project=''))
 
     def need(self) -> None:
         """Refuse a tracker whose package is not installed, before anything trains."""
-        package = TRACKERS[self.tracker][0]
+        package = _TRACKERS[self.tracker][0]
         if importlib.util.find_spec(package) is None:
             purpose = f"sink {self.tracker}"
             raise MissingExtra("extra.missing", purpose=purpose, package=package, extra="trackers")

@@ -13,7 +13,7 @@ from tunewright.design.role_table import table_of
 from tunewright.errors import DesignError
 from tunewright.messages import Message, markup, words
 
-MOST_BRANCHES = 1000  # beyond it no budget reaches every combination
+_MOST_BRANCHES = 1000  # beyond it no budget reaches every combination
 
 
 @dataclass(frozen=True)
@@ -78,8 +78,8 @@ class Study:
                     else [one]
                 )
             ]
-            if len(settings) > MOST_BRANCHES:
-                raise DesignError("study.too_many_branches", study=self.label, most=MOST_BRANCHES)
+            if len(settings) > _MOST_BRANCHES:
+                raise DesignError("study.too_many_branches", study=self.label, most=_MOST_BRANCHES)
         return tuple(self._branch(one, parents) for one in settings)
 
     def _branch(self, settings: dict[str, Value], parents: set[str]) -> Branch:

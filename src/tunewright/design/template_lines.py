@@ -12,8 +12,8 @@ from tunewright.design.ranges import Value, same_value
 from tunewright.design.spellings import lengths, usual_meaning
 from tunewright.design.toml_file import toml_key, toml_value
 
-NEVER_ASKED = ("optimizer", "length", "schedule", "warm-up")  # areas: nuisance or one value
-STRENGTH = {"weight_decay": 1e-4}  # of a regulariser that is switched on; others take 0.1
+_NEVER_ASKED = ("optimizer", "length", "schedule", "warm-up")  # areas: nuisance or one value
+_STRENGTH = {"weight_decay": 1e-4}  # of a regulariser that is switched on; others take 0.1
 
 
 def asked_about(name: str, takes: Sequence[str], meaning: Meaning) -> str | None:
@@ -23,7 +23,7 @@ def asked_about(name: str, takes: Sequence[str], meaning: Meaning) -> str | None
     'dropout'
     """
     for own in takes:
-        wanted = area_of(own, meaning) not in NEVER_ASKED or meaning.of(own) == "optimizer"
+        wanted = area_of(own, meaning) not in _NEVER_ASKED or meaning.of(own) == "optimizer"
         if wanted and re.fullmatch(rf"{re.escape(own)}(_\d+)?", name):
             return own
     return None
@@ -36,7 +36,7 @@ def scientific_lines(
     if asked is not None:
         if area_of(asked, meaning) == "regulariser":
             off, own = meaning.off_by_name.get(asked, 0.0), defaults.get(asked)
-            usual = STRENGTH.get(meaning.of(asked) or "", 0.1)
+            usual = _STRENGTH.get(meaning.of(asked) or "", 0.1)
             on = usual if own is None or same_value(own, off) else own
             values = f"[{toml_value(off)}, {toml_value(on)}]"
             yield f"{toml_key(asked)} = {values}  # off against on"

@@ -35,8 +35,8 @@ KEYS = (
     "eval_every",
     "sinks",
 )
-FILE_KEYS = ("file", "step", "step_times")  # of [workload.read]: a file that grows
-READ_KEYS = ("line", *FILE_KEYS)
+_FILE_KEYS = ("file", "step", "step_times")  # of [workload.read]: a file that grows
+_READ_KEYS = ("line", *_FILE_KEYS)
 NOT_TEXT = (
     *("at", "subject_to", "means", "off", "deterministic", "read"),
     *("booleans", "defaults", "eval_every", "sinks"),
@@ -90,7 +90,7 @@ def read_workload(path: str | Path) -> WorkloadFile:
     problems += [*option_problems(table), *_of_a_command(table)]
     read = _read(table, problems)
     part = table.get("read", {})
-    followed = {k: part[k] for k in FILE_KEYS if k in part} if isinstance(part, Mapping) else {}
+    followed = {k: part[k] for k in _FILE_KEYS if k in part} if isinstance(part, Mapping) else {}
     if followed and "file" not in followed:
         problems.append(Message("read.step_without_file", {"keys": list(followed)}))
     sinks = _sinks(table, problems)
@@ -163,7 +163,7 @@ def _read(table: Mapping[str, Any], problems: list[Message]) -> tuple[str, ...]:
     if not isinstance(part, Mapping):
         problems.append(Message("read.not_table", {"value": part}))
         return ()
-    problems += [unknown_key(key, READ_KEYS, "read") for key in part if key not in READ_KEYS]
+    problems += [unknown_key(key, _READ_KEYS, "read") for key in part if key not in _READ_KEYS]
     lines = part.get("line", [])
     lines = [lines] if isinstance(lines, str) else lines
     if not isinstance(lines, list) or not all(isinstance(one, str) for one in lines):

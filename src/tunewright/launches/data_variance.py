@@ -28,8 +28,8 @@ from tunewright.store.trial import Trial
 
 FILE = "per_example.npy"
 DRAWS = 1000  # of the bootstrap
-FEWEST_EXAMPLES = 30
-THIRD = 3.0  # of the degrees of freedom are used, as for repeats: the noise is not normal
+_FEWEST_EXAMPLES = 30
+_THIRD = 3.0  # of the degrees of freedom are used, as for repeats: the noise is not normal
 
 Statistic = Callable[[Floats], float]
 
@@ -84,7 +84,7 @@ def by_split(arm: Arm) -> Spread | None:
     if len(means) < FEWEST_SPLITS:
         return None
     sd = float(np.std(means, ddof=1))
-    low, high = chi_square_interval(sd, max(1.0, (len(means) - 1) / THIRD))
+    low, high = chi_square_interval(sd, max(1.0, (len(means) - 1) / _THIRD))
     how = Message("variance.splits", {"splits": len(means)})
     return Spread("data", sd, low, high, len(means) - 1, how)
 
@@ -127,6 +127,6 @@ def _rows(examples: npt.ArrayLike, what: str) -> Floats:
     values = np.asarray(examples, dtype=float)
     if values.ndim == 2:
         values = values.mean(axis=0)
-    if values.ndim != 1 or len(values) < FEWEST_EXAMPLES or not np.isfinite(values).all():
-        raise DesignError("launch.too_few_examples", what=what, fewest=FEWEST_EXAMPLES)
+    if values.ndim != 1 or len(values) < _FEWEST_EXAMPLES or not np.isfinite(values).all():
+        raise DesignError("launch.too_few_examples", what=what, fewest=_FEWEST_EXAMPLES)
     return values

@@ -38,7 +38,7 @@ from tunewright.stats.shrinkage import shrunk
 from tunewright.stats.spread import Spread
 from tunewright.store.repeats import Repeats
 
-UNBALANCED = 2.0  # the most runs of one arm over the other
+_UNBALANCED = 2.0  # the most runs of one arm over the other
 
 
 def decide(
@@ -224,6 +224,6 @@ def _lacking(case: Case) -> tuple[Message | None, int]:
     if not case.sd > 0:  # a coarse metric gave one value in every run: there is no noise to go by
         wanted = case.plan.next_look(fewest) or fewest + FEWEST_RUNS
         return Message("launch.no_spread", {"runs": fewest}), wanted - fewest
-    if most > UNBALANCED * fewest and not (own == 1 and known):
+    if most > _UNBALANCED * fewest and not (own == 1 and known):
         return unbalanced(case, which, most - fewest), most - fewest
     return None, 0

@@ -19,9 +19,9 @@ from tunewright.launches.terms import LaunchTerms
 from tunewright.messages import Message
 
 # nothing of the round means anything
-FATAL = frozenset({"baseline", "training_bug"})
+_FATAL = frozenset({"baseline", "training_bug"})
 # the settings were not compared at their best; a point can still be shipped
-UNFAIR = frozenset({"overfitting", "fairness", "boundary", "edge_of_divergence", "applied"})
+_UNFAIR = frozenset({"overfitting", "fairness", "boundary", "edge_of_divergence", "applied"})
 # the repeats decide, not the trials of the round: what differs between those only limits
 LIMITS = frozenset({"same_code"})
 
@@ -90,9 +90,9 @@ def objections(
         if facts["scope"] == "study" and facts["about"] not in studies:
             continue
         objection = Message("launch.finding", facts)
-        if finding.check in FATAL or (finding.check in UNFAIR and claim == "feature"):
+        if finding.check in _FATAL or (finding.check in _UNFAIR and claim == "feature"):
             forbidding.append(objection)
-        elif finding.check in UNFAIR | LIMITS:
+        elif finding.check in _UNFAIR | LIMITS:
             limiting.append(objection)
     return forbidding, limiting
 

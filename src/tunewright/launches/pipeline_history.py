@@ -23,7 +23,7 @@ from tunewright.store.store import Store
 from tunewright.store.trial import Trial
 
 SAME = ("max_train_steps", "batch_size", "optimizer")  # meanings whose change starts a new history
-OLDEST = 10  # launches
+_OLDEST = 10  # launches
 TUNED = 3  # the best so many of a study count as tuned
 
 
@@ -91,7 +91,7 @@ def history_of(
             continue
         own = (group.round, group.trial)
         since = max([group.since, *(one.written for one in told if own in one.pair)])
-        if sum(one.written > since for one in told) > OLDEST:
+        if sum(one.written > since for one in told) > _OLDEST:
             continue
         if broken is not None and since < broken:
             continue

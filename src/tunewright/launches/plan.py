@@ -19,11 +19,11 @@ from tunewright.errors import DesignError
 Claim = Literal["feature", "hyperparameters"]
 CLAIMS: tuple[Claim, ...] = ("feature", "hyperparameters")
 RATE: Mapping[Claim, float] = {"feature": 0.10, "hyperparameters": 0.25}
-SMALL_DETECT = 0.75  # trial sd: below it the futility stop hardly stops, and thresholds rise
+_SMALL_DETECT = 0.75  # trial sd: below it the futility stop hardly stops, and thresholds rise
 FUTILE = 0.10  # keep when a gain worth having is no likelier than this
 MOST_RUNS = 20  # per arm: what needs more is smaller than we can see
 FEWEST_RUNS = 3  # per arm, to know a spread
-POWER_Z = 0.84  # of power 0.8
+_POWER_Z = 0.84  # of power 0.8
 NOT_WORSE_RATE = 0.10  # launches of what is worse by exactly the margin
 
 # thresholds by claim: with the futility stop, with it but for a small difference, without it
@@ -97,7 +97,7 @@ class Plan:
             sure = _TWO[claim]
         else:
             table = _FIVE if len(self.looks) == 5 else _NINE
-            sure = table[claim][2 if not self.gives_up else detect_in_sd < SMALL_DETECT]
+            sure = table[claim][2 if not self.gives_up else detect_in_sd < _SMALL_DETECT]
         if candidates == 1:
             return sure
         if not self.sequential and not not_worse and candidates <= 5:
@@ -130,4 +130,4 @@ def runs_for(effect_in_sd: float, threshold: float) -> int:
     if effect_in_sd <= 0:
         raise ValueError(f"{effect_in_sd}: runs are planned for a gain above zero.")
     z = round(float(ndtri(threshold)), 2)
-    return max(FEWEST_RUNS, math.ceil(2 * ((z + POWER_Z) / effect_in_sd) ** 2) + 1)
+    return max(FEWEST_RUNS, math.ceil(2 * ((z + _POWER_Z) / effect_in_sd) ** 2) + 1)

@@ -12,7 +12,9 @@ from tunewright.messages import Message
 from tunewright.stats.shrinkage import shrunk
 from tunewright.stats.spread import Spread
 
-SD_RATIO = 3.0  # between the arms: beyond it five skewed runs cannot separate a shift from a spread
+_SD_RATIO = (
+    3.0  # between the arms: beyond it five skewed runs cannot tell a shift from a spread
+)
 
 
 def without_probability(case: Case) -> Message:
@@ -141,7 +143,7 @@ def caveats(case: Case, study: Spread | None = None) -> list[Message]:
         found.append(Message("launch.history_contradicted", {"sd": float(case.history.sd)}))
     if own.sd > 0 and other.sd > 0:
         ratio = max(own.sd, other.sd) / min(own.sd, other.sd)
-        if ratio > SD_RATIO:
+        if ratio > _SD_RATIO:
             noisy = own.label if own.sd > other.sd else other.label
             found.append(Message("launch.unequal_spread", {"arm": noisy, "ratio": ratio}))
     for arm in (own, other):

@@ -62,7 +62,7 @@ def replicate(
     return tuple(found), summary
 
 
-def split_round(results: Results, trial: Trial, number: int, seed: int | None = None) -> Round:
+def _split_round(results: Results, trial: Trial, number: int, seed: int | None = None) -> Round:
     """One configuration on the data split of this number, from 1.
 
     The splits follow from `seed`, by default the round's: trials of one round share them.
@@ -91,12 +91,12 @@ def resplit(
     summary = Summary("finished")
     for number in range(1, splits + 1):
         own, summary, _ = supervised(
-            split_round(results, trial, number, seed), workload, watch=watch
+            _split_round(results, trial, number, seed), workload, watch=watch
         )
         if summary.why != "finished":
             break
         runs.append(own)
-    return split_arm(results, trial, runs), summary
+    return _split_arm(results, trial, runs), summary
 
 
 def known_splits(store: Store, results: Results, trial: Trial) -> Arm | None:
@@ -104,13 +104,13 @@ def known_splits(store: Store, results: Results, trial: Trial) -> Arm | None:
     names = {record.name for record in store.rounds()}
     runs = []
     number = 1
-    while (name := split_round(results, trial, number).name) in names:
+    while (name := _split_round(results, trial, number).name) in names:
         runs.append(store.results(name))
         number += 1
-    return split_arm(results, trial, runs) if runs else None
+    return _split_arm(results, trial, runs) if runs else None
 
 
-def split_arm(results: Results, trial: Trial, runs: list[Results]) -> Arm:
+def _split_arm(results: Results, trial: Trial, runs: list[Results]) -> Arm:
     """One value for each data split; nothing was picked here, so that the trials count."""
     ended = [(run, run.trials[0]) for run in runs]
     valued = [(run.round.seed, t.value) for run, t in ended if t.value is not None]

@@ -20,22 +20,22 @@ from tunewright.stats.noise import Floats
 from tunewright.stats.spread import Spread, chi_square_interval
 from tunewright.store.results import Results
 
-FEWEST_TRIALS = 8  # feasible ones of a study
+_FEWEST_TRIALS = 8  # feasible ones of a study
 FEWEST_STUDIES = 3
 WITHIN = 2.0  # the factor a spread from halves is right within
-HALVES_FREEDOM = 2.0  # what such a spread is worth: its logarithm varies by about 0.5
-NINETY = 3.29  # a normal 5 to 95 % interval, in standard deviations
+_HALVES_FREEDOM = 2.0  # what such a spread is worth: its logarithm varies by about 0.5
+_NINETY = 3.29  # a normal 5 to 95 % interval, in standard deviations
 
 
 def from_halves(results: Results, study: int) -> Spread | None:
     """The spread of a study's best, from halves of its trials; None with fewer than eight."""
     losses = _losses(results, study)
     feasible = losses[np.isfinite(losses)]
-    if len(feasible) < FEWEST_TRIALS:
+    if len(feasible) < _FEWEST_TRIALS:
         return None
     sd = best_of(feasible, len(feasible) // 2).sd
     how = Message("variance.halves", {"trials": len(feasible), "each": False})
-    return Spread("study", sd, sd / WITHIN, sd * WITHIN, HALVES_FREEDOM, how)
+    return Spread("study", sd, sd / WITHIN, sd * WITHIN, _HALVES_FREEDOM, how)
 
 
 def from_replicates(replicates: Sequence[Results], study: int) -> Spread | None:
@@ -60,7 +60,7 @@ def luck_of_gain(
         gaps = [_best(r, baseline_study) - _best(r, candidate_study) for r in replicates]
         return _over([gap for gap in gaps if np.isfinite(gap)], "variance.replicates")
     a, b = _losses(baseline, baseline_study), _losses(candidate, candidate_study)
-    if min(np.isfinite(a).sum(), np.isfinite(b).sum()) < FEWEST_TRIALS:
+    if min(np.isfinite(a).sum(), np.isfinite(b).sum()) < _FEWEST_TRIALS:
         return None
     if candidate.round.name == baseline.round.name and candidate_study != baseline_study:
         mine, others = _by_index(candidate, candidate_study), _by_index(baseline, baseline_study)
@@ -71,9 +71,9 @@ def luck_of_gain(
         halves = separate_halves(a, b)
     if halves is None:
         return None
-    sd = (halves.interval[1] - halves.interval[0]) / NINETY
+    sd = (halves.interval[1] - halves.interval[0]) / _NINETY
     how = Message("variance.halves", {"trials": halves.trials, "each": True})
-    return Spread("study", sd, sd / WITHIN, sd * WITHIN, HALVES_FREEDOM, how)
+    return Spread("study", sd, sd / WITHIN, sd * WITHIN, _HALVES_FREEDOM, how)
 
 
 def _over(values: Sequence[float], how: str) -> Spread | None:

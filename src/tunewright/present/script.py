@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 
 STATIC = Path(__file__).parents[1] / "ui" / "static"  # files: nothing of the dashboard is imported
-ENTRY = "report.js"
+_ENTRY = "report.js"
 STYLES = ("vendor/uplot.css", "figures.css")
 _IMPORT = re.compile(r'^import \{ ([^}]*) \} from "\./([^"]+)";$', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async function|function|class|const) (\w+))", re.MULTILINE)
@@ -27,7 +27,7 @@ def script() -> str:
     terms = [path.read_text(encoding="utf-8") for path in sorted(folder.glob("LICENSE.*"))]
     licences = "\n".join(terms).replace("*/", "* /")
     made: dict[str, str] = {}
-    _join(ENTRY, made)
+    _join(_ENTRY, made)
     modules = "\n".join(made.values())
     return f"/*! {licences} */\n{plots}\n(() => {{\nconst modules = {{}};\n{modules}\n}})();\n"
 

@@ -113,12 +113,12 @@ def _cell(trial: Trial, column: Column) -> Cell:
         text: str = words.duration(trial.seconds) if trial.seconds else ""
         return Cell(text, _key(trial.seconds))
     if column.kind == "status":
-        facts = {"status": status_word(trial.status), "reason": trial.reason}
+        facts = {"status": _status_word(trial.status), "reason": trial.reason}
         return Cell(Message("trials.ended", facts).text, trial.status)
     return Cell(trial.command)
 
 
-def status_word(status: str) -> Text:
+def _status_word(status: str) -> Text:
     """A status in the reader's language."""
     return Message(f"status.{status}").text
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from tunewright.stats.noise import Floats
 
-BUDGETS = (1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233, 377, 610, 987)
+_BUDGETS = (1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233, 377, 610, 987)
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def best_of(losses: npt.ArrayLike, k: int) -> BestOf:
 def best_of_each(losses: npt.ArrayLike) -> tuple[BestOf, ...]:
     """The best of 1, 2, 3, 5, 8, ... of these losses, up to all of them."""
     count = len(np.asarray(losses))
-    return tuple(best_of(losses, k) for k in (*(b for b in BUDGETS if b < count), count))
+    return tuple(best_of(losses, k) for k in (*(b for b in _BUDGETS if b < count), count))
 
 
 @lru_cache(maxsize=1024)

@@ -23,11 +23,11 @@ from tunewright.stats.noise import Floats
 FEWEST = 8  # feasible trials for the permutation test
 FEWEST_LONE, FEWEST_LONE_WARNS = 6, 12
 LIMIT = 0.85  # of the range: beyond it a trial is near the end
-OUTERMOST = 0.95
+_OUTERMOST = 0.95
 P = 0.025
 P_ADJUSTED = 0.01  # where effects of other axes were taken off: as many false alarms as P has
 DRAWS = 999
-EXACT_UP_TO = 200  # trials; beyond it the mean of the best is Gaussian for all purposes
+_EXACT_UP_TO = 200  # trials; beyond it the mean of the best is Gaussian for all purposes
 FEWEST_STUDIES = 3  # for a pooled look: two of ten trials each found 9 % of optima outside
 
 Side = Literal["", "low", "high"]
@@ -147,7 +147,7 @@ def _chances(units: Floats, top: Floats) -> tuple[tuple[float, float], tuple[flo
     """The chance that so many random trials lie as high, or as low, as the best do."""
     count, k = len(units), len(top)
     seen = float(top.mean())
-    if count > EXACT_UP_TO:
+    if count > _EXACT_UP_TO:
         from scipy.special import ndtr
 
         sd = float(units.std()) * math.sqrt((count - k) / (count - 1) / k)
@@ -182,7 +182,7 @@ def _lone(units: Floats, losses: Floats, order: npt.NDArray[np.int64]) -> Side:
     sides: tuple[tuple[Side, Floats], ...] = (("high", units), ("low", 1 - units))
     for side, towards in sides:
         inside = np.sort(losses[towards <= LIMIT])
-        if towards[best] <= OUTERMOST or len(inside) < 4:
+        if towards[best] <= _OUTERMOST or len(inside) < 4:
             continue
         ahead = inside[0] - losses[best]
         usual = np.diff(inside[: max(4, len(inside) // 2)]).max()

@@ -24,9 +24,9 @@ Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
 LEVEL = 0.90  # of the interval
-DUST = 1e-14  # of the values: what rounding makes of a difference of zero
-MOST_FREEDOM = 7.0  # what drift between configurations leaves of even an endless history
-DECLARED_FREEDOM = 8  # of a standard deviation that is declared without a count of runs
+_DUST = 1e-14  # of the values: what rounding makes of a difference of zero
+_MOST_FREEDOM = 7.0  # what drift between configurations leaves of even an endless history
+_DECLARED_FREEDOM = 8  # of a standard deviation that is declared without a count of runs
 # the history is dropped when the runs contradict it; one that is too small does more harm
 TOO_LARGE, TOO_SMALL = 0.90, 0.025
 
@@ -52,14 +52,14 @@ class History:
         The standard deviation differs between tuned configurations of one pipeline by a factor of
         about exp(0.27 z), so that no amount of history is worth more than 7 degrees of freedom.
         """
-        return cls(sd, MOST_FREEDOM * freedom / (freedom + MOST_FREEDOM), runs, groups)
+        return cls(sd, _MOST_FREEDOM * freedom / (freedom + _MOST_FREEDOM), runs, groups)
 
     @classmethod
     def declared(cls, sd: float) -> History:
         """A standard deviation that somebody knows from elsewhere."""
         if isinstance(sd, bool) or not 0 < sd < float("inf"):
             raise DesignError("gain.bad_sd", sd=sd)
-        return replace(cls.measured(float(sd), DECLARED_FREEDOM), source="declared")
+        return replace(cls.measured(float(sd), _DECLARED_FREEDOM), source="declared")
 
 
 NOTHING = History(0.0, 0.0, source="none")
@@ -173,7 +173,7 @@ def paired_gain(
 def _difference(b: Floats, a: Floats) -> Floats:
     """The difference of two means, where what rounding leaves of equal ones is nothing."""
     d = b - a
-    return np.where(np.abs(d) <= DUST * np.maximum(np.abs(a), np.abs(b)), 0.0, d)
+    return np.where(np.abs(d) <= _DUST * np.maximum(np.abs(a), np.abs(b)), 0.0, d)
 
 
 def _squares(runs: Floats) -> Floats:

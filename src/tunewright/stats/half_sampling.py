@@ -20,7 +20,7 @@ from tunewright.stats.noise import Floats
 SIDE = 0.025  # per side; 0.05 called 12 to 16 % of equal settings different on real grids
 SIDE_APART = 0.10  # for arms with separate points, whose noise differs anyway
 FEWEST = 6  # feasible trials in each arm
-MASS = 0.9  # of all halves must have a feasible trial in both arms
+_MASS = 0.9  # of all halves must have a feasible trial in both arms
 LARGEST = 200  # shared points: beyond, the first so many
 
 Says = Literal["a is better", "b is better", "not distinguishable"]
@@ -89,7 +89,7 @@ def separate_halves(a: Floats, b: Floats) -> Halves | None:
         joint = np.outer(weights, weights)
         use = np.isfinite(a)[:, None] & np.isfinite(b)[None]
         mass = float(joint[use].sum())
-        if mass < MASS and spread is None:
+        if mass < _MASS and spread is None:
             return None
         with np.errstate(invalid="ignore"):  # infinite less infinite is left out right after
             differences = (b[None] - a[:, None])[use]
@@ -140,7 +140,7 @@ def same_place(a: Floats, b: Floats) -> bool:
     )
 
 
-def _paired(a: Floats, b: Floats, k: int, mass: float = MASS) -> tuple[Floats, Floats] | None:
+def _paired(a: Floats, b: Floats, k: int, mass: float = _MASS) -> tuple[Floats, Floats] | None:
     """Every difference of two bests and the share of all k-subsets it belongs to."""
     count = len(a)
     rank_a, rank_b = _places(a), _places(b)

@@ -28,10 +28,10 @@ Floats = npt.NDArray[np.float64]
 
 FEWEST = 20  # evaluations: below it nothing is calibrated and no curve is judged
 ROBUST = 1.4826  # a median absolute deviation times this is a Gaussian standard deviation
-CEILING_CORRELATION = 0.8
-CEILING_FACTOR = 1.25  # the ceiling is meant to be too high rather than too low
+_CEILING_CORRELATION = 0.8
+_CEILING_FACTOR = 1.25  # the ceiling is meant to be too high rather than too low
 SECOND_DIFFERENCE_VARIANCE = 0.88  # of an AR(1) of 0.8 with variance 1: 6 - 8 rho + 2 rho^2
-LARGEST_LOCAL_FACTOR = 5.0
+_LARGEST_LOCAL_FACTOR = 5.0
 CORRELATIONS = np.concatenate([np.arange(0, 0.9, 0.05), [0.9, 0.93, 0.95, 0.97]])
 
 
@@ -91,12 +91,12 @@ def noisy_curves(values: npt.ArrayLike) -> NoisyCurves:
     rows = np.atleast_2d(np.asarray(values, dtype=np.float64))
     if rows.ndim != 2 or rows.shape[1] < FEWEST:
         raise ValueError(f"curves of shape {rows.shape}: at least {FEWEST} evaluations are needed")
-    hidden = quantisation_noise(rows)
-    clipped = clip_outliers(rows, hidden)
+    hidden = _quantisation_noise(rows)
+    clipped = _clip_outliers(rows, hidden)
     return NoisyCurves(clipped, *noise(clipped, hidden))
 
 
-def quantisation_noise(values: Floats) -> Floats:
+def _quantisation_noise(values: Floats) -> Floats:
     """The noise a coarse metric hides: 0.3 of its smallest move, when it often stands still.
 
     It is read off the values as logged: clipping would leave moves of any size.
@@ -107,7 +107,7 @@ def quantisation_noise(values: Floats) -> Floats:
     return np.where(stands_still & np.isfinite(smallest), 0.3 * smallest, 0.0)
 
 
-def clip_outliers(values: Floats, hidden: Floats) -> Floats:
+def _clip_outliers(values: Floats, hidden: Floats) -> Floats:
     """Each evaluation moved to within 5 robust standard deviations of its running median of 5."""
     mirrored = np.concatenate([values[:, 2:0:-1], values, values[:, -2:-4:-1]], axis=1)
     running = np.median(sliding_window_view(mirrored, 5, axis=1), axis=-1)
@@ -125,7 +125,7 @@ def noise(values: Floats, hidden: Floats) -> tuple[Floats, Floats]:
     ceiling = _ceiling(late, values.shape[1])
     floor = np.maximum(hidden, _negligible(values))
     sd, ceiling = np.maximum(sd, floor), np.maximum(ceiling, floor)
-    assumed = np.full_like(correlation, CEILING_CORRELATION)
+    assumed = np.full_like(correlation, _CEILING_CORRELATION)
     lower = ceiling**2 * _long_run(assumed) < sd**2 * _long_run(correlation)
     return np.where(lower, ceiling, sd), np.where(lower, assumed, correlation)
 
@@ -220,7 +220,7 @@ def _ceiling(late: Floats, evaluations: int) -> Floats:
     bends = np.abs(bends - np.median(bends, axis=1, keepdims=True))
     spread = ROBUST * np.median(bends, axis=1) / np.sqrt(SECOND_DIFFERENCE_VARIANCE)
     # 8/E: the spread of few second differences is itself uncertain
-    return np.asarray(CEILING_FACTOR * (1 + 8 / evaluations) * spread)
+    return np.asarray(_CEILING_FACTOR * (1 + 8 / evaluations) * spread)
 
 
 def _local_factor(values: Floats) -> Floats:
@@ -236,4 +236,4 @@ def _local_factor(values: Floats) -> Floats:
     centres = np.clip(np.arange(evaluations) - window // 2, 0, starts - 1)
     nearest = np.abs(np.arange(starts)[:, None] - places[None]).argmin(axis=1)[centres]
     ratio = spread / (usual + _negligible(values)[:, None])
-    return np.asarray(np.minimum(ratio[:, nearest], LARGEST_LOCAL_FACTOR))
+    return np.asarray(np.minimum(ratio[:, nearest], _LARGEST_LOCAL_FACTOR))

@@ -13,11 +13,11 @@ from tunewright.stats.noise import ROBUST, Floats
 
 FEWEST = 60  # log points
 LONGEST = 1000  # log points: more become means of neighbours, which is what should be tested
-JUMP = 0.1  # in the logarithm: a spike is at least 10 %
+_JUMP = 0.1  # in the logarithm: a spike is at least 10 %
 SURE = 5.0  # robust standard deviations
-ASYMMETRY = 1.3  # upward excess over the largest downward one: heavy tails go both ways
-SMALLEST_SCALE = 0.003
-ROWS_AT_ONCE = 256  # keeps the windows in memory small
+_ASYMMETRY = 1.3  # upward excess over the largest downward one: heavy tails go both ways
+_SMALLEST_SCALE = 0.003
+_ROWS_AT_ONCE = 256  # keeps the windows in memory small
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,8 @@ def spikes(losses: Floats) -> list[Spike]:
     if losses.shape[1] < FEWEST:
         raise ValueError(f"{losses.shape[1]} log points: spikes need at least {FEWEST}")
     found: list[Spike] = []
-    for start in range(0, len(losses), ROWS_AT_ONCE):
-        found += _spikes(losses[start : start + ROWS_AT_ONCE], start)
+    for start in range(0, len(losses), _ROWS_AT_ONCE):
+        found += _spikes(losses[start : start + _ROWS_AT_ONCE], start)
     return found
 
 
@@ -52,13 +52,13 @@ def _spikes(losses: Floats, first_row: int) -> Iterator[Spike]:
     above = _above_past(heights, past)
     scale = _local_scale(above)
     z = _two_of_three(above / scale)
-    candidate = (z > SURE) & (_two_of_three(above) > JUMP)
+    candidate = (z > SURE) & (_two_of_three(above) > _JUMP)
     # what follows a spike falls: judge downward moves elsewhere, and after the steep beginning
     judged = ~_spread_forward(candidate, 3 * past + 3)
     judged[:, : int(0.15 * points)] = False
     usual = np.minimum(0.0, np.median(above, axis=1, keepdims=True))
     downward = np.where(judged, _two_of_three((usual - above) / scale), 0.0).max(axis=1)
-    spiked = candidate & (z > ASYMMETRY * np.maximum(downward, 0.0)[:, None])
+    spiked = candidate & (z > _ASYMMETRY * np.maximum(downward, 0.0)[:, None])
     for row in np.flatnonzero(spiked.any(axis=1)):
         rise = np.expm1(above[row]) if (losses[row] > 0).all() else above[row]
         yield from _episodes(int(row) + first_row, spiked[row], z[row], rise, past)
@@ -93,7 +93,7 @@ def _local_scale(above: Floats) -> Floats:
     centres = starts + window / 2
     at = np.arange(points)
     scale = np.stack([np.interp(at, centres, row) for row in spread])
-    return np.asarray(np.maximum(scale, SMALLEST_SCALE))
+    return np.asarray(np.maximum(scale, _SMALLEST_SCALE))
 
 
 def _two_of_three(values: Floats) -> Floats:

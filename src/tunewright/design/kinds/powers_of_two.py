@@ -14,7 +14,7 @@ from tunewright.design.round_numbers import MOST_TICKS, thinned
 from tunewright.design.values import Value, is_number
 from tunewright.errors import DesignError
 
-FEWEST_GUESSED = 4  # different values, all powers of two, are hardly drawn from other numbers
+_FEWEST_GUESSED = 4  # different values, all powers of two, are hardly drawn from other numbers
 
 
 @register
@@ -99,7 +99,7 @@ class PowersOfTwo(Range):
     def guess(cls, values: Sequence[Value]) -> Self | None:
         """The powers of two from the smallest to the largest value, where all values are some."""
         whole = [v for v in values if isinstance(v, int) and not isinstance(v, bool)]
-        if len(whole) < max(FEWEST_GUESSED, len(values)) or not all(map(_is_power, whole)):
+        if len(whole) < max(_FEWEST_GUESSED, len(values)) or not all(map(_is_power, whole)):
             return None
         return cls(min(whole), max(whole))
 

@@ -44,9 +44,9 @@ RINGED = 5  # best trials marked in every panel
 MANY = 1500  # points of a panel beyond which they become pixels
 FAR = 6.0  # times the distance of the median from the best: further trials stand at the margin
 SHOWN = 4.0  # of the same distance is shown, where any trial is that far
-ACROSS = 4  # panels in a row of a wide figure
-MOST_APART = 20  # values of a discrete range whose trials are drawn a little apart
-NARROW = 2  # panels in a row of one that leaves room for another
+_ACROSS = 4  # panels in a row of a wide figure
+_MOST_APART = 20  # values of a discrete range whose trials are drawn a little apart
+_NARROW = 2  # panels in a row of one that leaves room for another
 ENDED = ("completed", "infeasible", "pruned")
 
 
@@ -100,21 +100,21 @@ def axis(results: Results, only: Sequence[str] = ()) -> Figure[AxisData]:
     """
     data = axis_data(results, only)
     _, rows = _grid(data)
-    size = (SINGLE, HEIGHT) if len(data.panels) <= NARROW else (DOUBLE, 0.6 + 2.9 * rows)
+    size = (SINGLE, HEIGHT) if len(data.panels) <= _NARROW else (DOUBLE, 0.6 + 2.9 * rows)
     return Figure(
         "axis",
         data,
         caption=_caption(data),
         size=size,
         goal=str(results.round.goal),
-        drawing=draw_axis,
+        drawing=_draw_axis,
     )
 
 
 def _grid(data: AxisData) -> tuple[int, int]:
     """How many panels stand next to each other, and in how many rows."""
     count = max(1, len(data.panels))
-    across = min(count, ACROSS)
+    across = min(count, _ACROSS)
     if across < count <= 2 * 3:  # two rows of three rather than four and two
         across = 3
     return across, -(-count // across)
@@ -238,7 +238,7 @@ def _caption(data: AxisData) -> tuple[Message, ...]:
     return tuple(said)
 
 
-def draw_axis(canvas: Canvas, data: AxisData) -> None:
+def _draw_axis(canvas: Canvas, data: AxisData) -> None:
     """Draw the panels in rows, with one y axis for all."""
     across, rows = _grid(data)
     grid = canvas.subplots(rows, across, sharey=True, squeeze=False)
@@ -402,7 +402,7 @@ def _ring(
 def _apart(panel: Panel) -> npt.NDArray[np.float64]:
     """Trials of one discrete value set a little apart, the same way in every drawing."""
     count = panel.range.count
-    if count is None or (panel.range.choices is None and count > MOST_APART):
+    if count is None or (panel.range.choices is None and count > _MOST_APART):
         return np.zeros(len(panel.trials))
     width = 0.4 / count
     return np.asarray(width * (np.mod(panel.trials * 0.6180339887, 1.0) - 0.5))
@@ -442,6 +442,6 @@ def _legend(canvas: Canvas, data: AxisData) -> None:
         way = "^" if data.minimize else "v"
         text = words_of("label.beyond", limit=number(data.limit), minimize=data.minimize)
         marks.append(mark(text, marker=way, color=FAINT, markerfacecolor="none", markersize=5))
-    across = 8 if len(data.panels) > NARROW else 4
+    across = 8 if len(data.panels) > _NARROW else 4
     if marks:
         canvas.legend(handles=marks, loc="outside upper left", ncols=min(len(marks), across))

@@ -121,11 +121,11 @@ def batch_scaling(answer: Scaling) -> Figure[BatchScalingData]:
     Args:
         answer: of `tw.probes.critical_batch`.
     """
-    data = batch_scaling_data(answer)
-    return Figure("batch_scaling", data, caption=_caption(data), drawing=draw_batch_scaling)
+    data = _batch_scaling_data(answer)
+    return Figure("batch_scaling", data, caption=_caption(data), drawing=_draw_batch_scaling)
 
 
-def batch_scaling_data(answer: Scaling) -> BatchScalingData:
+def _batch_scaling_data(answer: Scaling) -> BatchScalingData:
     """What the figure shows."""
     points = tuple(
         ScalingPoint(s.batch_size, s.steps, s.low or s.steps, s.high, s.valid)
@@ -151,7 +151,7 @@ def _caption(data: BatchScalingData) -> tuple[Message, ...]:
     return (Message("figure.batch_scaling", facts),)
 
 
-def draw_batch_scaling(canvas: Canvas, data: BatchScalingData) -> None:
+def _draw_batch_scaling(canvas: Canvas, data: BatchScalingData) -> None:
     """Draw both axes logarithmic, so that perfect scaling is a straight line."""
     axes = canvas.subplots()
     if not data.points:

@@ -73,7 +73,7 @@ def best_of_k(results: Results) -> Figure[BestOfKData]:
     size = (SINGLE if len(data.studies) <= 2 else DOUBLE, HEIGHT)
     goal = str(results.round.goal)
     return Figure(
-        "best_of_k", data, caption=_caption(data), size=size, goal=goal, drawing=draw_best_of_k
+        "best_of_k", data, caption=_caption(data), size=size, goal=goal, drawing=_draw_best_of_k
     )
 
 
@@ -121,7 +121,7 @@ def _caption(data: BestOfKData) -> tuple[Message, ...]:
     return tuple(said)
 
 
-def draw_best_of_k(canvas: Canvas, data: BestOfKData) -> None:
+def _draw_best_of_k(canvas: Canvas, data: BestOfKData) -> None:
     """Draw a box for each budget: half of all ways to pick, and 90 % of them as whiskers."""
     shown = data.shown
     grid = canvas.subplots(1, max(1, len(shown)), sharey=True, squeeze=False)[0]

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 FEW = 5  # trials of a study
 STUDIES = 4  # drawn side by side; the best ones when there are more
 POINTS = 400  # of a drawn curve
-PRUNED_CURVES = 30  # of a study, the latest ones
+_PRUNED_CURVES = 30  # of a study, the latest ones
 APART = 0.07  # of the height of a panel, between two numbers at its side
 
 
@@ -143,7 +143,7 @@ def _pruned(results: Results, study: int | None) -> tuple[tuple[Curve, ...], int
     found = [t for t in (results.of(study) if study is not None else ()) if t.status == "pruned"]
     known = [t.curves.only(results.objective.metric) for t in found]
     kept = [curve for curve in known if curve is not None and len(curve)]
-    return tuple(kept[-PRUNED_CURVES:]), len(found)
+    return tuple(kept[-_PRUNED_CURVES:]), len(found)
 
 
 def _curves(results: Results, trial: Trial) -> TrialCurves:

@@ -26,12 +26,12 @@ Data = TypeVar("Data")
 Drawing = Callable[["Canvas", Data], None]
 
 ENDINGS = (".png", ".svg", ".pdf")
-DOTS_PER_INCH = 200  # of a file: enough for a slide
-SCREEN = 110  # in a notebook
+_DOTS_PER_INCH = 200  # of a file: enough for a slide
+_SCREEN = 110  # in a notebook
 # a report has two figures in a row; one with many panels takes the whole row
 SINGLE, DOUBLE, HEIGHT = 6.4, 13.1, 4.0  # inches
 HEAD, QUESTION, FOOT = 0.36, 0.26, 0.3  # inches: title of a file, the goal, a note below
-STYLE: dict[str, Any] = {
+_STYLE: dict[str, Any] = {
     "text.parse_math": False,  # a name with dollar signs is a name
     "svg.fonttype": "none",  # letters stay letters: small, searchable, read aloud
     "font.size": 9.0,
@@ -112,19 +112,19 @@ class Figure(Generic[Data]):
                 second=ENDINGS[-1],
             )
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(self._drawn(target.suffix.lower()[1:], DOTS_PER_INCH, titled=True))
+        target.write_bytes(self._drawn(target.suffix.lower()[1:], _DOTS_PER_INCH, titled=True))
         return target
 
     def png(self) -> bytes:
         """The figure as pixels, with its title."""
-        return self._drawn("png", DOTS_PER_INCH, titled=True)
+        return self._drawn("png", _DOTS_PER_INCH, titled=True)
 
     def svg(self) -> str:
         """The figure as markup to stand inside a page: no script, no address, no shared names."""
-        return inline(self._drawn("svg", SCREEN).decode(), self.says)
+        return inline(self._drawn("svg", _SCREEN).decode(), self.says)
 
     def _repr_png_(self) -> bytes:
-        return self._drawn("png", SCREEN, titled=True)
+        return self._drawn("png", _SCREEN, titled=True)
 
     def _repr_html_(self) -> str:
         return f'<div style="max-width:{self.size[0]:.1f}in;background:#fff">{self.svg()}</div>'
@@ -170,7 +170,7 @@ def _canvas(name: str, size: tuple[float, float]) -> Iterator[Canvas]:
     """An empty canvas in the one style, apart from any figure the user has open in pyplot."""
     matplotlib = need("matplotlib", extra="plots", purpose=f"plots.{name}()")
     made = need("matplotlib.figure", extra="plots", purpose=f"plots.{name}()")
-    style = {**STYLE, "font.family": list(families()), "svg.hashsalt": name}
+    style = {**_STYLE, "font.family": list(families()), "svg.hashsalt": name}
     with matplotlib.rc_context(style):
         yield made.Figure(figsize=size)
 

@@ -64,7 +64,7 @@ def gradient_norm(results: Results, best: int = FEW) -> Figure[GradientNormData]
     facts = {"metric": data.metric, "trials": trials, "clip_norm": data.clip_norm}
     said = (Message("figure.gradient_norm", facts),)
     goal = str(results.round.goal)
-    return Figure("gradient_norm", data, caption=said, goal=goal, drawing=draw_gradient_norm)
+    return Figure("gradient_norm", data, caption=said, goal=goal, drawing=_draw_gradient_norm)
 
 
 def gradient_norm_data(results: Results, best: int = FEW) -> GradientNormData:
@@ -85,7 +85,7 @@ def gradient_norm_data(results: Results, best: int = FEW) -> GradientNormData:
     return GradientNormData(metric, tuple(found))
 
 
-def draw_gradient_norm(canvas: Canvas, data: GradientNormData) -> None:
+def _draw_gradient_norm(canvas: Canvas, data: GradientNormData) -> None:
     """Draw the norms by step on the left, the histogram on the right."""
     left, right = canvas.subplots(1, 2, width_ratios=(3, 2))
     for rank, trial in enumerate(data.trials):

@@ -78,7 +78,7 @@ def isolation(results: Results, name: str | None = None) -> Figure[IsolationData
     size = (DOUBLE if len(data.arms) > MANY else SINGLE, HEIGHT)
     goal = str(results.round.goal)
     return Figure(
-        "isolation", data, caption=_caption(data), size=size, goal=goal, drawing=draw_isolation
+        "isolation", data, caption=_caption(data), size=size, goal=goal, drawing=_draw_isolation
     )
 
 
@@ -193,7 +193,7 @@ def _caption(data: IsolationData) -> tuple[Message, ...]:
     return tuple(said)
 
 
-def draw_isolation(canvas: Canvas, data: IsolationData) -> None:
+def _draw_isolation(canvas: Canvas, data: IsolationData) -> None:
     """Draw the arms side by side, or the buckets along the range."""
     axes = canvas.subplots()
     axes.grid(True, axis="y", color=GRID, linewidth=0.6)

@@ -66,7 +66,7 @@ def pair(
     """
     data = pair_data(results, columns, findings)
     return Figure(
-        "pair", data, caption=_caption(data), goal=str(results.round.goal), drawing=draw_pair
+        "pair", data, caption=_caption(data), goal=str(results.round.goal), drawing=_draw_pair
     )
 
 
@@ -132,7 +132,7 @@ def _caption(data: PairData) -> tuple[Message, ...]:
     return tuple(said)
 
 
-def draw_pair(canvas: Canvas, data: PairData) -> None:
+def _draw_pair(canvas: Canvas, data: PairData) -> None:
     """One mark per trial; the colour is its rank by the objective."""
     axes = canvas.subplots()
     completed = ~np.isnan(data.values)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 WIDE = 3.0  # worst over best value from which the axis is logarithmic: the end is what matters
 FAR, SHOWN = 6.0, 4.0  # times the distance of the median from the best: too far, and shown then
-LETTERS = 130  # that fit along the axis of a wide figure
+_LETTERS = 130  # that fit along the axis of a wide figure
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def progress(rounds: Results | Sequence[Results]) -> Figure[ProgressData]:
     size = (SINGLE if isinstance(rounds, Results) else DOUBLE, HEIGHT)
     goal = str(given[0].round.goal)
     return Figure(
-        "progress", data, caption=_caption(data), size=size, goal=goal, drawing=draw_progress
+        "progress", data, caption=_caption(data), size=size, goal=goal, drawing=_draw_progress
     )
 
 
@@ -125,7 +125,7 @@ def _caption(data: ProgressData) -> tuple[Message, ...]:
     return tuple(said)
 
 
-def draw_progress(canvas: Canvas, data: ProgressData) -> None:
+def _draw_progress(canvas: Canvas, data: ProgressData) -> None:
     """A mark for each trial, a band for each round, a step line for the best so far."""
     from matplotlib.ticker import MaxNLocator
 
@@ -210,7 +210,7 @@ def _bands(axes: Axes, data: ProgressData) -> None:
         first, last = stretch.first - 0.5, stretch.first + len(stretch.values) - 0.5
         if place % 2:
             axes.axvspan(first, last, color=GRID, alpha=0.6, linewidth=0, zorder=0)
-        room = int(LETTERS * len(stretch.values) / max(data.trials, 1))
+        room = int(_LETTERS * len(stretch.values) / max(data.trials, 1))
         named = stretch.round if len(stretch.round) <= room else str(place + 1)
         axes.annotate(
             label_of(named, 40),

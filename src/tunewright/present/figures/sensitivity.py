@@ -71,7 +71,7 @@ def sensitivity(
     size = (SINGLE if len(data.studies) <= 2 else DOUBLE, max(HEIGHT, 1.2 + 0.34 * rows))
     goal = str(results.round.goal)
     return Figure(
-        "sensitivity", data, caption=_caption(data), size=size, goal=goal, drawing=draw_sensitivity
+        "sensitivity", data, caption=_caption(data), size=size, goal=goal, drawing=_draw_sensitivity
     )
 
 
@@ -132,7 +132,7 @@ def _caption(data: SensitivityData) -> tuple[Message, ...]:
     return tuple(said)
 
 
-def draw_sensitivity(canvas: Canvas, data: SensitivityData) -> None:
+def _draw_sensitivity(canvas: Canvas, data: SensitivityData) -> None:
     """Draw a bar for each hyperparameter: coloured where it is seen to matter, grey where not."""
     shown = data.studies[:STUDIES]
     # every study in the order of the first, so that a row is one hyperparameter

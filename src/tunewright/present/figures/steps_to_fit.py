@@ -80,11 +80,11 @@ def steps_to_fit(answer: Sweep) -> Figure[StepsToFitData]:
     Args:
         answer: of `tw.probes.train_steps`.
     """
-    data = steps_to_fit_data(answer)
-    return Figure("steps_to_fit", data, caption=_caption(data), drawing=draw_steps_to_fit)
+    data = _steps_to_fit_data(answer)
+    return Figure("steps_to_fit", data, caption=_caption(data), drawing=_draw_steps_to_fit)
 
 
-def steps_to_fit_data(answer: Sweep) -> StepsToFitData:
+def _steps_to_fit_data(answer: Sweep) -> StepsToFitData:
     """What the figure shows."""
     return StepsToFitData(
         str(answer.criterion),
@@ -108,7 +108,7 @@ def _caption(data: StepsToFitData) -> tuple[Message, ...]:
     return (Message("figure.steps_to_fit", facts),)
 
 
-def draw_steps_to_fit(canvas: Canvas, data: StepsToFitData) -> None:
+def _draw_steps_to_fit(canvas: Canvas, data: StepsToFitData) -> None:
     """Draw the learning rates along a logarithmic axis, with two rails above."""
     axes = canvas.subplots()
     rates = [r for r, _ in data.fits] + [*data.too_slow, *data.infeasible]

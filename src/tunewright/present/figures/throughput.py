@@ -66,7 +66,7 @@ def throughput(answer: ThroughputAnswer) -> Figure[ThroughputData]:
         answer: of `tw.probes.batch_size`.
     """
     data = throughput_data(answer)
-    return Figure("throughput", data, caption=_caption(data), drawing=draw_throughput)
+    return Figure("throughput", data, caption=_caption(data), drawing=_draw_throughput)
 
 
 def throughput_data(answer: ThroughputAnswer) -> ThroughputData:
@@ -98,7 +98,7 @@ def _caption(data: ThroughputData) -> tuple[Message, ...]:
     return (Message("figure.throughput", facts),)
 
 
-def draw_throughput(canvas: Canvas, data: ThroughputData) -> None:
+def _draw_throughput(canvas: Canvas, data: ThroughputData) -> None:
     """Draw throughput on the left and time per step on the right, both on log scales."""
     left, right = canvas.subplots(1, 2)
     sizes = [point.batch_size for point in data.points]

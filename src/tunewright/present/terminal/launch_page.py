@@ -17,7 +17,7 @@ from tunewright.present.terminal.screen import say
 from tunewright.stats.spread import Spread
 
 STYLES: dict[str, str] = {"launch": "bold green", "keep": "bold", "undecided": "bold yellow"}
-HELD = "launch.holds_for"  # the code of a caveat: a value that both arms share
+_HELD = "launch.holds_for"  # the code of a caveat: a value that both arms share
 
 
 def print_report(report: LaunchReport, console: Console) -> None:
@@ -29,7 +29,7 @@ def print_report(report: LaunchReport, console: Console) -> None:
         else:
             say(words.printable(report.headline), style=STYLES["launch"])
         return
-    print_launch(launch)
+    _print_launch(launch)
     if report.interrupted:
         say(words.printable(report.headline), style="yellow")
     elif launch.forbidden and launch.reasons[0].code == "launch.finding":
@@ -38,7 +38,7 @@ def print_report(report: LaunchReport, console: Console) -> None:
         say(words.printable(Message("launch.recorded", {"baseline": str(report.now)}).text))
 
 
-def print_launch(launch: Launch) -> None:
+def _print_launch(launch: Launch) -> None:
     """The headline, the arms, the reasons in their order, and the caveats."""
     say(words.printable(launch.headline), style=STYLES[launch.verdict])
     say(f"  candidate  {words.printable(launch.candidate)}")
@@ -47,8 +47,8 @@ def print_launch(launch: Launch) -> None:
         say(f"  {words.printable(reason.text)}")
     if launch.caveats:
         say("what limits it:", style="dim")
-        held = [caveat for caveat in launch.caveats if caveat.code == HELD]
-        others = [caveat for caveat in launch.caveats if caveat.code != HELD]
+        held = [caveat for caveat in launch.caveats if caveat.code == _HELD]
+        others = [caveat for caveat in launch.caveats if caveat.code != _HELD]
         if held:  # every fixed value is one: on one line
             facts = {"held": [caveat.facts for caveat in held]}
             others = [*others, Message("launch.all_held", facts)]

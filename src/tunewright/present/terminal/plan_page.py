@@ -24,7 +24,7 @@ from tunewright.store.store import Store
 
 LABEL = 12
 FIRST = 3  # configurations shown of each study
-HOUR_S = 3600
+_HOUR_S = 3600
 SEARCH = {"halton": "", "listed": " --listed FILE"}  # how a search is asked for, by its name
 
 
@@ -122,21 +122,21 @@ def lines(own: Plan, objective: str) -> Iterator[tuple[str, str]]:
     before = f", {own.ended} of them ended already" if own.ended else ""
     trials = words.count(own.round.trials, "trial")
     yield "trials", f"{studies} of {own.round.trials_per_study}: {trials}{before} ({own.search})"
-    yield "cost", cost_line(own)
+    yield "cost", _cost_line(own)
     for caveat in own.round.caveats:
         yield "caveat", words.printable(caveat.text)
     for note in own.advice:
         yield "advice", words.printable(note.text_for("shell"))
 
 
-def cost_line(own: Plan) -> str:
+def _cost_line(own: Plan) -> str:
     """The time the rest will take, or how to find out."""
     if not own.left:
         return "nothing left to run"
     if own.cost is None:
         return "not known before a trial has ended: try --trials 1 first"
-    clock = words.duration_range(own.cost.low_hours * HOUR_S, own.cost.high_hours * HOUR_S)
-    devices = words.duration(own.cost.device_hours * HOUR_S)
+    clock = words.duration_range(own.cost.low_hours * _HOUR_S, own.cost.high_hours * _HOUR_S)
+    devices = words.duration(own.cost.device_hours * _HOUR_S)
     workers = words.count(own.workers, "worker")
     source = "; judged by other rounds of this program" if own.cost_from_others else ""
     return f"{clock} with {workers}, {devices} of training in all ({own.left} trials{source})"

@@ -18,8 +18,8 @@ from tunewright.present.terminal.plain_table import cell, table
 from tunewright.store.results import Results
 
 INDENT = 4  # the number of a proposal and the space after it
-MOST_CHANGES = 6
-UNSAID = ("seed",)  # changes that need no line
+_MOST_CHANGES = 6
+_UNSAID = ("seed",)  # changes that need no line
 
 
 def print_proposals(results: Results, proposals: Sequence[Proposal], console: Console) -> None:
@@ -51,7 +51,7 @@ def _changes(old: Round, one: Proposal) -> list[str]:
     if new is None:
         return []
     said = one.reason.facts
-    named = {*UNSAID, *said.get("ranges", ()), *said.get("values", ())}
+    named = {*_UNSAID, *said.get("ranges", ()), *said.get("values", ())}
     found: list[str] = [
         change.message.text
         for change in changes(old, new)
@@ -59,8 +59,8 @@ def _changes(old: Round, one: Proposal) -> list[str]:
     ]
     if new.trials != old.trials:
         found.append(f"{words.count(new.trials, 'trial')}, after {old.trials}")
-    if len(found) > MOST_CHANGES:
-        found = [*found[: MOST_CHANGES - 1], f"and {len(found) - MOST_CHANGES + 1} changes more"]
+    if len(found) > _MOST_CHANGES:
+        found = [*found[: _MOST_CHANGES - 1], f"and {len(found) - _MOST_CHANGES + 1} changes more"]
     return found
 
 

@@ -11,13 +11,13 @@ from rich.text import Text
 
 from tunewright.present import envelope
 
-PIPED_WIDTH = 200  # nobody resizes a file: leave tables whole for grep
+_PIPED_WIDTH = 200  # nobody resizes a file: leave tables whole for grep
 
 
 def screen() -> Console:
     """Standard output. Colours only in a terminal, and never with NO_COLOR."""
     piped = not sys.stdout.isatty() and "COLUMNS" not in os.environ
-    return Console(highlight=False, width=PIPED_WIDTH if piped else None)
+    return Console(highlight=False, width=_PIPED_WIDTH if piped else None)
 
 
 def sidelines() -> Console:

@@ -15,8 +15,8 @@ from tunewright.store.campaigns import PROBE
 from tunewright.store.tracking import Tracked
 
 LABEL = 12
-GAP = 2  # between columns
-NARROWEST = 12  # of the goal
+_GAP = 2  # between columns
+_NARROWEST = 12  # of the goal
 
 
 def print_tracking(rows: Sequence[Tracked], console: Console, details: bool = False) -> None:
@@ -41,7 +41,9 @@ def _brief(rows: Sequence[Tracked], title: str, width: int) -> RenderableType:
     ]
     made = table(*names, right=("best", "trial"))
     for line in lines:
-        line[-1].truncate(max(NARROWEST, width - sum(wide) - GAP * len(wide)), overflow="ellipsis")
+        line[-1].truncate(
+            max(_NARROWEST, width - sum(wide) - _GAP * len(wide)), overflow="ellipsis"
+        )
         made.add_row(*line)
     return made
 
@@ -50,10 +52,10 @@ def _line(row: Tracked) -> tuple[Text, ...]:
     value, number = ("-", "-") if row.best is None else (row.best.value, row.best.number)
     shown = words.number(value) if isinstance(value, float) else value
     goal = cell(words.one_line(str(row.goal)))
-    return (in_line(row), cell(shown), cell(number), cell(row.objective), goal)
+    return (_in_line(row), cell(shown), cell(number), cell(row.objective), goal)
 
 
-def in_line(row: Tracked) -> Text:
+def _in_line(row: Tracked) -> Text:
     """How many trials there are, and those that are not completed, on one line."""
     others = [f"{n} {status}" for status, n in row.counts.items() if status != "completed"]
     return Text(f"{row.trials} ({', '.join(others)})" if others else str(row.trials))

@@ -34,13 +34,13 @@ def print_trial(results: Results, trial: Trial, history: History, console: Conso
         last = history.snapshots[-1]
         _print_pair(console, "snapshot", f"{words.printable(last.path)} at step {last.step}")
     console.print()
-    console.print(configuration_table(results, trial))
+    console.print(_configuration_table(results, trial))
     if len(trial.curves):
         console.print()
-        console.print(curves_table(trial))
+        console.print(_curves_table(trial))
     if len(history.attempts) > 1:
         console.print()
-        console.print(attempts_table(history.attempts))
+        console.print(_attempts_table(history.attempts))
     if trial.detail:
         console.print()
         tail = words.printable_lines(trial.detail).splitlines()[-TAIL:]
@@ -71,7 +71,7 @@ def headline(results: Results, trial: Trial) -> str:
     return f"{who} {trial.status}{reason}"
 
 
-def running_line(own: Standing) -> str:
+def _running_line(own: Standing) -> str:
     """How far a running trial is, in words."""
     parts = ["no step yet" if own.step is None else of_total(own.step, own.total)]
     parts.append(f"running for {words.duration(own.seconds)}")
@@ -94,7 +94,7 @@ def facts(results: Results, trial: Trial, now: Standing | None = None) -> Iterat
     if trial.number in ranked:
         yield "rank", f"{ranked.index(trial.number) + 1} of {len(ranked)} completed"
     if now is not None:
-        yield "now", running_line(now)
+        yield "now", _running_line(now)
     if trial.attempts and (now is None or trial.attempts > 1):
         yield "time", f"{words.duration(trial.seconds)} in {words.count(trial.attempts, 'attempt')}"
     if trial.peak_memory_mb is not None:
@@ -124,7 +124,7 @@ def place_of(detail: str) -> str:
     return ":".join((own or frames)[-1]) if frames else ""
 
 
-def configuration_table(results: Results, trial: Trial) -> RenderableType:
+def _configuration_table(results: Results, trial: Trial) -> RenderableType:
     """Every hyperparameter with its role and the range it came from."""
     study = results.studies[trial.study]
     made = table("hyperparameter", "value", "role", "range")
@@ -140,7 +140,7 @@ def configuration_table(results: Results, trial: Trial) -> RenderableType:
     return made
 
 
-def curves_table(trial: Trial) -> RenderableType:
+def _curves_table(trial: Trial) -> RenderableType:
     """Every metric as a small line with its first, last, lowest and highest value."""
     made = table(
         "metric", "curve", "points", "first", "last", "lowest", "highest", right=("points",)
@@ -166,7 +166,7 @@ def drawn(values: Sequence[float]) -> str:
     return words.sparkline([math.log(v) if math.isfinite(v) else v for v in values]) + " log"
 
 
-def attempts_table(attempts: Sequence[Attempt]) -> RenderableType:
+def _attempts_table(attempts: Sequence[Attempt]) -> RenderableType:
     """Every attempt: where it ran, from which step, how it ended."""
     made = table("attempt", "from step", "took", "ended", "cause", "where", right=("attempt",))
     for one in attempts:
