@@ -68,7 +68,7 @@ def take(chromium: Any, url: str, name: str, place: str, *how: Any) -> None:
     page = chromium.new_page(
         viewport={"width": width, "height": height}, color_scheme=colours, reduced_motion="reduce"
     )
-    page.set_default_timeout(240_000)  # a verdict takes long on a busy machine
+    page.set_default_timeout(500_000)  # a verdict takes long on a busy machine
     page.goto(f"{url}#{place}")
     page.locator(first).first.wait_for()
     page.locator("td.best b", has_text="…").first.wait_for(state="detached")
