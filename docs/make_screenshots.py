@@ -79,9 +79,12 @@ def take(chromium: Any, url: str, name: str, place: str, *how: Any) -> None:
     page.screenshot(path=path)
     page.close()
     with Image.open(path) as picture:
-        picture.convert("RGB").quantize(COLOURS, method=Image.Quantize.MAXCOVERAGE).save(
-            path, optimize=True
-        )
+        full = picture.convert("RGB")
+    # the most frequent colours as they are, so that neither a background nor a thin line is tinted
+    counted = sorted(full.getcolors(full.width * full.height), reverse=True)[:COLOURS]
+    palette = Image.new("P", (1, 1))
+    palette.putpalette([part for _, colour in counted for part in colour])
+    full.quantize(palette=palette, dither=Image.Dither.NONE).save(path, optimize=True)
 
 
 if __name__ == "__main__":
