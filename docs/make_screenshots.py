@@ -68,7 +68,7 @@ def take(chromium: Any, url: str, name: str, place: str, *how: Any) -> None:
     page = chromium.new_page(
         viewport={"width": width, "height": height}, color_scheme=colours, reduced_motion="reduce"
     )
-    page.set_default_timeout(240_000)  # a verdict takes long on a busy machine
+    page.set_default_timeout(500_000)  # a verdict takes long on a busy machine
     page.goto(f"{url}#{place}")
     page.locator(first).first.wait_for()
     page.locator("td.best b", has_text="…").first.wait_for(state="detached")
@@ -79,9 +79,12 @@ def take(chromium: Any, url: str, name: str, place: str, *how: Any) -> None:
     page.screenshot(path=path)
     page.close()
     with Image.open(path) as picture:
-        picture.convert("RGB").quantize(COLOURS, method=Image.Quantize.MAXCOVERAGE).save(
-            path, optimize=True
-        )
+        full = picture.convert("RGB")
+    # the most frequent colours as they are, so that neither a background nor a thin line is tinted
+    counted = sorted(full.getcolors(full.width * full.height), reverse=True)[:COLOURS]
+    palette = Image.new("P", (1, 1))
+    palette.putpalette([part for _, colour in counted for part in colour])
+    full.quantize(palette=palette, dither=Image.Dither.NONE).save(path, optimize=True)
 
 
 if __name__ == "__main__":

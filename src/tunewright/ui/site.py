@@ -123,9 +123,8 @@ def _round(store: Store, address: str, name: str, place: Path) -> tuple[dict[str
     _json(place / "round.json", {**page, "cursor": "", "allow": []})
     _bytes(place / "table.bin", columns.table(read))
     verdict = plain(judge(address, name))
-    _json(
-        place / "verdict.json", {"state": "ready", "fresh": True, "verdict": verdict, "error": None}
-    )
+    ready = {"state": "ready", "fresh": True, "made": "", "verdict": verdict, "error": None}
+    _json(place / "verdict.json", ready)
     numbers = [int(number) for number in read.numbers]
     keys = dict(zip((int(key) for key in read.keys), numbers, strict=True))
     for at, metric in enumerate(page["metrics"]):

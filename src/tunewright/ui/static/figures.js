@@ -15,7 +15,7 @@ const MOST_DOTS = 120; // marks of one arm; beyond, evenly spaced ones of the so
  * @param {{figures: any[], table: any, onSelect: (trials: number[]) => void}} props
  */
 export function Figures({ figures, table, onSelect }) {
-  return html`<div class="panels">${figures.map((figure, i) => {
+  return html`<div class="panels loose">${figures.map((figure, i) => {
     const Drawing = DRAWINGS[figure.kind];
     return Drawing && html`<figure class="panel ${figure.kind}" key=${`${figure.kind} ${i}`}>
       <figcaption>${wordOr(figure.kind)}${figure.data.name ? html` <small>${figure.data.name}</small>` : ""}</figcaption>
