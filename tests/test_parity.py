@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.execution.executors.slurm.fake_slurm import install
 from tests.importers.test_real_files import unpacked
 
 import tunewright as tw
@@ -322,6 +324,26 @@ def test_run_worker_and_repeat(doors: tuple[Path, Path], shell: Shell) -> None:
     same(facts.of_repeats(repeats, "finished"), shell("repeat", "more", "--times", "3", *INLINE))
     text = shell("repeat", "more", "--times", "3", *INLINE, text=True)
     assert all(words.number(value) in text for value in repeats.values)
+
+
+def test_run_on_slurm(
+    doors: tuple[Path, Path], shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both doors train on a cluster: the same values, and those of this process."""
+    for folder in doors:
+        (folder / "rounds" / "more.toml").write_text(SPACE)
+    made = install(tmp_path / "slurm")
+    monkeypatch.setenv("PATH", f"{made}{os.pathsep}{os.environ['PATH']}")
+    found = shell("run", "more", "--on", "slurm", "--slurm", "cpus=1", "--workers", "4")
+    assert (found["why"], found["counts"]) == ("finished", {"completed": 4})
+    project = tw.project.load()
+    own = project.workload(executor=tw.executors.Slurm(cpus=1, workers=4))
+    results = tw.run(project.round("more"), own)
+    python = plain(facts.of_run(results, "finished", 0.0, 4))
+    best = {"number", "configuration", "value", "best_step", "status", "seed"}
+    for told in (python, found):  # apart from the memory of a process
+        told["best"] = {name: own for name, own in told["best"].items() if name in best}
+    same(python, found)
 
 
 def test_import(doors: Any, shell: Shell, tmp_path: Path) -> None:

@@ -3,7 +3,8 @@
 Started by Slurm as `python -m tunewright.execution.executors.slurm.task FOLDER`. The trial runs in
 the pool of `Local`, with one seat, so that limits, logs and the end of what it started are the same
 as on one machine. SIGUSR1 (before the time limit) and SIGTERM (pre-emption, scancel) ask the trial
-to save; the supervisor then submits its next attempt. The job's shell hears SIGUSR1 and leaves a file.
+to save; the supervisor then submits its next attempt. The job's shell hears SIGUSR1 and leaves a
+file.
 """
 
 from __future__ import annotations
