@@ -40,7 +40,7 @@ GROUPS = {
 MODULES = {
     "advice": ("extend", "Extension"),
     "errors": ("TunewrightError",),
-    "executors": ("Inline", "Ray"),
+    "executors": ("Inline", "Packed", "Ray"),
     "launches": ("LaunchTerms", "Launch", "variance", "final_test"),
     "protocols": ("Run", "Executor", "Search", "Watcher"),
     "search": ("Halton", "Listed", "Bayesian", "believe"),

@@ -9,9 +9,11 @@ import typer
 
 from tunewright.cli._options import chosen
 from tunewright.errors import Misuse
+from tunewright.execution.executors import devices
 from tunewright.execution.executors.executor import Executor
 from tunewright.execution.executors.inline import Inline
 from tunewright.execution.executors.local import Local
+from tunewright.execution.executors.packed import Packed
 from tunewright.execution.executors.ray.ray import Ray
 from tunewright.execution.executors.slurm.slurm import Slurm
 from tunewright.remedies import use
@@ -60,6 +62,15 @@ SLURM = {
     "gpus": "gpus",
     "cpus": "cpus",
 }
+PackOption = Annotated[
+    str | None,
+    typer.Option(
+        "--pack",
+        metavar="N|auto",
+        help="Train so many trials at once on each GPU, in one process.",
+        show_default=False,
+    ),
+]
 
 
 def executor(
@@ -68,8 +79,11 @@ def executor(
     address: str | None = None,
     resources: str | None = None,
     slurm: list[str] | None = None,
+    pack: str | None = None,
 ) -> Executor:
     """Who trains, as the options say."""
+    if pack is not None:
+        return packed(pack, on, workers)
     if slurm and on != "slurm":
         raise Misuse("option.only_for_slurm", remedy=use("--slurm", slurm[0], "--on", "slurm"))
     for option, given in (("--ray-address", address), ("--resources", resources)):
@@ -84,6 +98,20 @@ def executor(
         "inline": Inline,
     }
     return chosen(on, kinds, "--on")()
+
+
+def packed(pack: str, on: str, workers: int | None) -> Packed:
+    """The executor of --pack, on every GPU that there is.
+
+    >>> packed("4", "local", None).trials
+    4
+    """
+    if on != "local" or workers is not None:
+        other = "--on" if on != "local" else "--workers"
+        raise Misuse("option.not_with_pack", option=other)
+    if pack != "auto" and not pack.isdecimal():
+        raise Misuse("option.bad_pack", pack=pack)
+    return Packed(None if pack == "auto" else int(pack), device=devices.found() or 0)
 
 
 def on_slurm(workers: int | None, given: list[str]) -> Slurm:

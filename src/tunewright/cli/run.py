@@ -27,7 +27,6 @@ from tunewright.cli._project import Project, from_here, need_project, store_addr
 from tunewright.cli._search import SearchOption, search_for
 from tunewright.design.round import Round
 from tunewright.execution.executors.executor import Executor
-from tunewright.execution.executors.local import Local
 from tunewright.execution.join import as_begun
 from tunewright.execution.repeat import repeated
 from tunewright.execution.run import load, supervise
@@ -68,6 +67,7 @@ def run(
     on: where.OnOption = "local",
     ray_address: where.AddressOption = None,
     resources: where.ResourcesOption = None,
+    pack: where.PackOption = None,
     slurm: where.SlurmOption = None,
     sink: SinkOption = None,
     store: StoreOption = None,
@@ -83,7 +83,7 @@ def run(
     asked = project.round(round)
     if trials is not None:
         asked = replace(asked, trials_per_study=trials)
-    executor = where.executor(on, workers, ray_address, resources, slurm)
+    executor = where.executor(on, workers, ray_address, resources, slurm, pack)
     with_list = list_for(listed, search, asked, project.store(store), counted=trials is not None)
     with_search: Search
     if with_list is not None:
@@ -211,6 +211,7 @@ def exit_code(results: Results | Repeats, summary: Summary | None) -> int:
 def worker(
     round: RoundName,
     workers: WorkersOption = None,
+    pack: where.PackOption = None,
     max_hours: HoursOption = None,
     sink: SinkOption = None,
     store: StoreOption = None,
@@ -227,7 +228,7 @@ def worker(
     run_round(
         project,
         asked,
-        Local(workers=workers),
+        where.executor("local", workers, pack=pack),
         store=store,
         search=begun,
         max_hours=max_hours,
@@ -276,6 +277,7 @@ def repeat(
     on: where.OnOption = "local",
     ray_address: where.AddressOption = None,
     resources: where.ResourcesOption = None,
+    pack: where.PackOption = None,
     slurm: where.SlurmOption = None,
     sink: SinkOption = None,
     store: StoreOption = None,
@@ -290,7 +292,7 @@ def repeat(
     found = load(project.store(store), round, earlier=False)
     results = judged_by(found, minimize, maximize, at)
     trial = results.best() if number is None else results.trial(number)
-    executor = where.executor(on, workers, ray_address, resources, slurm)
+    executor = where.executor(on, workers, ray_address, resources, slurm, pack)
     watch = on_screen()
     with project.entered():
         workload = project.workload(store, executor, found.round.name, sinks=sink)

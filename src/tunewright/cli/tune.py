@@ -111,6 +111,7 @@ def tune(
     on: where.OnOption = "local",
     ray_address: where.AddressOption = None,
     resources: where.ResourcesOption = None,
+    pack: where.PackOption = None,
     slurm: where.SlurmOption = None,
     sink: SinkOption = None,
     store: StoreOption = None,
@@ -125,7 +126,7 @@ def tune(
     store = from_here(store)
     asked = space_file(project, space)
     called = name or asked.name
-    executor = where.executor(on, workers, ray_address, resources, slurm)
+    executor = where.executor(on, workers, ray_address, resources, slurm, pack)
     if dry_run:
         with project.entered():
             workload = project.workload(store, executor)

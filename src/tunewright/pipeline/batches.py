@@ -50,6 +50,8 @@ class Source:
     items: Iterator[Any]
     fetch: Callable[[Any], Batch]
     size: int | None  # examples in the data; None where they are not numbered
+    # (first step, steps) -> the items of many steps, stacked; for data that lies on the device
+    block: Callable[[int, int], tuple[Tensor, ...]] | None = None
 
     def close(self) -> None:
         """Stop making batches ahead."""
@@ -99,7 +101,9 @@ def source(
     tensors = examples.tensors_of(data)
     if tensors is not None:
         if tensors[0].device == device:
-            return Source(*_on_device(data, steps, order, weights, device), size)
+            items, fetch = _on_device(data, steps, order, weights, device)
+            many = _blocks(order, weights is not None, device) if host.world == 1 else None
+            return Source(items, fetch, size, many)
         items = early(_from_host(data, steps, order, weights, device))
     elif prefetch and not workers:
         # its draws are seeded through this process's generators, which training uses meanwhile
@@ -148,6 +152,26 @@ def _on_device(
             yield (mine,) if weights is None else (mine, together)
 
     return items(), fetch
+
+
+def _blocks(
+    order: _Order, weighted: bool, device: torch.device
+) -> Callable[[int, int], tuple[Tensor, ...]]:
+    """The ids of many steps at once, as `_on_device` gives those of one; for one process."""
+    uploaded: dict[int, Tensor] = {}
+
+    def block(first: int, count: int) -> tuple[Tensor, ...]:
+        parts = []
+        for epoch, start, end in order.stretch(first, count):
+            if epoch not in uploaded:
+                for old in [known for known in uploaded if known < epoch - 1]:
+                    del uploaded[old]
+                uploaded[epoch] = _to_device(order.epoch(epoch), device)
+            parts.append(uploaded[epoch][start:end])
+        ids = (parts[0] if len(parts) == 1 else torch.cat(parts)).view(count, order.batch_size)
+        return (ids, ids) if weighted else (ids,)
+
+    return block
 
 
 # --- tensors in the host's memory, and datasets -----------------------------------------------
@@ -202,7 +226,11 @@ class _Order:
 
     def pieces(self, step: int) -> Iterator[tuple[int, int, int]]:
         """(epoch, first, last) of the stretches of epochs that make up the batch."""
-        first, end = (step - 1) * self.batch_size, step * self.batch_size
+        return self.stretch(step, 1)
+
+    def stretch(self, step: int, count: int) -> Iterator[tuple[int, int, int]]:
+        """The same of `count` batches from `step` on."""
+        first, end = (step - 1) * self.batch_size, (step - 1 + count) * self.batch_size
         while first < end:
             epoch, offset = divmod(first, self.size)
             taken = min(end - first, self.size - offset)

@@ -3,14 +3,17 @@
 Small models spend most of a step on launching kernels; one launch for the whole step was
 2.9 to 11 times faster than the loop by hand on one H200 (bench/results/pipeline.md). The first
 updates run as usual (they are real updates, and warm up every library); then the step is
-captured and each further update is a replay. A step that cannot be captured continues as before,
-and reports why: it reads a number from the device, its shapes change, or several processes train
-together.
+captured and each further update is a replay. Where the data lies on the device, batch ids and
+learning rates come from tables there (`pipeline.stretch`), and many updates are replayed at once. A
+step that cannot be captured runs as before, and the reason is noted: it reads a number from the
+device, its shapes change, or several processes train together.
 """
 
 from __future__ import annotations
 
 import contextlib
+import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -23,17 +26,26 @@ from tunewright.causes import causes
 from tunewright.pipeline.batches import Batch, map_tensors
 from tunewright.pipeline.gradient import Recorder
 from tunewright.pipeline.hosts import Host
+from tunewright.pipeline.stretch import Lane, OwnProcess, Repeated, Replayable, Tables
 
 WARMING = 3  # updates before the capture; the last of them is watched for waiting
+UNROLLED = 10  # steps in the longer graph
+CHEAP_S = 0.008  # a step captured in less is short enough to be launched by tens
+TRIAL = "tunewright trial"  # how the threads of a pack's trials are named
 
 Update = Callable[[Any], Sequence[Tensor]]
 
 
 def obstacle(
-    device: torch.device, host: Host, scaler: object | None, optimizer: torch.optim.Optimizer
+    device: torch.device,
+    host: Host,
+    scaler: object | None,
+    optimizer: torch.optim.Optimizer,
+    lane: Lane | None = None,
 ) -> str | None:
     """Why a step cannot be captured, where that is known beforehand."""
-    if device.type != "cuda":
+    stands_in = lane is not None and lane.on_cpu and device.type == "cpu"
+    if device.type != "cuda" and not stands_in:
         return f"CUDA graphs need a CUDA device, and this one is {device.type}"
     if host.world > 1:
         return f"{host.world} processes train together"
@@ -42,7 +54,7 @@ def obstacle(
             f"fp16 with {type(optimizer).__name__} asks the device at every step whether to skip "
             "it: use bf16, or an optimizer of torch's form"
         )
-    if any(not _on_device(group["lr"]) for group in optimizer.param_groups):
+    if not stands_in and any(not _on_device(group["lr"]) for group in optimizer.param_groups):
         return (
             f"the learning rate of {type(optimizer).__name__} is a number, which a graph would "
             "freeze: make it a tensor, lr=torch.tensor(..., device='cuda'), with capturable=True"
@@ -59,17 +71,25 @@ class CapturedStep:
         recorder: Recorder,
         reason: str | None = None,
         recover: Callable[[], None] = lambda: None,
+        tables: Tables | None = None,
+        lane: Lane | None = None,
     ) -> None:
-        """`reason`: do not even try. `recover` puts right what a broken-off capture leaves."""
+        """`reason`: do not even try. `recover` puts right what a broken-off capture leaves.
+
+        With `tables`, `stretch` does many updates at once. `lane`: where replays are launched.
+        """
         self._update, self._recorder, self._recover = update, recorder, recover
+        self._tables, self._lane = tables, lane or OwnProcess()
         self.reason = reason  # why updates are not replayed; None while that is open or not so
-        self._graph: torch.cuda.CUDAGraph | None = None
+        self._graph: Replayable | None = None
         self._tried: torch.cuda.CUDAGraph | None = None  # kept: torch may still refer to it
+        self._many: Replayable | None = None  # UNROLLED steps at once, from the tables
+        self._cheap = False  # whether capturing a step took so little that ten can be afforded
         self._static: Any = None
         self._done = 0
         self._side: Any = None
-        if reason is None:
-            self._side = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+        if reason is None and not self._lane.on_cpu:
+            self._side = side_stream()
 
     @property
     def captured(self) -> bool:
@@ -80,19 +100,68 @@ class CapturedStep:
         """Update number `step`, on this item."""
         self._done += 1
         if self._graph is None and self.reason is None and self._done > WARMING:
-            self._capture(item)
+            self._static = map_tensors(item, torch.clone)
+            self._capture(lambda: self._recorder.write(self._update(self._static)))
         if self._graph is not None and _copied(self._static, item):
             self._recorder.count(step)
-            self._graph.replay()
-        elif self._side is None:
+            self._lane.replay((self._graph, 1))
+        elif self._side is None and (self.reason is not None or not self._lane.on_cpu):
             self._recorder.put(step, self._update(item))
         else:
             self._launch(step, item)
 
+    def stretches(self, step: int) -> bool:
+        """Whether updates from `step` on are replayed many at once; captures them when it can."""
+        if self._tables is None:
+            return False
+        if self._graph is None and self.reason is None and self._done >= WARMING:
+            self._tables.fill(step, 1, self._recorder.row)
+            self._capture(self._from_tables)
+            if self._graph is None:
+                self._tables = None
+            elif self._cheap and not self._lane.on_cpu:
+                self._unroll()
+        return self._graph is not None
+
+    def stretch(self, first: int, count: int) -> None:
+        """Updates first to first + count - 1, from the tables."""
+        assert self._tables is not None and self._graph is not None
+        self._tables.fill(first, count, self._recorder.row)
+        for step in range(first, first + count):
+            self._recorder.count(step)
+        self._done += count
+        tens, ones = divmod(count, UNROLLED) if self._many is not None else (0, count)
+        parts = [
+            (graph, n) for graph, n in ((self._many, tens), (self._graph, ones)) if graph and n
+        ]
+        self._lane.replay(*parts)
+
+    def _unroll(self) -> None:
+        """Ten short steps in one graph: launching them one by one keeps the host busy."""
+        many = torch.cuda.CUDAGraph()
+
+        def ten() -> None:
+            for _ in range(UNROLLED):
+                self._from_tables()
+
+        if captured(many, self._side, ten) is None:
+            self._many = many
+        else:
+            self._recover()
+
+    def _from_tables(self) -> None:
+        assert self._tables is not None
+        self._tables.set_rate()
+        self._recorder.write(self._update(self._tables.item()))
+
     def _launch(self, step: int, item: Any) -> None:
+        if self._lane.on_cpu:
+            self._recorder.count(step)
+            self._recorder.write(self._update(item))
+            return
         # On a side stream, as the capture will be: work on the default stream waits for everybody.
         self._side.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(self._side), _waits(self._done == WARMING) as waits:
+        with torch.cuda.stream(self._side), waits_inside(self._done == WARMING) as waits:
             self._recorder.count(step)
             self._recorder.write(self._update(item))
         torch.cuda.current_stream().wait_stream(self._side)
@@ -101,30 +170,59 @@ class CapturedStep:
                 f"{waits[0]} waits for the device in every step, as .item(), .cpu(), nonzero() and "
                 "copies to the host do"
             )
+            self._lane.refuse(self.reason)
 
-    def _capture(self, item: Any) -> None:
-        self._static = map_tensors(item, torch.clone)
-        kept, pool = torch.cuda.get_rng_state(), torch.cuda.graph_pool_handle()
-        self._tried = torch.cuda.CUDAGraph()
-        try:
-            # Leaves the side stream even where ending the capture fails. "thread_local": other
-            # threads, which load data, may continue to use the device.
-            with (
-                torch.cuda.stream(self._side),
-                torch.cuda.graph(self._tried, pool, self._side, capture_error_mode="thread_local"),
-            ):
-                self._recorder.write(self._update(self._static))
-        except RuntimeError as error:
-            self.reason = f"the step cannot be captured: {_first_line(error)}"
-            self._static = None
-            _end_capture(kept, pool)
-            self._recover()
-        else:
+    def _capture(self, step: Callable[[], None]) -> None:
+        if self._lane.on_cpu:
+            self._graph = Repeated(step)
+            self._lane.admit()
+            return
+        self._tried, started = torch.cuda.CUDAGraph(), time.perf_counter()
+        self.reason = captured(self._tried, self._side, step)
+        self._cheap = time.perf_counter() - started < CHEAP_S
+        if self.reason is None:
             self._graph = self._tried
+            self._lane.admit()
+        else:
+            self._static = None
+            self._recover()
+            self._lane.refuse(self.reason)
+
+
+def side_stream() -> Any:
+    """A stream that is not the default one: work on that waits for all others."""
+    current = torch.cuda.current_stream()
+    if current != torch.cuda.default_stream():
+        return current  # a trial in a pack has a stream for itself
+    return torch.cuda.Stream()  # type: ignore[no-untyped-call]
+
+
+def captured(graph: torch.cuda.CUDAGraph, stream: Any, step: Callable[[], None]) -> str | None:
+    """Capture `step` on this stream; why that was not possible, or None.
+
+    Unlike `torch.cuda.graph` it neither waits for the whole device nor collects garbage, which
+    would hold up the other trials of a pack.
+    """
+    kept, pool = torch.cuda.get_rng_state(), torch.cuda.graph_pool_handle()
+    stream.wait_stream(torch.cuda.current_stream())
+    try:
+        # Leaves the stream even where ending the capture fails. "thread_local": other threads,
+        # which load data, may use the device meanwhile.
+        with torch.cuda.stream(stream):
+            graph.capture_begin(pool=pool, capture_error_mode="thread_local")
+            try:
+                step()
+            finally:
+                graph.capture_end()
+    except RuntimeError as error:
+        _end_capture(kept, pool)
+        return f"the step cannot be captured: {_first_line(error)}"
+    torch.cuda.current_stream().wait_stream(stream)
+    return None
 
 
 @contextlib.contextmanager
-def _waits(watch: bool) -> Iterator[list[str]]:
+def waits_inside(watch: bool) -> Iterator[list[str]]:
     """Where the host waits for the device inside the block, as file:line; filled at its end.
 
     A capture would fail there, and a failed capture leaves torch's allocator and generators in a
@@ -135,21 +233,30 @@ def _waits(watch: bool) -> Iterator[list[str]]:
         yield found
         return
     before = torch.cuda.get_sync_debug_mode()
-    with warnings.catch_warnings(record=True) as caught:
+    caught: list[tuple[Warning | str, type[Warning], str, int]] = []
+    mine = threading.current_thread()
+
+    def keep(
+        message: Warning | str, category: type[Warning], file: str, line: int, *_: object
+    ) -> None:
+        thread = threading.current_thread()
+        if thread is mine or not thread.name.startswith(TRIAL):  # other trials may wait
+            caught.append((message, category, file, line))
+
+    with warnings.catch_warnings():
         warnings.simplefilter("always")
+        warnings.showwarning = keep  # type: ignore[assignment]
         torch.cuda.set_sync_debug_mode("warn")
         try:
             yield found
         finally:
             torch.cuda.set_sync_debug_mode(before)
-    for warning in caught:
-        text = str(warning.message)
+    for message, category, file, line in caught:
+        text = str(message)
         if "synchronizing CUDA operation" in text:
-            found.append(f"{Path(warning.filename).name}:{warning.lineno}")
+            found.append(f"{Path(file).name}:{line}")
         elif "Synchronization debug mode" not in text:
-            warnings.warn_explicit(
-                warning.message, warning.category, warning.filename, warning.lineno
-            )
+            warnings.warn_explicit(message, category, file, line)
 
 
 def _end_capture(random_state: Tensor, pool: Any) -> None:

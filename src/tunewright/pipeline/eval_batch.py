@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -15,6 +15,9 @@ from tunewright.pipeline import examples, hosts
 from tunewright.pipeline.averages import forked_rng
 from tunewright.pipeline.hosts import Host
 from tunewright.pipeline.memory import out_of_memory, release
+
+MOST_FOUND = 64  # answers that a process remembers
+_found: dict[Hashable, int] = {}
 
 Metrics = Callable[
     [nn.Module, Any], Mapping[str, Tensor]
@@ -42,6 +45,9 @@ def find_batch_size(
     size = examples.count(data)
     share = share or math.ceil(size / host.world)
     limit = min(at_most or 16 * train_batch_size, share)
+    kind = _kind(model, data, metrics, device, (train_batch_size, limit))
+    if host.world == 1 and kind in _found:
+        return _found[kind]
     fits, trial = 0, min(train_batch_size, share)
     with evaluating(model, seed=0) as inner:
         while True:
@@ -52,20 +58,37 @@ def find_batch_size(
                     torch.cuda.synchronize(device)
             except Exception as error:
                 if out_of_memory(error):
+                    release(device)
                     break
                 raise
             fits = trial
             if trial >= limit:
                 break
             trial = min(2 * trial, limit)
-    release(device)
     # Asked before anybody raises: a rank that raised alone would leave the others waiting.
     found = int(hosts.all_min(torch.tensor(fits, device=device), host))
     if not found:
         raise PipelineError(
             "evaluation.batch_out_of_memory", size=min(train_batch_size, share), device=device
         )
+    if found == limit and host.world == 1:  # not where the memory left at the time decided
+        if len(_found) >= MOST_FOUND:
+            _found.clear()
+        _found[kind] = found
     return found
+
+
+def _kind(
+    model: nn.Module, data: Any, metrics: Metrics, device: torch.device, sizes: tuple[int, int]
+) -> Hashable:
+    """What the answer depends on: the trials of a round that share a process find it once."""
+    shapes = tuple((tuple(p.shape), p.dtype) for p in (*model.parameters(), *model.buffers()))
+    parts = examples.tensors_of(data)
+    of_data = None if parts is None else tuple((tuple(p.shape), p.dtype) for p in parts)
+    code = getattr(metrics, "__code__", None) or id(metrics)
+    cells = tuple(id(c.cell_contents) for c in getattr(metrics, "__closure__", None) or ())
+    halves = torch.is_autocast_enabled()
+    return (str(model), shapes, of_data or id(data), code, cells, device, sizes, halves)
 
 
 @contextmanager

@@ -25,7 +25,7 @@ from tunewright.pipeline.hosts import Host
 from tunewright.pipeline.memory import out_of_memory, release
 from tunewright.pipeline.predictions import Predictions, predicted
 
-_WEIGHT = ""  # the row that holds the weights themselves
+WEIGHT = ""  # the row that holds the weights themselves
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +153,7 @@ def evaluate(
         )
         if predict is not None and host.is_main:
             kept = predicted(inner, data, predict, device, ids=chosen)
-    summed = rows.pop(_WEIGHT)
+    summed = rows.pop(WEIGHT)
     if sharded:
         expected = _joined(_per_example(expected), part, device, host)
         labels = None if labels is None else _joined(labels, part, device, host)
@@ -204,7 +204,7 @@ def _rows(
                 mask = weights[places].double()
                 mask[~counted[done : done + len(places)]] = 0.0
                 found = metrics(model, examples.moved(batch, device))
-                _add(rows, found, mask.to(device), part.first + places.to(device), part.total)
+                add_rows(rows, found, mask.to(device), part.first + places.to(device), part.total)
                 done += len(places)
         except Exception as error:
             if not out_of_memory(error) or batch_size == 1:
@@ -217,15 +217,15 @@ def _rows(
     return dict(zip(names, together, strict=True)), batch_size
 
 
-def _add(
+def add_rows(
     rows: dict[str, Tensor], found: Mapping[str, Tensor], mask: Tensor, places: Tensor, size: int
 ) -> None:
     """Add a batch's weighted values at their examples' places, all of them or none."""
-    known = rows.keys() - {_WEIGHT}
+    known = rows.keys() - {WEIGHT}
     if rows and known != found.keys():
         raise PipelineError("evaluation.metrics_changed", found=sorted(found), known=sorted(known))
     weighted = {}
-    for name, values in [*found.items(), (_WEIGHT, torch.ones_like(mask))]:
+    for name, values in [*found.items(), (WEIGHT, torch.ones_like(mask))]:
         if not isinstance(values, Tensor) or values.shape != mask.shape:
             shape = tuple(values.shape) if isinstance(values, Tensor) else type(values).__name__
             raise PipelineError(
@@ -234,7 +234,9 @@ def _add(
         kept = torch.where(mask == 0, 0.0, values.detach().double() * mask)  # 0 x nan is nan
         weighted[name] = kept.flatten(1).sum(1) if mask.dim() > 1 else kept
     if not rows:
-        rows |= {name: torch.zeros(size).double().to(mask.device) for name in weighted}
+        rows |= {
+            name: torch.zeros(size, dtype=torch.double, device=mask.device) for name in weighted
+        }
     for name, values in weighted.items():
         rows[name].index_add_(0, places, values)
 

@@ -39,6 +39,7 @@ from tunewright.pipeline.norm_notes import norm_notes
 from tunewright.pipeline.optimizer import set_learning_rate
 from tunewright.pipeline.precision import autocast, loss_scaler, matrix_products
 from tunewright.pipeline.random_state import seed_all
+from tunewright.pipeline.stretch import Lane, SaveTimes, Tables, lane_of, stretch_length
 from tunewright.pipeline.throughput import Clock, Throughput
 from tunewright.pipeline.trace import Trace
 from tunewright.pipeline.training_state import TrainingState
@@ -108,7 +109,7 @@ def fit(
     if keep is not None and run is None and folder is None:
         raise PipelineError("fit.keep_needs_folder", metric=keep.metric)
     run = Alone(folder, seed=seed, host=host, say=say) if run is None else run
-    saved, notes = run.restored, [*config.notes]
+    saved, notes, lane = run.restored, [*config.notes], lane_of(run)
 
     source = batches.source(
         data,
@@ -133,9 +134,13 @@ def fit(
     if saved is not None:
         notes += training_state.restore(state, saved, config, run.seeds, host)
     recorder = Recorder(MEASURED, config.log_every, device)
-    update = _stepper(state, loss, source, config, host, recorder)
-    validator = Validator(valid, keep, state, config, run, host)
-    clock, save_due = Clock(config.batch_size, device), False
+    update = _stepper(state, loss, source, config, host, recorder, lane)
+    if update.reason is not None:
+        lane.refuse(update.reason)
+    else:
+        lane.enter()
+    validator = Validator(valid, keep, state, config, run, host, lane)
+    clock, saving = Clock(config.batch_size, device), SaveTimes()
 
     state.model.train()
     with ExitStack() as ending:
@@ -145,30 +150,44 @@ def fit(
             tracer = Trace(trace, total_steps - run.start_step, device)
             ending.callback(tracer.close)
         ending.enter_context(matrix_products(config.precision))
-        for step in run.steps(total_steps):
-            item = clock.next(items)
-            set_learning_rate(state.optimizer, config.learning_rate(min(step, total_steps)))
-            update(step, item)  # train_step, below: forward, backward, norm, clip, step
-            clock.stepped()
-            if tracer is not None:
-                tracer.stepped()
+        at_once = tracer is None and not getattr(run, "endless", False)
+        steps = iter(run.steps(total_steps))
+        for step in steps:
+            if at_once and update.stretches(step):
+                count, due = stretch_length(
+                    run, step, recorder.room, total_steps, valid is not None
+                )
+                with clock.stretch(count):
+                    update.stretch(step, count)
+                for _ in range(count - 1):
+                    step = next(steps)
+                saving.ask(due, step == total_steps or getattr(run, "stop_asked", False))
+            else:
+                item = clock.next(items)
+                set_learning_rate(state.optimizer, config.learning_rate(min(step, total_steps)))
+                update(step, item)  # train_step, below: forward, backward, norm, clip, step
+                clock.stepped()
+                if tracer is not None:
+                    tracer.stepped()
+                saving.ask(run.save_due(step), now=True)
 
             eval_due = valid is not None and run.eval_due(step)
-            save_due |= run.save_due(step)
             # All processes read at these steps; a stop may have been asked of only one of them.
             together = recorder.full or eval_due or step == total_steps
-            if not together and (host.world > 1 or not save_due):
+            if not together and (host.world > 1 or not saving.due):
                 continue
             _log(run, recorder, config, host)
             clock.synced()
             with clock.paused():
                 if eval_due:
-                    validator.evaluate(step, final=step == total_steps)
+                    validator.evaluate(step, final=step == total_steps, captured=update.captured)
                 if isinstance(run, Alone):
                     run.tell(step)
-                if _any(save_due, state.device, host):
-                    run.save(training_state.kept(state, step, config, run.seeds, host))
-                    save_due = False
+                if _any(saving.due, state.device, host):
+                    tree = training_state.kept(state, step, config, run.seeds, host)
+                    with lane.released():  # the other trials of a pack train meanwhile
+                        run.save(tree)
+                    saving.done()
 
     if config.capture and update.reason is not None:
         notes.append(Message("fit.note.not_captured", {"reason": update.reason}))
@@ -254,13 +273,25 @@ def _stepper(
     config: FitConfig,
     host: Host,
     recorder: Recorder,
+    lane: Lane,
 ) -> CapturedStep:
     """The update as it is run: compiled and captured as asked and as possible."""
     set_micro_batches(state.model, config.accumulate)
     forward: Loss = torch.compile(loss) if config.compile else loss
     reason: str | None = "it was not asked for"
     if config.capture:
-        reason = capture.obstacle(state.device, host, state.scaler, state.optimizer)
+        reason = capture.obstacle(state.device, host, state.scaler, state.optimizer, lane)
+    tables = None
+    if reason is None and source.block is not None:
+        last = config.schedule.total_steps(config.max_train_steps)
+        tables = Tables(
+            source.block,
+            config.learning_rate,
+            state.optimizer,
+            recorder.place,
+            length=config.log_every,
+            last_step=last,
+        )
 
     def update(item: Any) -> tuple[Tensor, Tensor]:
         return train_step(state, source.fetch(item), forward, config, cache=reason is not None)
@@ -274,7 +305,7 @@ def _stepper(
             state.scaler = loss_scaler(config.precision, state.device)
             state.scaler.load_state_dict(scale)  # type: ignore[union-attr]
 
-    return CapturedStep(update, recorder, reason, recover)
+    return CapturedStep(update, recorder, reason, recover, tables, lane)
 
 
 def _check_ranks(

@@ -80,6 +80,21 @@ class Recorder:
         self._kept: list[Tensor] = []  # what `put` was given; stacking it waits until it is read
 
     @property
+    def place(self) -> Tensor:
+        """The row of the next step, counted on the device by `write`."""
+        return self._place
+
+    @property
+    def room(self) -> int:
+        """How many steps it takes before it must be read."""
+        return len(self._rows) - self.row
+
+    @property
+    def row(self) -> int:
+        """The row of the next step, as the host counts."""
+        return len(self._steps)
+
+    @property
     def full(self) -> bool:
         """Whether it must be read before the next `put`."""
         return len(self._steps) == len(self._rows)

@@ -81,7 +81,7 @@ class Clock:
         self._done = 0
         self._started = 0.0
         self._seconds = self._waiting = 0.0
-        self._events: list[tuple[torch.cuda.Event, torch.cuda.Event]] = []
+        self._events: list[tuple[torch.cuda.Event, torch.cuda.Event, int]] = []  # and steps between
         self._busy: list[float] = []
         self._open: torch.cuda.Event | None = None
 
@@ -100,8 +100,22 @@ class Clock:
         """The step is launched."""
         self._done += 1
         if self._open is not None:
-            self._events.append((self._open, _event()))
+            self._events.append((self._open, _event(), 1))
             self._open = None
+
+    @contextmanager
+    def stretch(self, count: int) -> Iterator[None]:
+        """Inside, `count` steps are launched at once; the first stretch starts the counting."""
+        if self._done <= self._settling:
+            self._started, self._seconds, self._waiting = time.perf_counter(), 0.0, 0.0
+            self._settling = self._done
+            self._events.clear()
+            self._busy.clear()
+        start = _event() if self._device.type == "cuda" else None
+        yield
+        self._done += count
+        if start is not None:
+            self._events.append((start, _event(), count))
 
     @contextmanager
     def paused(self) -> Iterator[None]:
@@ -114,7 +128,7 @@ class Clock:
 
     def synced(self) -> None:
         """Call it when the device has caught up, after a reading: events are read then."""
-        self._busy += [start.elapsed_time(end) / 1e3 for start, end in self._events]
+        self._busy += [a.elapsed_time(b) / 1e3 / steps for a, b, steps in self._events]
         self._events.clear()
 
     def read(self) -> Throughput:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from torch import Tensor, nn
 
-from tunewright.pipeline import hosts, training_state
+from tunewright.pipeline import examples, hosts, training_state
+from tunewright.pipeline.captured_evaluation import CapturedEvaluation
 from tunewright.pipeline.checkpoint import Keep, Selection, keep_best, select
 from tunewright.pipeline.eval_batch import Metrics
 from tunewright.pipeline.evaluate import Evaluation, evaluate
@@ -18,6 +19,7 @@ from tunewright.pipeline.fit_config import FitConfig
 from tunewright.pipeline.hosts import Host
 from tunewright.pipeline.precision import autocast
 from tunewright.pipeline.predictions import save_predictions
+from tunewright.pipeline.stretch import Lane, OwnProcess
 from tunewright.pipeline.training_state import TrainingState
 
 
@@ -47,15 +49,60 @@ class Validator:
     config: FitConfig
     run: Any
     host: Host
+    lane: Lane = field(default_factory=OwnProcess)
     last: Evaluation | None = None
+    replayed: CapturedEvaluation | None = None
 
     @property
     def folder(self) -> Path | None:
         """Where checkpoints go; None where nothing is written."""
         return None if self.run.folder is None else Path(self.run.folder) / "checkpoints"
 
-    def evaluate(self, step: int, final: bool) -> None:
-        """Evaluate the averaged weights where there are such, else the weights; on every rank."""
+    def evaluate(self, step: int, final: bool, captured: bool = False) -> None:
+        """Evaluate the averaged weights where there are such, else the weights; on every rank.
+
+        `captured`: training steps are replayed, so replay evaluations from the second on as well.
+        """
+        if captured and self.last is not None and self.replayed is None and self._capturable():
+            self.replayed = self._captured(self.last)
+        if self.replayed is not None and self.replayed.reason is None:
+            self.last = self.replayed()
+        else:
+            self._evaluate()
+        assert self.last is not None
+        counts = {f"correct_of_class_{c.label}": c.correct for c in self.last.rare_classes}
+        self.run.log(step, {**self.last.metrics, **counts})
+        if self.folder is None:
+            return
+        if self.last.predictions is not None and self.host.is_main:
+            save_predictions(self.folder.parent / "predictions", step, self.last.predictions)
+        if self.keep is not None:
+            self._checkpoint(self.folder, self.keep, step, self.last, final)
+
+    def _capturable(self) -> bool:
+        """Whether nothing but the weights changes from one evaluation to the next."""
+        valid, device = self.valid, self.state.device
+        assert valid is not None
+        parts = examples.tensors_of(valid.data)
+        plain = valid.predict is None and valid.labels is None and not valid.sharded
+        alone = self.host.world == 1 and self.state.averages is None and device.type == "cuda"
+        return plain and alone and parts is not None and all(p.device == device for p in parts)
+
+    def _captured(self, first: Evaluation) -> CapturedEvaluation:
+        valid = self.valid
+        assert valid is not None
+        return CapturedEvaluation(
+            hosts.unwrapped(self.state.model),
+            valid.data,
+            valid.metrics,
+            valid.weights,
+            first,
+            precision=self.config.precision,
+            device=self.state.device,
+            lane=self.lane,
+        )
+
+    def _evaluate(self) -> None:
         valid, state = self.valid, self.state
         assert valid is not None
         averaged = nullcontext() if state.averages is None else state.averages.applied(state.model)
@@ -76,14 +123,6 @@ class Validator:
                 device=state.device,
                 host=self.host,
             )
-        counts = {f"correct_of_class_{c.label}": c.correct for c in self.last.rare_classes}
-        self.run.log(step, {**self.last.metrics, **counts})
-        if self.folder is None:
-            return
-        if self.last.predictions is not None and self.host.is_main:
-            save_predictions(self.folder.parent / "predictions", step, self.last.predictions)
-        if self.keep is not None:
-            self._checkpoint(self.folder, self.keep, step, self.last, final)
 
     @property
     def _train_share(self) -> int:

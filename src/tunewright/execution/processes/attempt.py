@@ -48,11 +48,12 @@ def perform(
     assignment: Assignment,
     tell: Callable[[Event], None],
     began: Callable[[Run], None] = lambda run: None,
+    handle: Callable[..., Run] = Run,
 ) -> Ended:
     """Train once; `tell` receives the events and `began` the handle, to stop or flush it."""
     start = time.monotonic()
     try:
-        run = Run(assignment, task.objective, task.meaning, tell, task.devices)
+        run = handle(assignment, task.objective, task.meaning, tell, task.devices)
         began(run)
         outcome, cause, detail = _train(task, run)
     except Exception as error:  # the trial folder cannot be read, say

@@ -15,13 +15,16 @@ from tunewright.execution.processes import process_tree
 from tunewright.execution.processes.frames import Head, Receiver, encoded
 
 CHUNK = 2**18  # bytes read at once
+WORKER = "tunewright.execution.processes.worker"
 PACKAGE = str(Path(tunewright.__file__).parents[1])  # the folder it can be imported from
 
 
 class WorkerProcess:
     """A started worker; nothing here waits, so that one loop can hold many."""
 
-    def __init__(self, mark: str, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self, mark: str, environment: Mapping[str, str], module: str = WORKER, *more: str
+    ) -> None:
         """Start it in a session of its own, with its own mark in the environment."""
         self.mark = mark
         orders, self.orders = os.pipe()
@@ -31,9 +34,10 @@ class WorkerProcess:
         try:
             self._process = subprocess.Popen(
                 [
-                    *(sys.executable, "-P", "-m", "tunewright.execution.processes.worker"),
+                    *(sys.executable, "-P", "-m", module),
                     *(str(orders), str(messages), str(os.getpid())),
                     os.environ.get("PYTHONPATH", ""),
+                    *more,
                 ],
                 stdin=subprocess.DEVNULL,
                 stdout=printed,

@@ -209,7 +209,7 @@ def as_fields(assignment: Assignment) -> dict[str, Any]:
     return {**asdict(assignment), "folder": str(assignment.folder)}
 
 
-def _tie_to(parent: int) -> None:
+def tie_to(parent: int) -> None:
     """Die with the parent, and adopt the orphans of our children so that none gets away."""
     if sys.platform == "linux":
         prctl = ctypes.CDLL(None, use_errno=True).prctl
@@ -222,7 +222,7 @@ def _tie_to(parent: int) -> None:
 def main(arguments: list[str]) -> NoReturn:
     """Begin to work."""
     source, target, parent = (int(argument) for argument in arguments[:3])
-    _tie_to(parent)
+    tie_to(parent)
     if os.environ.pop(PARENT_HEARS_SIGTERM, ""):
         # a batch system sends it to every process: ours is asked by its parent to save
         signal.signal(signal.SIGTERM, lambda number, frame: None)

@@ -47,6 +47,8 @@ SENTENCES: dict[str, Template] = {
     "option.not_one_of": "{option} {name}: not one of {known:list}",
     "option.bad_slurm": "--slurm {part}: give NAME=VALUE with one of {known:list}",
     "option.only_for_slurm": "--slurm is for a Slurm cluster",
+    "option.not_with_pack": "{option} does not go with --pack.",
+    "option.bad_pack": "--pack {pack}: give a number of trials, or auto.",
     "option.only_for_ray": "{option} is for a Ray cluster",
     "option.store_is_folder": "--store {address}: a folder, not a store.",
     "option.trial_without_round": "--trial {trial}: of which round?",

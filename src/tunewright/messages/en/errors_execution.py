@@ -75,6 +75,8 @@ SENTENCES: dict[str, Template] = {
         "by it, and it becomes a validation set. Choose one by validation first."
     ),
     "executor.bad_count": "{name}={count!r} is not a whole number of at least 1.",
+    "packed.bad_trials": "trials={trials!r} is not a whole number from 1 to {most}, or None.",
+    "packed.no_device": "Packed needs a CUDA device, and device={device!r} names none.",
     "executor.bad_isolate": 'isolate={isolate!r}: give "auto", "always" or "never".',
     "executor.limit_not_positive": (
         "{name}={limit!r} is not a positive number; leave it out for no limit."

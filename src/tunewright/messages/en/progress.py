@@ -29,6 +29,11 @@ def _not_restored(facts: Facts) -> str:
     )
 
 
+def _own_process(facts: Facts) -> str:
+    who = "a repeat" if facts["number"] is None else f"trial {facts['number']}"
+    return f"{who} trains in its own process, not in the pack: {facts['reason']}"
+
+
 _ENDED = {
     "finished": "every trial has ended",
     "interrupted": "interrupted",
@@ -73,6 +78,7 @@ def _ended_at_a_shell(facts: Facts) -> str:
 SENTENCES: dict[str, Template] = {
     "run.ended": _ended_in_python,
     "run.outcome": _ended_at_a_shell,
+    "packed.own_process": _own_process,
     "progress.bad": 'progress={progress!r}: give "auto", "off" or a tw.progress.Watcher.',
     "progress.bad_variable": "{variable}={value}: set it to off, plain or auto.",
     "round.hopeless": _hopeless,

@@ -179,6 +179,8 @@ SENTENCES: dict[str, Template] = {
     "stopped.after_saving": "stopped after saving at step {step}",
     "stopped.program_exited": lambda facts: f"stopped, {_exit(facts)}",
     "stopped.grace_over": "stopped: it did not end within the grace period",
+    "stopped.pack_lost": "its pack of {trials} trials lost its process ({how}); it runs again",
+    "stopped.pack_crowded": "no memory left beside {beside:count trial}; it runs again with fewer",
     "stopped.no_answer": "stopped: {where} did not answer",
     "stopped.host_lost": "stopped: {where} was lost meanwhile",
     "stopped.executor_closed": "the executor was closed",

@@ -1,0 +1,138 @@
+"""Many trials at once on one GPU: `tw.executors.Packed(trials=16, device=0)`.
+
+One process per GPU trains K trials, each in a thread with its own stream, CUDA graph and random
+state. Training functions are unchanged; they call `pipeline.fit` with `capture=True`. What cannot
+train so runs in its own process, and a note has the reason.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from tunewright.errors import WorkloadError
+from tunewright.execution.executors import devices as machine
+from tunewright.execution.executors.executor import Assignment, Event
+from tunewright.execution.executors.limits import Limits
+from tunewright.execution.executors.local import LAUNCHER, Local, load_of
+from tunewright.execution.executors.packed_lane import MOST_TRIALS
+from tunewright.execution.executors.packed_pool import Bay, PackPool
+from tunewright.execution.executors.pool import Load
+from tunewright.execution.workload import Workload
+from tunewright.messages import Message
+
+AUTO = 16  # trials at once where nothing is said: beyond it small models gain little
+OWN_PROCESSES = 8  # trials at once of those that cannot train in a pack, per GPU
+
+
+@dataclass
+class Packed:
+    """K trials at once in one process per GPU; each trains as if it were alone.
+
+    >>> Packed(trials=4, device="cpu").slots
+    4
+
+    `device` is a CUDA device or several, and "cpu" is a stand-in for tests. Trials that end,
+    diverge, fail or are stopped change nothing in the others. A trial that ends the process returns
+    the others to pending; they resume from their snapshots.
+    """
+
+    trials: int | None = None  # at once on a GPU; None: 16, or fewer where memory is short
+    device: int | str | Sequence[int | str] = 0
+    trial_timeout_s: float | None = None  # of one attempt
+    no_progress_timeout_s: float | None = None  # without a step reported
+
+    _pool: PackPool | None = field(default=None, init=False, repr=False, compare=False)
+    _loads: list[tuple[Workload, Load]] = field(
+        default_factory=list, init=False, repr=False, compare=False
+    )
+
+    def __post_init__(self) -> None:
+        """Refuse settings that make no sense."""
+        problems: list[Message] = []
+        whole = isinstance(self.trials, int) and not isinstance(self.trials, bool)
+        if self.trials is not None and not (whole and 1 <= self.trials <= MOST_TRIALS):
+            facts = {"trials": self.trials, "most": MOST_TRIALS}
+            problems.append(Message("packed.bad_trials", facts))
+        if not self._devices or any(not name.strip() for name in self._devices):
+            problems.append(Message("packed.no_device", {"device": self.device}))
+        try:
+            self._limits  # noqa: B018
+        except WorkloadError as error:
+            problems.extend(error.problems)
+        if problems:
+            raise WorkloadError.several(problems)
+
+    @property
+    def slots(self) -> int:
+        """How many trials can train at once."""
+        return (self.trials or AUTO) * len(self._devices)
+
+    def start(self, workload: Workload, assignments: Sequence[Assignment]) -> None:
+        """Begin these attempts; those without a place wait for one."""
+        load = self._load(workload)
+        if self._pool is None:
+            self._pool = PackPool(self._bays(), self._limits, self._alone())
+        self._pool.start(workload, load, assignments)
+
+    def events(self, timeout_s: float) -> list[Event]:
+        """What has happened since the last call; waits up to `timeout_s` for the first of it."""
+        if self._pool is None:
+            time.sleep(timeout_s)
+            return []
+        return self._pool.events(timeout_s)
+
+    def stop(self, trial: int, grace_s: float) -> None:
+        """Ask a trial to save; after the grace period its process ends, and the others resume."""
+        if self._pool is not None:
+            self._pool.stop(trial, grace_s)
+
+    def close(self) -> None:
+        """End everything that still runs; the next `start` begins anew."""
+        pool, self._pool = self._pool, None
+        self._loads.clear()
+        if pool is not None:
+            pool.close()
+
+    # ---- what a pool is made of
+
+    @property
+    def _devices(self) -> tuple[str, ...]:
+        if isinstance(self.device, int | str):
+            return (str(self.device),)
+        return tuple(str(each) for each in self.device)
+
+    @property
+    def _limits(self) -> Limits:
+        return Limits(self.trial_timeout_s, self.no_progress_timeout_s)
+
+    def _alone(self) -> Local:
+        on_cpu = self._devices == ("cpu",)
+        workers = min(self.trials or AUTO, machine.cores() if on_cpu else OWN_PROCESSES)
+        return Local(
+            workers=workers * len(self._devices),
+            devices=[] if on_cpu else list(self._devices),
+            trial_timeout_s=self.trial_timeout_s,
+            no_progress_timeout_s=self.no_progress_timeout_s,
+        )
+
+    def _bays(self) -> list[Bay]:
+        bays = []
+        for device in self._devices:
+            threads = max(1, machine.cores() // len(self._devices))
+            environment = {"OMP_NUM_THREADS": str(threads), **os.environ}
+            for name in LAUNCHER:
+                environment.pop(name, None)
+            environment[machine.VISIBLE] = "" if device == "cpu" else device
+            bays.append(Bay(device, environment, self.trials or AUTO))
+        return bays
+
+    def _load(self, workload: Workload) -> Load:
+        for known, load in self._loads:
+            if known is workload:
+                return load
+        load = load_of(workload)
+        self._loads.append((workload, load))
+        return load

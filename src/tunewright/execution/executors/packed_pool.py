@@ -1,0 +1,422 @@
+"""The processes of `Packed`, held by one thread: one process per GPU, many trials in each.
+
+A process that ends takes its trials with it: they return to pending and run again in smaller packs,
+until the one that ends its process is alone and its end is its own. Trials that cannot train in a
+pack run through `Local`, each in its own process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import selectors
+import signal
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from tunewright.execution.executors.executor import (
+    Assignment,
+    Began,
+    Ended,
+    Event,
+    Logged,
+    Noted,
+    Outcome,
+    Saved,
+    Stepped,
+)
+from tunewright.execution.executors.limits import Limits
+from tunewright.execution.executors.local import Local
+from tunewright.execution.executors.pool import SCARCE, Load
+from tunewright.execution.processes import memory, process_tree
+from tunewright.execution.processes.frames import Head
+from tunewright.execution.processes.output import Output, last_lines
+from tunewright.execution.processes.process import WorkerProcess, start_warden
+from tunewright.execution.processes.program import exited
+from tunewright.execution.processes.worker import as_fields
+from tunewright.execution.workload import Workload
+from tunewright.messages import Message
+from tunewright.store.reason import decode
+
+MODULE = "tunewright.execution.executors.packed_worker"
+CHECK_S, ALONE_S = 0.25, 0.02  # how often limits, and the trials in their own process, are read
+
+
+@dataclass(eq=False)
+class Job:
+    """One attempt under way in a pack."""
+
+    workload: Workload
+    assignment: Assignment
+    output: Output
+    started: float
+    progressed: float
+    stop_by: float | None = None
+
+    @property
+    def names(self) -> tuple[int, int]:
+        """The trial and the attempt, as events carry them."""
+        return self.assignment.trial, self.assignment.attempt
+
+
+@dataclass(eq=False)
+class Bay:
+    """One GPU, its process and the trials in it."""
+
+    device: str
+    environment: Mapping[str, str]
+    capacity: int
+    worker: WorkerProcess | None = None
+    loads: list[Load] = field(default_factory=list)  # those that the process knows
+    jobs: dict[int, Job] = field(default_factory=dict)  # by trial
+    kills: memory.OomKills = field(default_factory=memory.OomKills)
+
+
+@dataclass(eq=False)
+class PackPool:
+    """Packs at work."""
+
+    bays: Sequence[Bay]
+    limits: Limits
+    alone: Local  # for trials that cannot train in a pack
+    mark: str = field(default_factory=process_tree.new_mark)
+
+    def __post_init__(self) -> None:
+        """Start the thread; processes are started when there is work."""
+        self._waiting: deque[tuple[Workload, Load, Assignment]] = deque()
+        self._most: dict[int, int] = {}  # trials at once in a pack with this one, after a fault
+        self._apart: dict[int, list[Event]] = {}  # trials in their own process: notes to send
+        self._orders: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._events: queue.SimpleQueue[Event] = queue.SimpleQueue()
+        self._selector = selectors.DefaultSelector()
+        self._wake, self._waker = os.pipe()
+        os.set_blocking(self._wake, False)
+        self._selector.register(self._wake, selectors.EVENT_READ, self._heard)
+        self._started = 0
+        self._open = True
+        self._failure: BaseException | None = None
+        self._thread = threading.Thread(target=self._hold, name="tunewright packs", daemon=True)
+        self._thread.start()
+
+    # ---- for the supervisor's thread
+
+    def start(self, workload: Workload, load: Load, assignments: Sequence[Assignment]) -> None:
+        """Begin these attempts, or let them wait for a place."""
+        self._order(lambda: self._waiting.extend((workload, load, each) for each in assignments))
+
+    def stop(self, trial: int, grace_s: float) -> None:
+        """Ask a trial to save, and end it after the grace period."""
+        self._order(lambda: self._ask_stop(trial, grace_s))
+
+    def events(self, timeout_s: float) -> list[Event]:
+        """What has happened; waits up to `timeout_s` for the first of it."""
+        told: list[Event] = []
+        with contextlib.suppress(queue.Empty):
+            told.append(self._events.get(timeout=timeout_s))
+            while True:
+                told.append(self._events.get_nowait())
+        if not told and self._failure is not None:
+            raise RuntimeError("the pool of packs has failed") from self._failure
+        return told
+
+    def close(self) -> None:
+        """End everything, and wait until it is gone."""
+        self._order(self._shut)
+        self._thread.join()
+        os.close(self._wake)
+        os.close(self._waker)
+
+    def _order(self, what: Callable[[], None]) -> None:
+        self._orders.put(what)
+        os.write(self._waker, b"!")
+
+    def _shut(self) -> None:
+        self._open = False
+
+    # ---- the thread
+
+    def _hold(self) -> None:
+        warden = None
+        pipe = -1
+        try:
+            warden, pipe = start_warden(self.mark)
+            while self._open:
+                for key, _ in self._selector.select(self._patience()):
+                    if key.fd in self._selector.get_map():
+                        key.data()
+                self._check()
+                self._fill()
+                if self._apart:
+                    self._pass_on(self.alone.events(0.0))
+        except BaseException as error:
+            self._failure = error
+        finally:
+            for bay in self.bays:
+                if bay.worker is not None:
+                    self._dismiss(bay)
+                for job in list(bay.jobs.values()):
+                    self._conclude(bay, job, "stopped", Message("stopped.executor_closed"))
+            self.alone.close()
+            if warden is not None:
+                os.close(pipe)
+                warden.wait()
+            self._selector.close()
+
+    def _patience(self) -> float | None:
+        if self._apart:
+            return ALONE_S
+        return CHECK_S if any(bay.jobs for bay in self.bays) else None
+
+    def _heard(self) -> None:
+        with contextlib.suppress(BlockingIOError):
+            os.read(self._wake, 4096)
+        with contextlib.suppress(queue.Empty):
+            while True:
+                self._orders.get_nowait()()
+
+    # ---- places
+
+    def _fill(self) -> None:
+        later: deque[tuple[Workload, Load, Assignment]] = deque()
+        while self._waiting:
+            workload, load, assignment = self._waiting.popleft()
+            most = self._most.get(assignment.trial)
+            if load.is_command:
+                self._move(workload, assignment, "it is a command")
+            elif most == 1:
+                self._move(workload, assignment, "its pack lost its process")
+            elif (bay := self._room(assignment.trial)) is not None:
+                self._seat(bay, workload, load, assignment)
+            else:
+                later.append((workload, load, assignment))
+        self._waiting = later
+
+    def _room(self, trial: int) -> Bay | None:
+        """The emptiest bay that takes this trial."""
+        free = [bay for bay in self.bays if len(bay.jobs) < self._allowed(bay, trial)]
+        return min(free, key=lambda bay: len(bay.jobs), default=None)
+
+    def _allowed(self, bay: Bay, trial: int) -> int:
+        return min(self._most.get(each, bay.capacity) for each in (*bay.jobs, trial))
+
+    def _seat(self, bay: Bay, workload: Workload, load: Load, assignment: Assignment) -> None:
+        try:
+            output = Output(assignment.folder, assignment.attempt)
+            try:
+                if bay.worker is None:
+                    self._hire(bay)
+            except OSError:
+                output.close()
+                raise
+        except OSError as error:
+            cause = Message("trial.not_started", {"text": str(error)})
+            outcome: Outcome = "stopped" if error.errno in SCARCE else "died"
+            self._events.put(Ended(assignment.trial, assignment.attempt, outcome, cause))
+            return
+        if load not in bay.loads:
+            bay.loads.append(load)
+            about = {"load": bay.loads.index(load), "devices": [bay.device]}
+            self._send(bay, {**load.head, "kind": "load", **about}, load.body)
+        now = time.monotonic()
+        bay.jobs[assignment.trial] = Job(workload, assignment, output, now, now)
+        order = {"kind": "trial", "load": bay.loads.index(load)}
+        self._send(bay, {**order, "assignment": as_fields(assignment)})
+
+    def _hire(self, bay: Bay) -> None:
+        self._started += 1
+        more = (str(bay.capacity), bay.device)
+        worker = WorkerProcess(f"{self.mark}/{self._started}", bay.environment, MODULE, *more)
+        bay.worker, bay.loads, bay.kills = worker, [], memory.OomKills()
+        self._selector.register(worker.messages, selectors.EVENT_READ, lambda: self._listen(bay))
+        self._selector.register(worker.printed, selectors.EVENT_READ, lambda: self._copy(bay))
+        if worker.exit is not None:
+            self._selector.register(worker.exit, selectors.EVENT_READ, lambda: self._gone(bay))
+
+    def _dismiss(self, bay: Bay) -> int:
+        """End a bay's process with all it has started; its exit status."""
+        worker = bay.worker
+        assert worker is not None
+        for descriptor in (worker.messages, worker.printed, worker.exit, worker.orders):
+            if descriptor is not None:
+                with contextlib.suppress(KeyError):
+                    self._selector.unregister(descriptor)
+        status = worker.kill()
+        self._copy(bay)
+        self._listen(bay)
+        worker.close()
+        bay.worker = None
+        return status
+
+    def _send(self, bay: Bay, head: Head, body: bytes = b"") -> None:
+        worker = bay.worker
+        assert worker is not None
+        worker.send(head, body)
+        if worker.unsent and worker.orders not in self._selector.get_map():
+            rest = lambda: self._send_rest(worker)  # noqa: E731
+            self._selector.register(worker.orders, selectors.EVENT_WRITE, rest)
+
+    def _send_rest(self, worker: WorkerProcess) -> None:
+        if not worker.send_rest():
+            self._selector.unregister(worker.orders)
+
+    # ---- what the processes report
+
+    def _copy(self, bay: Bay) -> None:
+        """What no trial's thread printed (a library, a crash) goes to every trial's log."""
+        assert bay.worker is not None
+        for data in bay.worker.said():
+            for job in bay.jobs.values():
+                job.output.write(data)
+
+    def _listen(self, bay: Bay) -> None:
+        assert bay.worker is not None
+        for head, body in bay.worker.told():
+            job = bay.jobs.get(head["trial"])
+            if job is None:
+                continue
+            trial, attempt = job.names
+            job.progressed = time.monotonic()
+            match head["kind"]:
+                case "began":
+                    where = (head["start"], head["at"], (bay.device,))
+                    self._events.put(Began(trial, attempt, *where))
+                case "logged":
+                    self._events.put(Logged(trial, attempt, body))
+                case "saved":
+                    about = (head["step"], head["path"], head["sha256"])
+                    self._events.put(Saved(trial, attempt, *about))
+                case "step":
+                    self._events.put(Stepped(trial, attempt, head["step"], head["total"]))
+                case "noted" if (note := decode(head["message"])) is not None:
+                    self._events.put(Noted(trial, attempt, note))
+                case "printed":
+                    job.output.write(body)
+                case "refused":
+                    self._forget(bay, job)
+                    self._move(job.workload, job.assignment, head["reason"], job.stop_by)
+                case "crowded":
+                    bay.capacity = max(1, len(bay.jobs) - 1)
+                    self._most[trial] = bay.capacity
+                    cause = Message("stopped.pack_crowded", {"beside": head["beside"]})
+                    self._conclude(bay, job, "stopped", cause)
+                case "ended":
+                    self._most.pop(trial, None)
+                    cause_ = decode(head["cause"])
+                    outcome, detail, seconds = head["outcome"], head["detail"], head["seconds"]
+                    self._conclude(bay, job, outcome, cause_, detail, seconds)
+
+    def _gone(self, bay: Bay) -> None:
+        """The process has ended by itself."""
+        kills = bay.kills
+        status = self._dismiss(bay)
+        exit_of = exited("process.exited", status)
+        if len(bay.jobs) == 1:
+            (job,) = bay.jobs.values()
+            if status == -signal.SIGKILL and kills.more():
+                killed = Message("memory.killed", {"what": "trial"})
+                self._conclude(bay, job, "infeasible", killed)
+            else:
+                self._conclude(bay, job, "died", exit_of)
+            return
+        self._scatter(bay, exit_of.text)
+
+    def _scatter(self, bay: Bay, how: str, blame: bool = True) -> None:
+        """A process is gone: its trials run again, in packs of half the size where one is to blame.
+
+        Only the end of a trial that trains alone counts as that trial's.
+        """
+        count = len(bay.jobs)
+        for job in list(bay.jobs.values()):
+            if blame:
+                self._most[job.assignment.trial] = max(1, count // 2)
+            cause = Message("stopped.pack_lost", {"trials": count, "how": how})
+            self._conclude(bay, job, "stopped", cause)
+
+    def _conclude(
+        self,
+        bay: Bay,
+        job: Job,
+        outcome: Outcome,
+        cause: Message | None,
+        detail: str = "",
+        seconds: float | None = None,
+    ) -> None:
+        self._forget(bay, job)
+        if not detail and outcome in ("failed", "died"):
+            detail = last_lines(job.output.path)
+        taken = time.monotonic() - job.started if seconds is None else seconds
+        self._events.put(Ended(*job.names, outcome, cause, detail, taken))
+
+    def _forget(self, bay: Bay, job: Job) -> None:
+        del bay.jobs[job.assignment.trial]
+        job.output.close()
+
+    # ---- trials in their own process
+
+    def _move(
+        self, workload: Workload, assignment: Assignment, reason: str, stop_by: float | None = None
+    ) -> None:
+        note = Message("packed.own_process", {"number": assignment.number, "reason": reason})
+        self._apart[assignment.trial] = [Noted(assignment.trial, assignment.attempt, note)]
+        self.alone.start(workload, [assignment])
+        if stop_by is not None:
+            self.alone.stop(assignment.trial, max(0.0, stop_by - time.monotonic()))
+
+    def _pass_on(self, events: Sequence[Event]) -> None:
+        for event in events:
+            self._events.put(event)
+            if isinstance(event, Began):
+                for note in self._apart.get(event.trial, ()):
+                    self._events.put(note)
+                self._apart[event.trial] = []
+            elif isinstance(event, Ended):
+                self._apart.pop(event.trial, None)
+                self._most.pop(event.trial, None)
+
+    # ---- limits and stop requests
+
+    def _check(self) -> None:
+        now = time.monotonic()
+        for bay in self.bays:
+            if bay.worker is None:
+                continue
+            if bay.worker.exit is None and bay.worker.status is not None:
+                self._gone(bay)
+                continue
+            for job in list(bay.jobs.values()):
+                over = self.limits.exceeded(now - job.started, now - job.progressed)
+                if job.stop_by is not None and now > job.stop_by:
+                    over = ("stopped", Message("stopped.grace_over"))
+                if over is not None:
+                    self._end(bay, job, *over)
+                    break
+
+    def _end(self, bay: Bay, job: Job, outcome: Outcome, cause: Message) -> None:
+        """A thread cannot be ended: its process is, and the other trials run again."""
+        self._dismiss(bay)
+        if job.assignment.trial not in bay.jobs:  # its last message was that it had ended
+            pass
+        elif cause.code == "limit.no_progress" and len(bay.jobs) > 1:
+            self._scatter(bay, cause.text)  # one that holds the others up looks like them
+            return
+        else:
+            self._conclude(bay, job, outcome, cause)
+        self._scatter(bay, cause.text, blame=False)
+
+    def _ask_stop(self, trial: int, grace_s: float) -> None:
+        for entry in [entry for entry in self._waiting if entry[2].trial == trial]:
+            self._waiting.remove(entry)
+            early = Message("stopped.before_start")
+            self._events.put(Ended(trial, entry[2].attempt, "stopped", early))
+        if trial in self._apart:
+            self.alone.stop(trial, grace_s)
+        for bay in self.bays:
+            if (job := bay.jobs.get(trial)) is not None:
+                until = time.monotonic() + grace_s
+                job.stop_by = min(until, job.stop_by or until)
+                about = {"trial": trial, "attempt": job.assignment.attempt}
+                self._send(bay, {"kind": "stop", **about})

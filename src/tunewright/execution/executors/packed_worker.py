@@ -1,0 +1,312 @@
+"""A worker process that trains many trials at once on one GPU, each in a thread.
+
+Started as `python -m tunewright.execution.executors.packed_worker READ WRITE PARENT PYTHONPATH
+TRIALS DEVICE`. Everything of a trial is sent with its names; what a trial does before it is clear
+that its steps can be captured is held back, so that it can still start anew in its own process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import os
+import queue
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+from tunewright.design.names import Meaning
+from tunewright.design.objective import Objective
+from tunewright.errors import need
+from tunewright.execution.executors.executor import (
+    Assignment,
+    Began,
+    Ended,
+    Event,
+    Logged,
+    Noted,
+    Saved,
+)
+from tunewright.execution.executors.packed_lane import Pack, TrialLane
+from tunewright.execution.handle import Run
+from tunewright.execution.processes import memory
+from tunewright.execution.processes.attempt import Task, clean, judge, perform
+from tunewright.execution.processes.frames import Head, Receiver, Sender
+from tunewright.execution.processes.shipping import Shipment, receive
+from tunewright.execution.processes.worker import BEAT_S, TELL_S, as_assignment, perish, tie_to
+from tunewright.messages import Message
+from tunewright.store.reason import encode
+
+TRIAL = "tunewright trial"  # pipeline.capture knows the threads by it
+NO_LOOP = "its loop is not pipeline.fit"
+SWITCH_S = 1e-4  # the driver waits at most this long for Python; 5 ms would starve the GPU
+BROKEN = 70  # exit status: the GPU's context is lost, for all trials
+
+
+class LaneRun(Run):
+    """The handle of a trial in a pack: a loop that is not captured leaves it at its first step."""
+
+    lane: TrialLane
+
+    def steps(self, max_train_steps: int | None = None) -> Any:
+        """As `Run.steps`, for trials that stay in the pack."""
+        self._stay()
+        return super().steps(max_train_steps)
+
+    def log(self, step: int, metrics: Any = None, **named: Any) -> None:
+        """As `Run.log`, for trials that stay in the pack."""
+        self._stay()
+        self.lane.logged = True
+        super().log(step, metrics, **named)
+
+    def save(self, state: object, step: int | None = None, *, best: int | None = None) -> None:
+        """As `Run.save`, for trials that stay in the pack."""
+        self._stay()
+        super().save(state, step, best=best)
+
+    def _stay(self) -> None:
+        if not self.lane.entered:
+            self.lane.refuse(NO_LOOP)
+
+
+@dataclass(eq=False)
+class Attempt:
+    """One trial under way."""
+
+    assignment: Assignment
+    lane: TrialLane
+    seat: int
+    run: Run | None = None
+    held: list[tuple[Head, bytes]] = field(default_factory=list)  # not sent before it is admitted
+    told: int = -1  # the step that was last sent
+    told_at: float = 0.0
+    sending: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def names(self) -> tuple[int, int]:
+        """The trial and the attempt."""
+        return self.assignment.trial, self.assignment.attempt
+
+
+class PackWorker:
+    """The process's state: the pipes, the pack, and the attempts under way."""
+
+    def __init__(self, source: int, target: int, pack: Pack) -> None:
+        """Listen on one pipe, speak on the other."""
+        self._source, self._pack = source, pack
+        self._sender = Sender(target)
+        self._orders: queue.SimpleQueue[tuple[Head, bytes]] = queue.SimpleQueue()
+        self._tasks: dict[int, Task | Ended] = {}
+        self._attempts: dict[int, Attempt] = {}  # by trial
+        self._stops: set[tuple[int, int]] = set()
+        self._seats = list(range(pack.trials))[::-1]
+        self.here = threading.local()  # the attempt of a trial's thread
+
+    def work(self) -> NoReturn:
+        """Train until the supervisor goes away."""
+        for target in (self._listen, self._keep_telling):
+            threading.Thread(target=target, daemon=True).start()
+        while True:
+            head, body = self._orders.get()
+            if head["kind"] == "load":
+                self._tasks[head["load"]] = _task(head, body)
+                continue
+            seat = self._seats.pop()
+            attempt = Attempt(as_assignment(head["assignment"]), self._pack.lane(seat), seat)
+            self._attempts[attempt.assignment.trial] = attempt
+            threading.Thread(
+                target=self._train,
+                args=(self._tasks[head["load"]], attempt),
+                name=f"{TRIAL} {attempt.assignment.number}",
+                daemon=True,
+            ).start()
+
+    # ---- the threads beside the trials
+
+    def _listen(self) -> None:
+        receiver = Receiver()
+        while chunk := os.read(self._source, 2**16):
+            for head, body in receiver.feed(chunk):
+                if head["kind"] == "stop":
+                    self._stop(head["trial"], head["attempt"])
+                else:
+                    self._orders.put((head, body))
+        perish()
+
+    def _stop(self, trial: int, attempt: int) -> None:
+        self._stops.add((trial, attempt))
+        found = self._attempts.get(trial)
+        if found is not None and found.run is not None and found.run.is_of(trial, attempt):
+            found.run.ask_stop()
+
+    def _keep_telling(self) -> None:
+        while True:
+            time.sleep(TELL_S)
+            for attempt in list(self._attempts.values()):
+                run = attempt.run
+                if run is None:
+                    continue
+                try:
+                    run.tell_points()
+                    now = time.monotonic()
+                    if run.step != attempt.told and now - attempt.told_at > BEAT_S:
+                        attempt.told, attempt.told_at = run.step, now
+                        self._send(attempt, {"kind": "step", "step": run.step, "total": run.total})
+                except OSError:
+                    perish()
+
+    # ---- a trial's thread
+
+    def _train(self, task: Task | Ended, attempt: Attempt) -> None:
+        self.here.attempt = attempt
+        lane = attempt.lane
+        ended = self._perform(task, attempt) if isinstance(task, Task) else task
+        attempt.run = None
+        self._check_device()
+        crowded = len(self._attempts) > 1 and _out_of_memory(ended)
+        del self._attempts[attempt.assignment.trial]
+        self._seats.append(attempt.seat)
+        if lane.refused is not None:
+            about: Head = {"kind": "refused", "reason": lane.refused}
+            attempt.held.clear()
+        elif crowded:
+            about = {"kind": "crowded", "beside": len(self._attempts)}
+        else:
+            about = {
+                "kind": "ended",
+                "outcome": ended.outcome,
+                "cause": encode(ended.cause),
+                "detail": ended.detail,
+                "seconds": ended.seconds,
+                "peak_memory_mb": memory.own_peak_mb(),
+            }
+        lane.admitted = True  # what was held back is sent first
+        self._send(attempt, about)
+
+    def _perform(self, task: Task, attempt: Attempt) -> Ended:
+        def began(run: Run) -> None:
+            attempt.run = run
+            if any(run.is_of(*asked) for asked in self._stops):
+                run.ask_stop()
+
+        def handle(*arguments: Any) -> Run:
+            run = LaneRun(*arguments)
+            run.lane = attempt.lane
+            return run
+
+        try:
+            with attempt.lane.holding():
+                return perform(task, attempt.assignment, self._teller(attempt), began, handle)
+        except BaseException as error:  # the hand-over itself failed: so has the device
+            outcome, cause, detail = judge(error)
+            return Ended(*attempt.names, outcome, cause, detail)
+
+    def _check_device(self) -> None:
+        """After an illegal access every call fails, in all trials: only a new process helps."""
+        if self._pack.on_cpu:
+            return
+        try:
+            self._pack.torch.cuda.current_stream().synchronize()
+        except Exception as error:
+            print(f"tunewright: the GPU's context is lost: {error}", file=sys.__stderr__)
+            os._exit(BROKEN)
+
+    def _teller(self, attempt: Attempt) -> Callable[[Event], None]:
+        def tell(event: Event) -> None:
+            match event:
+                case Began():
+                    about: Head = {"kind": "began", "start": event.start_step, "at": event.worker}
+                    self._send(attempt, about)
+                case Logged():
+                    self._send(attempt, {"kind": "logged"}, event.points)
+                case Saved():
+                    about = {"step": event.step, "path": event.path, "sha256": event.sha256}
+                    self._send(attempt, {"kind": "saved", **about})
+                case Noted():
+                    self._send(attempt, {"kind": "noted", "message": encode(event.message)})
+
+        return tell
+
+    def _send(self, attempt: Attempt, head: Head, body: bytes = b"") -> None:
+        trial, number = attempt.names
+        message = {**head, "trial": trial, "attempt": number}
+        with attempt.sending:
+            attempt.held.append((message, body))
+            if attempt.lane.admitted:
+                for each in attempt.held:
+                    self._sender.send(*each)
+                attempt.held.clear()
+
+    def printed(self, text: str) -> bool:
+        """Send what a trial printed; False from another thread."""
+        attempt = getattr(self.here, "attempt", None)
+        if attempt is None:
+            return False
+        self._send(attempt, {"kind": "printed"}, text.encode("utf-8", "backslashreplace"))
+        return True
+
+
+class Printed:
+    """Stands for stdout and stderr: what a trial's thread prints is that trial's."""
+
+    def __init__(self, worker: PackWorker, stream: Any) -> None:
+        """`stream` takes what no trial has printed."""
+        self._worker, self._stream = worker, stream
+
+    def write(self, text: str) -> int:
+        """Print."""
+        if not self._worker.printed(text):
+            self._stream.write(text)
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        """Everything else is the stream's."""
+        return getattr(self._stream, name)
+
+
+def _out_of_memory(ended: Ended) -> bool:
+    return ended.cause is not None and ended.cause.code == "memory.exhausted"
+
+
+def _task(head: Head, body: bytes) -> Task | Ended:
+    """The training function, built once per process."""
+    try:
+        shipment = Shipment(tuple(head["path"]), head["folder"], head["module"], head["name"], body)
+        about = Objective(**head["objective"]), Meaning(**head["meaning"])
+        return Task(receive(shipment), *about, tuple(head["devices"]))
+    except (Exception, SystemExit) as error:
+        outcome, cause, detail = judge(error)
+        reason = Message("trial.not_loaded", {"cause": cause.to_data()})
+        return Ended(0, 0, outcome, reason, clean(detail))
+
+
+def main(arguments: list[str]) -> NoReturn:
+    """Begin to work."""
+    source, target, parent = (int(argument) for argument in arguments[:3])
+    tie_to(parent)
+    os.environ["PYTHONPATH"] = arguments[3]
+    if not arguments[3]:
+        del os.environ["PYTHONPATH"]
+    for descriptor in (source, target):
+        os.set_inheritable(descriptor, False)
+    faulthandler.enable()
+    sys.setswitchinterval(SWITCH_S)
+    on_cpu = arguments[5] == "cpu"
+    torch: Any = need("torch", extra="torch", purpose="a pack of trials")
+    if not on_cpu:
+        torch.cuda.init()
+        torch.zeros(1, device="cuda")
+    worker = PackWorker(source, target, Pack(torch, int(arguments[4]), on_cpu))
+    for name in ("stdout", "stderr"):
+        stream: Any = getattr(sys, name)
+        with contextlib.suppress(Exception):
+            stream.reconfigure(line_buffering=True, errors="backslashreplace")
+        setattr(sys, name, Printed(worker, stream))
+    worker.work()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,102 @@
+"""A whole evaluation as one CUDA graph, for a validation set that lies on the device.
+
+It runs the operations of `pipeline.evaluate` in their order, so its values are the same bit for
+bit. The checks that need the host (every example counted once, weights above 0) were done by the
+first evaluation of a training, which is never captured.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from tunewright.pipeline import examples
+from tunewright.pipeline.capture import captured, side_stream, waits_inside
+from tunewright.pipeline.eval_batch import Metrics, evaluating
+from tunewright.pipeline.evaluate import WEIGHT, Evaluation, add_rows
+from tunewright.pipeline.precision import Precision, autocast
+from tunewright.pipeline.stretch import Lane
+
+SEED = 0  # of the random numbers of an evaluation, as `evaluate` has it
+
+
+class CapturedEvaluation:
+    """Evaluates a model by replay; `reason` is why it cannot."""
+
+    def __init__(
+        self,
+        model: nn.Module,
+        data: Any,
+        metrics: Metrics,
+        weights: Tensor | None,
+        first: Evaluation,
+        *,
+        precision: Precision,
+        device: torch.device,
+        lane: Lane,
+    ) -> None:
+        """`first` is the training's first evaluation: its batch size and weight hold for all."""
+        self._first, self._lane, self._device = first, lane, device
+        self._names: list[str] = []
+        self._sums: Tensor | None = None
+        self._random = torch.Generator(device=device)
+        self._graph = torch.cuda.CUDAGraph()
+        batches = _batches(data, weights, first.batch_size, device)
+
+        def whole() -> None:
+            rows: dict[str, Tensor] = {}
+            size = examples.count(data)
+            with autocast(precision, device, cache=False):
+                for places, mask in batches:
+                    found = metrics(model, examples.take(data, places))
+                    add_rows(rows, found, mask, places, size)
+            self._names = sorted(rows)
+            together = torch.stack([rows[name] for name in self._names])
+            self._sums = torch.stack([row.sum() for row in together])
+
+        self._kept = batches  # the graph reads these tensors wherever they lie
+        self.reason = self._capture(model, whole)
+
+    def _capture(self, model: nn.Module, whole: Any) -> str | None:
+        stream, place = side_stream(), torch.cuda.default_generators[self._device.index]
+        with evaluating(model, SEED):
+            stream.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(stream), waits_inside(True) as waits:
+                whole()
+            torch.cuda.current_stream().wait_stream(stream)
+            if waits:
+                return f"{waits[0]} waits for the device"
+            usual = place.graphsafe_get_state()
+            self._random.manual_seed(SEED)
+            place.graphsafe_set_state(self._random.graphsafe_get_state())
+            try:
+                return captured(self._graph, stream, whole)
+            finally:
+                place.graphsafe_set_state(usual)
+
+    def __call__(self) -> Evaluation:
+        """Evaluate the model as it is now."""
+        assert self._sums is not None
+        self._random.manual_seed(SEED)
+        self._lane.replay((self._graph, 1))
+        sums = dict(zip(self._names, self._sums.tolist(), strict=True))
+        total = sums.pop(WEIGHT)
+        means = {name: value / total for name, value in sums.items()}
+        return Evaluation(means, total, self._first.batch_size)
+
+
+def _batches(
+    data: Any, weights: Tensor | None, batch_size: int, device: torch.device
+) -> list[tuple[Tensor, Tensor]]:
+    """(ids, weights) of each batch on the device; the last is filled up with weight 0."""
+    size = examples.count(data)
+    ids = torch.full((math.ceil(size / batch_size) * batch_size,), size - 1)
+    ids[:size] = torch.arange(size)
+    every = torch.ones(size) if weights is None else weights.detach().cpu()
+    mask = every[ids].double()
+    mask[size:] = 0.0
+    pairs = zip(torch.split(ids, batch_size), torch.split(mask, batch_size), strict=True)
+    return [(places.to(device), part.to(device)) for places, part in pairs]

@@ -1,0 +1,198 @@
+"""Many captured updates without the host: what each step needs lies in tables on the device.
+
+Batch ids, learning rates and the log of losses are indexed by one counter on the device, so a
+replay of the captured step needs nothing from the host. `fit` fills the tables for a *stretch*, the
+steps up to the next reading, evaluation or save, and has the whole stretch replayed at once.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+
+SAVE_EVERY_S = 5.0  # between two snapshots of a captured training that ends by itself
+RATES_AHEAD = 2**16  # learning rates on the device at once
+
+Block = Callable[[int, int], tuple[Tensor, ...]]  # (first step, steps) -> ids of each, row by row
+
+
+class Replayable(Protocol):
+    """A captured step, or what stands in for one on the CPU."""
+
+    def replay(self) -> None:
+        """Do it once more."""
+        ...
+
+
+class Lane(Protocol):
+    """A place in a pack of trials that train at once in one process; `run.lane` where there is one.
+
+    One trial of the pack runs Python at a time. `replay` and `released` let the others run
+    meanwhile.
+    """
+
+    @property
+    def on_cpu(self) -> bool:
+        """Whether it stands in for a GPU: steps are then repeated instead of replayed."""
+        ...
+
+    def enter(self) -> None:
+        """`fit` trains it, and nothing is known that prevents a capture."""
+        ...
+
+    def admit(self) -> None:
+        """The trial's steps are captured: it stays in the pack."""
+        ...
+
+    def refuse(self, reason: str) -> None:
+        """Its steps cannot be captured: it leaves the pack by an exception, where it can."""
+        ...
+
+    def replay(self, *parts: tuple[Replayable, int]) -> None:
+        """Replay each as often as its number says; returns when the device has done it."""
+        ...
+
+    def released(self) -> AbstractContextManager[None]:
+        """Inside, the other trials run: for work that draws no random numbers."""
+        ...
+
+
+class OwnProcess:
+    """The lane of a trial that has its process for itself: nothing to wait for."""
+
+    on_cpu = False
+
+    def enter(self) -> None:
+        """Nothing to do."""
+
+    def admit(self) -> None:
+        """Nothing to do."""
+
+    def refuse(self, reason: str) -> None:
+        """Nothing to do: the step runs uncaptured."""
+
+    def replay(self, *parts: tuple[Replayable, int]) -> None:
+        """Launch the replays; they are not waited for."""
+        for graph, count in parts:
+            for _ in range(count):
+                graph.replay()
+
+    def released(self) -> AbstractContextManager[None]:
+        """Nobody waits."""
+        return nullcontext()
+
+
+class Repeated:
+    """Stands in for a CUDA graph on the CPU: a replay runs the step again, from the same tables."""
+
+    def __init__(self, step: Callable[[], None]) -> None:
+        """`step` takes all it needs from the tables."""
+        self._step = step
+
+    def replay(self) -> None:
+        """Run the step."""
+        self._step()
+
+
+class Tables:
+    """The ids and learning rates of the steps of one stretch, on the device."""
+
+    def __init__(
+        self,
+        block: Block,
+        rates: Callable[[int], float],
+        optimizer: torch.optim.Optimizer,
+        place: Tensor,
+        *,
+        length: int,
+        last_step: int,
+    ) -> None:
+        """`place` counts the steps of the stretch on the device; a stretch has at most `length`."""
+        self._block, self._rate, self._place = block, rates, place
+        self._last = last_step
+        self._groups = optimizer.param_groups
+        self._scales = [float(group.get("lr_scale", 1.0)) for group in self._groups]
+        self._ids: tuple[Tensor, ...] = ()
+        self._length = length
+        rate = self._groups[0]["lr"]
+        kind = rate.dtype if isinstance(rate, Tensor) else torch.double
+        self._rates = torch.zeros(len(self._scales), length, dtype=kind, device=place.device)
+        self._ahead, self._ahead_from = self._rates[:, :0], 0
+
+    def fill(self, first: int, count: int, row: int) -> None:
+        """Put `count` steps from `first` on into the tables, from `row` on; nothing waits."""
+        ids = self._block(first, count)
+        if not self._ids:
+            self._ids = tuple(one.new_zeros((self._length, *one.shape[1:])) for one in ids)
+        for into, rows in zip(self._ids, ids, strict=True):
+            into[row : row + count].copy_(rows)
+        at = first - self._ahead_from
+        if not 0 <= at <= at + count <= self._ahead.shape[1]:
+            self._upload(first)
+            at = 0
+        self._rates[:, row : row + count].copy_(self._ahead[:, at : at + count])
+
+    def _upload(self, first: int) -> None:
+        until = max(first + self._length, min(first + RATES_AHEAD, self._last + 1))
+        values = [self._rate(min(step, self._last)) for step in range(first, until)]
+        rows = [[value * scale for value in values] for scale in self._scales]
+        kind = self._rates.dtype
+        self._ahead = torch.tensor(rows, dtype=kind).to(self._rates.device, non_blocking=True)
+        self._ahead_from = first
+
+    def item(self) -> tuple[Tensor, ...]:
+        """The current step's ids; part of the captured step."""
+        return tuple(ids.index_select(0, self._place)[0] for ids in self._ids)
+
+    def set_rate(self) -> None:
+        """Put the current step's learning rate into the optimizer; part of the captured step."""
+        rates = self._rates.index_select(1, self._place)
+        for group, rate in zip(self._groups, rates, strict=True):
+            if isinstance(group["lr"], Tensor):
+                group["lr"].copy_(rate[0])
+            else:  # only where a CPU stands in
+                group["lr"] = float(rate)
+
+
+def stretch_length(run: Any, first: int, room: int, last: int, evaluates: bool) -> tuple[int, bool]:
+    """How many steps from `first` on can be done at once, and whether a save is due after them.
+
+    At most `room`, up to the first step after which something is evaluated or saved.
+    """
+    end = min(first + room - 1, last)
+    for step in range(first, end + 1):
+        save = bool(run.save_due(step))
+        if save or (evaluates and run.eval_due(step)):
+            return step - first + 1, save
+    return end - first + 1, False
+
+
+class SaveTimes:
+    """Whether to write a snapshot now: when due by step, and in a stretch also by the clock.
+
+    A captured training of a few seconds would spend more time on ten snapshots than on its steps.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        """The first interval starts now."""
+        self._clock, self._last = clock, clock()
+        self.due = False
+
+    def ask(self, due: bool, now: bool) -> None:
+        """A step at which a snapshot is `due`; `now`: whatever the time, at the last step, say."""
+        self.due |= due and (now or self._clock() - self._last >= SAVE_EVERY_S)
+
+    def done(self) -> None:
+        """It is written."""
+        self.due, self._last = False, self._clock()
+
+
+def lane_of(run: Any) -> Lane:
+    """The trial's place in a pack, or that of one alone."""
+    lane: Lane | None = getattr(run, "lane", None)
+    return OwnProcess() if lane is None else lane
