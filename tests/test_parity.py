@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import sys
 from collections.abc import Callable
@@ -11,8 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.execution.executors.slurm.fake_slurm import install
-from tests.importers.test_real_files import unpacked
 
 import tunewright as tw
 from tunewright.cli.main import main
@@ -326,26 +323,6 @@ def test_run_worker_and_repeat(doors: tuple[Path, Path], shell: Shell) -> None:
     assert all(words.number(value) in text for value in repeats.values)
 
 
-def test_run_on_slurm(
-    doors: tuple[Path, Path], shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Both doors train on a cluster: the same values, and those of this process."""
-    for folder in doors:
-        (folder / "rounds" / "more.toml").write_text(SPACE)
-    made = install(tmp_path / "slurm")
-    monkeypatch.setenv("PATH", f"{made}{os.pathsep}{os.environ['PATH']}")
-    found = shell("run", "more", "--on", "slurm", "--slurm", "cpus=1", "--workers", "4")
-    assert (found["why"], found["counts"]) == ("finished", {"completed": 4})
-    project = tw.project.load()
-    own = project.workload(executor=tw.executors.Slurm(cpus=1, workers=4))
-    results = tw.run(project.round("more"), own)
-    python = plain(facts.of_run(results, "finished", 0.0, 4))
-    best = {"number", "configuration", "value", "best_step", "status", "seed"}
-    for told in (python, found):  # apart from the memory of a process
-        told["best"] = {name: own for name, own in told["best"].items() if name in best}
-    same(python, found)
-
-
 def test_import(doors: Any, shell: Shell, tmp_path: Path) -> None:
     table = tmp_path / "runs.csv"
     table.write_text("lr,val_loss\n0.1,2\n0.2,1\n0.3,1.5\n")
@@ -355,20 +332,6 @@ def test_import(doors: Any, shell: Shell, tmp_path: Path) -> None:
     same(facts.of_round(kept), found)
     asked = ("import", "table", str(table), "--minimize", "val_loss", "--name", "again")
     assert "3 trials: 3 completed" in shell(*asked, text=True)
-
-
-@pytest.mark.parametrize(("tool", "version"), [("trackio", "0.43.0"), ("swanlab", "0.10.3")])
-def test_import_of_trackers(
-    doors: Any, shell: Shell, tmp_path: Path, tool: str, version: str
-) -> None:
-    if tool == "swanlab":
-        pytest.importorskip("yaml")
-    unpacked(tmp_path / tool, tool, version)
-    importer = getattr(tw.importers, tool)
-    kept = tw.stores.keep(STORE, importer(tmp_path / tool, objective=tw.minimize("val_loss")))
-    asked = ("import", tool, str(tmp_path / tool), "--minimize", "val_loss")
-    same(facts.of_round(kept), shell(*asked))
-    assert "3 trials" in shell(*asked, "--name", "again", text=True)
 
 
 def test_tune(doors: tuple[Path, Path], shell: Shell) -> None:
