@@ -35,7 +35,7 @@ def commands() -> dict[str, Any]:
 
 def test_every_command_has_json_and_a_parity_case() -> None:
     here = Path(__file__).parent
-    pages = ("", "_import", "_probes", "_ui")
+    pages = ("", "_connected", "_probes", "_ui")
     written = "".join(
         (here / f"test_parity{page}.py").read_text(encoding="utf-8") for page in pages
     )

@@ -38,9 +38,9 @@ PROGRAMS = {
     "pytorch-cifar": ("cifar/main.py", "second"),
     "mingpt": ("minGPT/projects/chargpt/chargpt.py", "second"),
     "mae": ("mae/main_pretrain.py", "second"),
-    "dino": ("dino/main_dino.py", "blind"),
-    "ConvNeXt": ("convnext/main.py", "blind"),
-    "llama2.c": ("llama2/train.py", "blind"),
+    "dino": ("dino/main_dino.py", "labelled"),
+    "ConvNeXt": ("convnext/main.py", "labelled"),
+    "llama2.c": ("llama2/train.py", "labelled"),
 }
 ACCEPTED = {
     "nuisance": {"nuisance"},

@@ -9,6 +9,7 @@ from tunewright.cli._where import amounts, executor
 from tunewright.execution.executors.inline import Inline
 from tunewright.execution.executors.local import Local
 from tunewright.execution.executors.ray.ray import Ray
+from tunewright.execution.executors.slurm.slurm import Slurm
 
 
 def test_the_options_say_who_trains() -> None:
@@ -17,6 +18,16 @@ def test_the_options_say_who_trains() -> None:
     made = executor("ray", 4, "10.0.0.1:6379", "CPU=2, GPU=0.5")
     assert made == Ray("10.0.0.1:6379", {"CPU": 2.0, "GPU": 0.5}, workers=4)
     assert executor("ray", None) == Ray()
+    given = ["partition=gpu", "time=4:00:00", "gpus=1", "cpus=2", "line=module load a=b"]
+    assert executor("slurm", 16, slurm=given) == Slurm(
+        partition="gpu",
+        time_limit="4:00:00",
+        gpus=1,
+        cpus=2,
+        lines=("module load a=b",),
+        workers=16,
+    )
+    assert executor("slurm", None) == Slurm()
 
 
 def test_resources_are_names_with_amounts() -> None:
@@ -34,6 +45,10 @@ def test_resources_are_names_with_amounts() -> None:
         (("--on", "ray", "--resources", "GPU=many"), "'GPU=many' is not a name and an amount"),
         (("--on", "ray", "--resources", "=1"), "'=1' is not a name and an amount"),
         (("--on", "ray", "--resources", "gpu=1"), "'gpu' is written 'GPU'"),
+        (("--slurm", "partition=gpu"), "--slurm partition=gpu --on slurm"),
+        (("--on", "slurm", "--slurm", "queue=gpu"), "--slurm queue=gpu"),
+        (("--on", "slurm", "--slurm", "gpus=many"), "--slurm gpus=many"),
+        (("--on", "slurm", "--slurm", "partition="), "--slurm partition="),
         (("--on", "ray", "--resources", "GPU=-1"), "GPU=-1.0 is not a number of at least 0"),
     ],
 )

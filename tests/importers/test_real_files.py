@@ -6,8 +6,11 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import math
+import sqlite3
 import tarfile
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -104,3 +107,22 @@ def test_a_torn_swanlab_run_is_left_out_as_unfinished(tmp_path: Path) -> None:
     results = tw.importers.swanlab(tmp_path, objective=LOSS)
     assert len(results.trials) == len(RUNS) - 1
     assert "imported.unfinished" in {getattr(note, "code", "") for note in results.notes}
+
+
+def test_what_the_sink_wrote_has_the_trials_statuses(tmp_path: Path) -> None:
+    """The entry that the sink adds to a configuration is no hyperparameter; running ones wait."""
+    unpacked(tmp_path, "trackio", "0.43.0")
+    statuses = {"good": "running", "stopped": "failed", "nan": "failed"}
+    with closing(sqlite3.connect(tmp_path / "fixture.db")) as database, database:
+        for name, status in statuses.items():
+            ours = {"tunewright": {"status": status, "seed": 7}}
+            config = json.dumps({**RUNS[name][0], **ours})
+            database.execute("UPDATE configs SET config = ? WHERE run_name = ?", (config, name))
+    results = tw.importers.trackio(tmp_path, objective=LOSS)
+    assert [(t.configuration["lr"], t.status) for t in results.trials] == [
+        (0.01, "failed"),
+        (1.0, "infeasible"),
+    ]
+    assert all("tunewright" not in t.configuration and t.seed == 7 for t in results.trials)
+    notes = {getattr(note, "code", "") for note in results.notes}
+    assert "imported.unfinished" in notes and "imported.no_status" not in notes

@@ -112,6 +112,7 @@ def caught_up(store: str, sink: Sink) -> None:
         answer = one(sync(store, ROUND, sink))
         if answer.whole:
             return
+        assert answer.error, "a tracker that lacks something must show why"
     assert (answer.left, answer.error) == (0, "")
 
 

@@ -66,13 +66,17 @@ def trackio(
     with reading(database, "a project of Trackio"):
         runs = _read(database)
     name = plain_name(database.stem)
-    assumed = sum(not isinstance(run.config.get(OURS), dict) for run in runs)
-    about = Message("imported.no_status", {"tool": "Trackio", "count": assumed})
+    ended = [run for run in runs if _said(run).get("status") not in ("pending", "running")]
+    notes = []
+    if len(ended) < len(runs):
+        notes.append(Message("imported.unfinished", {"count": len(runs) - len(ended)}))
+    if assumed := sum(not _said(run) for run in ended):
+        notes.append(Message("imported.no_status", {"tool": "Trackio", "count": assumed}))
     source = Source(
         origin=f"the Trackio project {name!r}",
         name=name,
-        trials=tuple(_trial(run, objective.metric) for run in runs),
-        notes=(about,) if assumed else (),
+        trials=tuple(_trial(run, objective.metric) for run in ended),
+        notes=tuple(notes),
     )
     return take_over(source, objective, options)
 
@@ -135,11 +139,17 @@ def _numbers(metrics: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
             yield name, number
 
 
+def _said(run: _Run) -> dict[str, Any]:
+    """What the sink of this package wrote about a trial; empty for a run of others."""
+    ours = run.config.get(OURS)
+    return ours if isinstance(ours, dict) else {}
+
+
 def _trial(run: _Run, metric: str) -> ForeignTrial:
     # names with an underscore in front are Trackio's: who, when, the group
     settings = {n: v for n, v in run.config.items() if not n.startswith("_")}
-    ours = settings.pop(OURS, None)
-    known = ours if isinstance(ours, dict) else {}
+    settings.pop(OURS, None)
+    known = _said(run)
     points = run.points.points()
     status, reason = ended_as(known.get("status"), points, metric, "Trackio")
     seed = whole_or_none(known.get("seed"))

@@ -7,6 +7,7 @@ while which every command fails as it does when the controller restarts.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -17,6 +18,8 @@ import sys
 import time
 from pathlib import Path
 from typing import Any
+
+import psutil
 
 COMMANDS = ("sbatch", "squeue", "scontrol", "scancel")
 OVER = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "PREEMPTED", "NODE_FAIL")
@@ -62,13 +65,22 @@ class Cluster:
             return
         self.put(task, state=state if known["pid"] is None else known["state"], final=state)
         if known["pid"] is not None:
-            os.kill(known["pid"], number)
+            signal_all(known["pid"], number)
 
     def preempt(self, task: str) -> None:
         self.end(task, "PREEMPTED", signal.SIGTERM)
 
     def lose_node(self, task: str) -> None:
         self.end(task, "NODE_FAIL", signal.SIGKILL)
+
+
+def signal_all(pid: int, number: int) -> None:
+    """Signal every process of a job, as Slurm does."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        leader = psutil.Process(pid)
+        for own in [leader, *leader.children(recursive=True)]:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                own.send_signal(number)
 
 
 def options(script: Path) -> dict[str, str]:
@@ -132,7 +144,7 @@ def node(cluster: Cluster, arguments: list[str]) -> int:
             process.send_signal(signal.SIGUSR1)
         if ran > limit:
             cluster.put(task, final="TIMEOUT")
-            process.kill()
+            signal_all(process.pid, signal.SIGKILL)
         time.sleep(0.02)
     final = cluster.get(task)["final"] or ("COMPLETED" if process.returncode == 0 else "FAILED")
     cluster.put(task, state=final)
