@@ -109,7 +109,7 @@ class Packed:
         return Limits(self.trial_timeout_s, self.no_progress_timeout_s)
 
     def _alone(self) -> Local:
-        on_cpu = self._devices == ("cpu",)
+        on_cpu = set(self._devices) == {"cpu"}
         workers = min(self.trials or AUTO, machine.cores() if on_cpu else OWN_PROCESSES)
         return Local(
             workers=workers * len(self._devices),
@@ -122,7 +122,8 @@ class Packed:
         bays = []
         for device in self._devices:
             threads = max(1, machine.cores() // len(self._devices))
-            environment = {"OMP_NUM_THREADS": str(threads), **os.environ}
+            usual = {"OMP_NUM_THREADS": str(threads), "CUDA_DEVICE_MAX_CONNECTIONS": "32"}
+            environment = usual | dict(os.environ)  # fewer connections make streams wait for others
             for name in LAUNCHER:
                 environment.pop(name, None)
             environment[machine.VISIBLE] = "" if device == "cpu" else device
