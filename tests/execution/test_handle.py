@@ -283,4 +283,4 @@ def test_many_steps_at_once_end_a_trial_that_diverged(tmp_path: Path) -> None:
     run, _ = handle(tmp_path)
     with pytest.raises(Diverged) as caught:
         run.log_steps([1, 2], {"valid_error": [0.5, math.nan]})
-    assert caught.value.problems[0].facts["step"] == 2
+    assert caught.value.reason.facts["step"] == 2

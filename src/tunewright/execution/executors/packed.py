@@ -122,8 +122,7 @@ class Packed:
         bays = []
         for device in self._devices:
             threads = max(1, machine.cores() // len(self._devices))
-            usual = {"OMP_NUM_THREADS": str(threads), "CUDA_DEVICE_MAX_CONNECTIONS": "32"}
-            environment = usual | dict(os.environ)  # fewer connections make streams wait for others
+            environment = {"OMP_NUM_THREADS": str(threads), **os.environ}
             for name in LAUNCHER:
                 environment.pop(name, None)
             environment[machine.VISIBLE] = "" if device == "cpu" else device
