@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import statistics
 from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
+from rich.console import Console
 
 from tunewright.campaigns.campaign import Campaign, LoggedStep
 from tunewright.campaigns.definition import Definition
@@ -20,6 +22,7 @@ from tunewright.present.campaign_report import chosen, found, whole
 from tunewright.present.figures.progress import progress
 from tunewright.present.html import heading
 from tunewright.present.report import report
+from tunewright.present.terminal.round_page import studies_table, verdict
 from tunewright.present.trial_rows import trial_rows
 from tunewright.store.evaluations import Evaluation
 from tunewright.testing import Bowl, World, results
@@ -138,6 +141,23 @@ def test_every_number_is_one_that_a_round_has(tmp_path) -> None:
     shown = {str(row.number) for row in trial_rows(whole(own)).rows}
     assert {"3 of tune_2_exploit", "7 of tune_2_exploit"} <= shown
     assert not {str(number) for number in range(16, 24)} & shown
+
+
+def test_the_best_trial_of_a_study_is_named_by_its_own_round() -> None:
+    asked = replace(SPACE, name="tune_2_exploit", trials_per_study=8, seed=5)
+    exploit = replace(results(asked, WORLD), search="bayesian")
+    worse = replace(campaign(), definition=Definition("tune", SPACE, 40, None))
+    poor = World(Bowl({"learning_rate": 0.5, "dropout": 0.4}, best=1.0), noise_sd=0.002)
+    explored = replace(
+        results(replace(asked, name="tune_1_explore", seed=6), poor), search="halton"
+    )
+    own = whole(replace(worse, rounds=(explored, exploit), kinds=("explore", "exploit")))
+    best = own.best()
+    assert best.origin is not None
+    page = io.StringIO()
+    Console(file=page, width=200).print(studies_table(own))
+    assert f" {best.shown_number} " in page.getvalue()
+    assert f"trial {best.shown_number} at step" in verdict(own)
 
 
 def test_the_chosen_value_is_that_of_runs_which_did_not_choose() -> None:

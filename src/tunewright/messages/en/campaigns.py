@@ -21,6 +21,8 @@ def _continue_search(facts: Facts) -> str:
     said = f"continue the Bayesian search up to {facts['trials']} trials"
     if facts["gain"] is None:
         return said
+    if not facts["gain"]:
+        return f"{said}: its last trials gained nothing, but it is too short to end here"
     return f"{said}: as many again may gain {facts['gain']:.2g}"
 
 

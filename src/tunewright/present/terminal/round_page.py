@@ -56,7 +56,7 @@ def verdict(results: Results) -> str:
             **_counts(results),
             "metric": words.printable(results.objective.metric),
             "value": best.value,
-            "trial": best.number,
+            "trial": best.shown_number,
             "step": best.best_step,
             "settings": shown,
         }
@@ -95,7 +95,7 @@ def studies_table(results: Results) -> RenderableType:
         row: list[object] = ["-", "-", ""]
         if best is not None:
             settings = words.configuration(best.configuration, hidden)
-            row = [words.number(best.value), best.number, settings]
+            row = [words.number(best.value), best.shown_number, settings]
         made.add_row(cell(study.label), *counts, *(cell(text) for text in row))
     return made
 
