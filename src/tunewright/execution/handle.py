@@ -314,6 +314,14 @@ class Run:
             self.flush()  # what led to a file of the program's own is told before it is written
         return saves
 
+    def next_due(self, first: int, evaluates: bool = True) -> int:
+        """The first step from `first` on at which to save, or to evaluate where it `evaluates`."""
+        if self._stop.asked:
+            return first
+        total = self._max_train_steps()
+        every = [due.period(total, due.SNAPSHOTS), *([self.eval_every] if evaluates else [])]
+        return min(max(first, total), *(-(-first // each) * each for each in every))
+
     # ---- saving
 
     def save(self, state: object, step: int | None = None, *, best: int | None = None) -> None:

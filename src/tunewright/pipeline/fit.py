@@ -23,7 +23,6 @@ from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
 from tunewright.errors import Diverged, PipelineError
-from tunewright.execution.handle import Run
 from tunewright.messages import Message
 from tunewright.pipeline import agreement, batches, capture, hosts, training_state
 from tunewright.pipeline.alone import Alone, Curve
@@ -347,7 +346,7 @@ def _log(run: Any, recorder: Recorder, config: FitConfig, host: Host, lane: Lane
 
 def _log_part(run: Any, steps: list[int], columns: dict[str, list[float]], rate: float) -> None:
     """Log some steps, and the learning rate at the last of them."""
-    if isinstance(run, Run) and all(math.isfinite(value) for value in columns["train_loss"]):
+    if hasattr(run, "log_steps") and all(math.isfinite(value) for value in columns["train_loss"]):
         run.log_steps(steps, columns)
         run.log(steps[-1], learning_rate=rate)
         return

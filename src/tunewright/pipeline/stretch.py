@@ -15,9 +15,6 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
-from tunewright.execution import cadence
-from tunewright.execution.handle import Run
-
 SAVE_EVERY_S = 5.0  # between two snapshots of a captured training that ends by itself
 MOST_STEPS = 1_000  # of a stretch
 QUICK_S, SLOW_S = 0.25, 1.0  # a stretch takes about that long: stops and progress are seen after it
@@ -174,22 +171,14 @@ def stretch_length(run: Any, first: int, room: int, last: int, evaluates: bool) 
     At most `room`, up to the first step after which something is evaluated or saved.
     """
     end = min(first + room - 1, last)
-    if isinstance(run, Run):  # its times are multiples: no need to ask for every step
-        for every in _periods(run, evaluates):
-            end = min(end, -(-first // every) * every)
-        end = first if run.stop_asked else end
-        return end - first + 1, run.save_due(end)
+    if hasattr(run, "next_due"):  # a trial's handle knows: no need to ask for every step
+        end = min(end, run.next_due(first, evaluates))
+        return end - first + 1, bool(run.save_due(end))
     for step in range(first, end + 1):
         save = bool(run.save_due(step))
         if save or (evaluates and run.eval_due(step)):
             return step - first + 1, save
     return end - first + 1, False
-
-
-def _periods(run: Run, evaluates: bool) -> list[int]:
-    total = run.total
-    saves = [] if total is None else [cadence.period(total, cadence.SNAPSHOTS)]
-    return [*saves, run.eval_every] if evaluates else saves
 
 
 class Spans:
