@@ -223,8 +223,7 @@ def with_optuna(model: str, steps: int, trials: int, processes: int) -> tuple[fl
         context = multiprocessing.get_context("spawn")
         share = (url, model, steps, trials // processes)
         workers = [context.Process(target=_optuna_worker, args=share) for _ in range(processes)]
-        started_all = [worker.start() for worker in workers]
-        _ = started_all, [worker.join() for worker in workers]
+        _ = [worker.start() for worker in workers], [worker.join() for worker in workers]
     wall = time.perf_counter() - started
     return wall, [trial.value for trial in study.trials if trial.value is not None]
 
@@ -345,6 +344,7 @@ def measured(model: str, steps: int, trials: int, way: str) -> dict[str, Any]:
     """One line of the report."""
     count = int("".join(c for c in way.split("x")[0] if c.isdigit()) or 1)
     values: list[float] = []
+    _data.clear()  # it would travel with the training function
     if way == "optuna1x8":
         wall, _ = with_optuna(model, steps, 8, 1)
         return {"wall_s": round(wall * trials / 8, 2), "scaled_from_trials": 8}

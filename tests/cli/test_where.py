@@ -6,6 +6,7 @@ import pytest
 from tests.cli.small_project import Tunewright
 
 from tunewright.cli._where import amounts, executor
+from tunewright.errors import Misuse
 from tunewright.execution.executors.inline import Inline
 from tunewright.execution.executors.local import Local
 from tunewright.execution.executors.ray.ray import Ray
@@ -28,6 +29,20 @@ def test_the_options_say_who_trains() -> None:
         workers=16,
     )
     assert executor("slurm", None) == Slurm()
+
+
+def test_packs_are_counted_and_go_with_nothing_else() -> None:
+    assert executor("local", None, pack="4").slots % 4 == 0
+    assert executor("local", None, pack="auto").trials is None
+    for options, code in (
+        ({"pack": "many"}, "option.bad_pack"),
+        ({"pack": "4", "workers": 2}, "option.not_with_pack"),
+        ({"pack": "4", "on": "ray"}, "option.not_with_pack"),
+        ({"pack": "4", "slurm": ["gpus=1"]}, "option.not_with_pack"),
+    ):
+        with pytest.raises(Misuse) as caught:
+            executor(**{"on": "local", "workers": None, **options})
+        assert caught.value.problems[0].code == code
 
 
 def test_resources_are_names_with_amounts() -> None:

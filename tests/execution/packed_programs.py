@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import signal
 import time
 
 import numpy as np
@@ -56,12 +57,41 @@ def draws(run: Run, seed: int) -> None:
     run.log(31, drawn=drawn)
 
 
-def one_misbehaves(run: Run, how: str = "fine") -> None:
+def on_gpu(
+    run: Run, learning_rate: float = 0.003, steps: int = 300, precision: str = "fp32", share=0.0
+) -> None:
+    """A training on the GPU with dropout; `share` of the card's memory is held meanwhile."""
+    torch.manual_seed(run.seeds.init)
+    size = int(share * torch.cuda.mem_get_info()[1])
+    held = torch.empty(size, dtype=torch.uint8, device="cuda")
+    make = torch.Generator().manual_seed(0)
+    x = torch.randn(2048, 64, generator=make).cuda()
+    layers = [nn.Linear(64, 256), nn.ReLU(), nn.Dropout(0.3), nn.Linear(256, 256), nn.Dropout(0.1)]
+    net = nn.Sequential(*layers, nn.Linear(256, 3)).cuda()
+    config = FitConfig(steps, 64, learning_rate, capture=True, precision=precision, log_every=50)
+    data = (x, x[:, :3].argmax(1))
+    fit(net, loss, data, config, valid=Validation(data, each), run=run)
+    del held
+
+
+def one_misbehaves(run: Run, how: str = "fine", device: str = "cpu") -> None:
+    """How it misbehaves decides; every fault comes when the others are under way."""
+    if how in ("exits", "killed", "hangs", "crowded", "broken"):
+        time.sleep(0.2)
     if how == "exits":
-        time.sleep(0.2)  # the others are under way
         os._exit(3)
+    if how == "killed":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if how == "hangs":
+        time.sleep(1_000)
     if how == "raises":
         raise ValueError("a bug")
-    if how == "diverges":
-        train(run, learning_rate=1e30)
-    train(run)
+    if how == "crowded" and getattr(run, "lane", None) is not None:  # fits when it is alone
+        raise torch.OutOfMemoryError("CUDA out of memory")
+    if how == "broken":  # an assertion on the device: every later call fails, in all trials
+        torch.zeros(3, device="cuda")[torch.tensor([99], device="cuda")].cpu()
+    rate = 1e30 if how == "diverges" else 0.01
+    if device == "cpu":
+        train(run, learning_rate=rate)
+    else:
+        on_gpu(run, learning_rate=rate)

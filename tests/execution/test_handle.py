@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import pickle
 import sys
@@ -11,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
-from tests.execution.driving import OBJECTIVE, assignment, handle
+from tests.execution.driving import OBJECTIVE, Told, assignment, handle
 
 from tunewright.design.names import Meaning
 from tunewright.errors import BadValue, Diverged, Stopped, WorkloadError
@@ -258,3 +259,28 @@ def test_the_process_of_the_handle_is_told(tmp_path: Path) -> None:
     run, told = handle(tmp_path)
     Control(run).announce()
     assert str(os.getpid()) in told.began[0].worker
+
+
+def test_many_steps_at_once_are_logged_as_one_by_one(tmp_path: Path) -> None:
+    (one, told_one), (many, told_many) = handle(tmp_path / "a"), handle(tmp_path / "b")
+    columns = {"train_loss": [0.5, 0.25, 0.125], "gradient_norm": [1.0, math.inf, 3.0]}
+    for step, loss, norm in zip((1, 2, 3), *columns.values(), strict=True):
+        one.log(step, train_loss=loss, gradient_norm=norm)
+    many.log_steps([1, 2], {name: values[:2] for name, values in columns.items()})
+    many.log_steps([3], {name: values[2:] for name, values in columns.items()})
+    for run in (one, many):
+        run.flush()
+
+    def points(told: Told) -> dict[str, tuple[list[int], list[float]]]:
+        return {n: (c.steps.tolist(), c.values.tolist()) for n, c in told.curves.items()}
+
+    assert points(told_many) == points(told_one) and many.step == 3
+    with pytest.raises(BadValue):
+        many.log_steps([2, 3], {"train_loss": [0.1, 0.1]})
+
+
+def test_many_steps_at_once_end_a_trial_that_diverged(tmp_path: Path) -> None:
+    run, _ = handle(tmp_path)
+    with pytest.raises(Diverged) as caught:
+        run.log_steps([1, 2], {"valid_error": [0.5, math.nan]})
+    assert caught.value.reason.facts["step"] == 2

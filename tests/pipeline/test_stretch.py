@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
+from tests.execution.driving import OBJECTIVE, assignment
 from torch import nn
 
+from tunewright.design.names import Meaning
 from tunewright.design.schedule import Cosine
+from tunewright.execution.handle import Run
 from tunewright.pipeline import FitConfig, fit
 from tunewright.pipeline.alone import Alone
 from tunewright.pipeline.stretch import (
@@ -16,6 +21,7 @@ from tunewright.pipeline.stretch import (
     OwnProcess,
     Repeated,
     SaveTimes,
+    Spans,
     Tables,
     lane_of,
     stretch_length,
@@ -141,10 +147,38 @@ def test_stretches_train_as_single_steps_do(weighted: bool) -> None:
         )
         fit(made, loss, (x, y), terms, run=run, weights=weights)
         found.append((run.curves, made.state_dict()))
-    assert max(lane.stretches) == 7 and sum(lane.stretches) == 117  # three warm the step up
+    assert max(lane.stretches) >= 14 and sum(lane.stretches) == 117  # three warm the step up
     assert found[0][0] == found[1][0]
     assert all(torch.equal(a, found[1][1][name]) for name, a in found[0][1].items())
 
 
 def test_a_run_without_a_lane_has_its_process_for_itself() -> None:
     assert isinstance(lane_of(object()), OwnProcess)
+
+
+def test_quick_stretches_grow_and_slow_ones_shrink_in_whole_readings() -> None:
+    spans = Spans(usual=300, most=1_000)
+    seen = []
+    for seconds in (0.1, 0.1, 0.1, 0.5, 2.0, 2.0, 2.0):
+        spans.took(seconds)
+        seen.append(spans.steps)
+    assert seen == [600, 900, 900, 900, 300, 300, 300]
+
+
+@pytest.mark.parametrize("evaluates, lengths", [(True, [20, 10, 10]), (False, [30, 30, 30])])
+def test_the_times_of_a_trial_are_found_without_asking_for_every_step(
+    evaluates: bool, lengths: list[int], tmp_path: Path
+) -> None:
+    """300 steps: a save is due every 30; evaluations every 20, as the assignment has it."""
+    own = replace(assignment(tmp_path, {"max_train_steps": 300}), eval_every=20)
+    run = Run(own, OBJECTIVE, Meaning({}), lambda event: None)
+    found, first = [], 1
+    for _ in range(3):
+        count, saves = stretch_length(run, first, 300, 300, evaluates)
+        last = first + count - 1
+        assert saves == (last % 30 == 0)
+        found.append(count)
+        first += count
+    assert found == lengths
+    run.ask_stop()
+    assert stretch_length(run, first, 300, 300, evaluates) == (1, True)

@@ -83,6 +83,8 @@ def executor(
 ) -> Executor:
     """Who trains, as the options say."""
     if pack is not None:
+        if slurm:
+            raise Misuse("option.not_with_pack", option="--slurm")
         return packed(pack, on, workers)
     if slurm and on != "slurm":
         raise Misuse("option.only_for_slurm", remedy=use("--slurm", slurm[0], "--on", "slurm"))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import os
 import socket
 import sys
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -229,6 +230,25 @@ class Handle:
         except Ended as reason:
             self._end(reason)
 
+    def log_steps(self, steps: Sequence[int], metrics: Mapping[str, Sequence[float]]) -> None:
+        """Record many steps at once: for each metric one float per step, steps in order."""
+        points = self._points
+        every = [value for values in metrics.values() for value in values]
+        plain = self._plain and not points.holding and all(map(math.isfinite, every))
+        if not plain or any(len(values) != len(steps) for values in metrics.values()):
+            for step, *row in zip(steps, *metrics.values(), strict=True):
+                self.log(step, dict(zip(metrics, row, strict=True)))
+            return
+        for end in steps[:1], steps[-1:]:  # checks their kind and order
+            for step in end:
+                self.log(step)
+        for name, values in metrics.items():
+            if name not in self._names:
+                self._check_name(name)
+            points.add_all((step, name, value) for step, value in zip(steps, values, strict=True))
+        if len(points) > MOST_POINTS:
+            points.flush()
+
     def _check_step(self, step: int) -> None:
         """The rarer half of the test that steps never go back."""
         first = self._lowest == NOT_BEGUN
@@ -293,6 +313,14 @@ class Handle:
         if saves:
             self.flush()  # points before the program's own checkpoint are sent before it
         return saves
+
+    def next_due(self, first: int, evaluates: bool = True) -> int:
+        """The first step from `first` on at which to save, or to evaluate where it `evaluates`."""
+        if self._stop.asked:
+            return first
+        total = self._max_train_steps()
+        every = [due.period(total, due.SNAPSHOTS), *([self.eval_every] if evaluates else [])]
+        return min(max(first, total), *(-(-first // each) * each for each in every))
 
     # ---- saving
 

@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 from tunewright._jax_arrays import is_jax_array, numbers as jax_numbers
@@ -46,6 +46,7 @@ class Points:
         self._held: list[tuple[int, str, Any]] = []  # tensors, and the floats logged after them
         self._held_since = math.inf
         self.add: Callable[[Point], None] = self._waiting.append
+        self.add_all: Callable[[Iterable[Point]], None] = self._waiting.extend
 
     def __len__(self) -> int:
         """How many wait to be sent, without those held."""

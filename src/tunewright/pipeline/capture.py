@@ -30,6 +30,7 @@ from tunewright.pipeline.stretch import Lane, OwnProcess, Repeated, Replayable, 
 
 WARMING = 3  # updates before the capture; the last of them is watched for waiting
 UNROLLED = 10  # steps in the longer graph
+WORTH_UNROLLING = 4_000  # steps: capturing ten at once costs as much as the ten launches
 CHEAP_S = 0.008  # a step captured in less is short enough to be launched by tens
 TRIAL = "tunewright trial"  # how the threads of a pack's trials are named
 
@@ -92,6 +93,11 @@ class CapturedStep:
             self._side = side_stream()
 
     @property
+    def _shared(self) -> bool:
+        """Whether other trials use the GPU too: one alone launches fast enough step by step."""
+        return not self._lane.on_cpu and not isinstance(self._lane, OwnProcess)
+
+    @property
     def captured(self) -> bool:
         """Whether updates are replayed."""
         return self._graph is not None
@@ -119,7 +125,7 @@ class CapturedStep:
             self._capture(self._from_tables)
             if self._graph is None:
                 self._tables = None
-            elif self._cheap and not self._lane.on_cpu:
+            elif self._cheap and self._tables.left(step) >= WORTH_UNROLLING and self._shared:
                 self._unroll()
         return self._graph is not None
 
@@ -127,8 +133,7 @@ class CapturedStep:
         """Updates first to first + count - 1, from the tables."""
         assert self._tables is not None and self._graph is not None
         self._tables.fill(first, count, self._recorder.row)
-        for step in range(first, first + count):
-            self._recorder.count(step)
+        self._recorder.count_all(range(first, first + count))
         self._done += count
         tens, ones = divmod(count, UNROLLED) if self._many is not None else (0, count)
         parts = [

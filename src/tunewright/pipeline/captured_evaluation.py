@@ -82,7 +82,9 @@ class CapturedEvaluation:
         assert self._sums is not None
         self._random.manual_seed(SEED)
         self._lane.replay((self._graph, 1))
-        sums = dict(zip(self._names, self._sums.tolist(), strict=True))
+        with self._lane.released():
+            numbers = self._sums.tolist()
+        sums = dict(zip(self._names, numbers, strict=True))
         total = sums.pop(WEIGHT)
         means = {name: value / total for name, value in sums.items()}
         return Evaluation(metrics=means, weight=total, batch_size=self._first.batch_size)

@@ -11,6 +11,7 @@ finite ends the training then.
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass
@@ -39,7 +40,15 @@ from tunewright.pipeline.norm_notes import norm_notes
 from tunewright.pipeline.optimizer import set_learning_rate
 from tunewright.pipeline.precision import autocast, loss_scaler, matrix_products
 from tunewright.pipeline.random_state import seed_all
-from tunewright.pipeline.stretch import Lane, SaveTimes, Tables, lane_of, stretch_length
+from tunewright.pipeline.stretch import (
+    MOST_STEPS,
+    Lane,
+    SaveTimes,
+    Spans,
+    Tables,
+    lane_of,
+    stretch_length,
+)
 from tunewright.pipeline.throughput import Clock, Throughput
 from tunewright.pipeline.trace import Trace
 from tunewright.pipeline.training_state import TrainingState
@@ -136,7 +145,8 @@ def fit(
     state = training_state.start(model, config, device, host)
     if saved is not None:
         notes += training_state.restore(state, saved, config, handle.seeds, host)
-    recorder = Recorder(MEASURED, config.log_every, device)
+    longest = MOST_STEPS if config.capture and source.block is not None else 0
+    recorder = Recorder(MEASURED, config.log_every, device, longest)
     update = _stepper(state, loss, source, config, host, recorder, lane)
     if update.reason is not None:
         lane.refuse(update.reason)
@@ -144,6 +154,7 @@ def fit(
         lane.enter()
     validator = Validator(valid, keep, state, config, handle, host, lane)
     clock, saving = Clock(config.batch_size, device), SaveTimes()
+    spans, since = Spans(config.log_every, longest), time.perf_counter()
 
     state.model.train()
     with ExitStack() as ending:
@@ -157,9 +168,9 @@ def fit(
         steps = iter(handle.steps(total_steps))
         for step in steps:
             if at_once and update.stretches(step):
-                count, due = stretch_length(
-                    handle, step, recorder.room, total_steps, valid is not None
-                )
+                room = spans.steps - recorder.row
+                count, due = stretch_length(handle, step, room, total_steps, valid is not None)
+                since = time.perf_counter()
                 with clock.stretch(count):
                     update.stretch(step, count)
                 for _ in range(count - 1):
@@ -179,7 +190,8 @@ def fit(
             together = recorder.full or eval_due or step == total_steps
             if not together and (host.world > 1 or not saving.due):
                 continue
-            _log(handle, recorder, config, host)
+            _log(handle, recorder, config, host, lane)
+            spans.took(time.perf_counter() - since)
             clock.synced()
             with clock.paused():
                 if eval_due:
@@ -292,7 +304,7 @@ def _stepper(
             config.learning_rate,
             state.optimizer,
             recorder.place,
-            length=config.log_every,
+            length=max(config.log_every, MOST_STEPS),
             last_step=last,
         )
 
@@ -324,19 +336,34 @@ def _check_ranks(
         agreement.check_batch(hosts.shard(together, host), together, host)
 
 
-def _log(run: Run | Alone, recorder: Recorder, config: FitConfig, host: Host) -> None:
+def _log(
+    run: Run | Alone, recorder: Recorder, config: FitConfig, host: Host, lane: Lane
+) -> None:
     """Log what was measured since the last time; a loss that is not finite ends the training."""
-    readings = recorder.read(hosts.all_sum(recorder.rows(), host) / host.world)
-    for reading in readings:
-        measured: dict[str, float] = dict(reading.values)
-        if reading is readings[-1]:
-            last = config.schedule.total_steps(config.max_train_steps)
-            measured["learning_rate"] = config.learning_rate(min(reading.step, last))
-        run.log(reading.step, measured)
+    with lane.released():  # the copy may wait behind other trials' work on the device
+        steps, columns = recorder.read_columns(hosts.all_sum(recorder.rows(), host) / host.world)
+    last = config.schedule.total_steps(config.max_train_steps)
+    for first in range(0, len(steps), config.log_every):  # a stretch may have been longer
+        part = slice(first, first + config.log_every)
+        rate = config.learning_rate(min(steps[part][-1], last))
+        _log_part(run, steps[part], {name: of[part] for name, of in columns.items()}, rate)
+
+
+def _log_part(run: Any, steps: list[int], columns: dict[str, list[float]], rate: float) -> None:
+    """Log some steps, and the learning rate at the last of them."""
+    if hasattr(run, "log_steps") and all(math.isfinite(value) for value in columns["train_loss"]):
+        run.log_steps(steps, columns)
+        run.log(steps[-1], learning_rate=rate)
+        return
+    for step, *values in zip(steps, *columns.values(), strict=True):
+        measured: dict[str, float] = dict(zip(columns, values, strict=True))
+        if step == steps[-1]:
+            measured["learning_rate"] = rate
+        run.log(step, measured)
         value = measured["train_loss"]
         if not math.isfinite(value):
             shown = "nan" if math.isnan(value) else f"{value:+}"
-            facts = {"metric": "train_loss", "value": shown, "step": reading.step}
+            facts = {"metric": "train_loss", "value": shown, "step": step}
             raise Diverged(Message("metric.not_finite", facts))
 
 

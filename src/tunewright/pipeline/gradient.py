@@ -69,12 +69,15 @@ class Recorder:
     [Reading(step=1, values={'train_loss': 0.5, 'gradient_norm': 2.0})]
     """
 
-    def __init__(self, names: Sequence[str], length: int, device: torch.device | str) -> None:
-        """Room for `length` steps between two readings."""
+    def __init__(
+        self, names: Sequence[str], length: int, device: torch.device | str, most: int = 0
+    ) -> None:
+        """Read it every `length` steps; it has room for `most` where a stretch is longer."""
         if length < 1:
             raise PipelineError("gradient.no_room", length=length)
         self.names = tuple(names)
-        self._rows = torch.zeros(length, len(self.names), device=device)
+        self._length = length
+        self._rows = torch.zeros(max(length, most), len(self.names), device=device)
         self._place = torch.zeros(1, dtype=torch.long, device=device)
         self._steps: list[int] = []
         self._kept: list[Tensor] = []  # what `put` was given; stacking it waits until it is read
@@ -85,19 +88,14 @@ class Recorder:
         return self._place
 
     @property
-    def room(self) -> int:
-        """How many steps it takes before it must be read."""
-        return len(self._rows) - self.row
-
-    @property
     def row(self) -> int:
         """The row of the next step, as the host counts."""
         return len(self._steps)
 
     @property
     def full(self) -> bool:
-        """Whether it must be read before the next `put`."""
-        return len(self._steps) == len(self._rows)
+        """Whether it is to be read before the next `put`."""
+        return len(self._steps) >= self._length
 
     def put(self, step: int, values: Sequence[Tensor]) -> None:
         """Keep the measurements of a step, in the order of the names; nothing is launched."""
@@ -115,6 +113,12 @@ class Recorder:
             raise PipelineError("gradient.not_read", count=len(self._steps), step=step)
         self._steps.append(step)
 
+    def count_all(self, steps: range) -> None:
+        """The host's part of a whole stretch."""
+        if len(self._steps) + len(steps) > len(self._rows):
+            raise PipelineError("gradient.not_read", count=len(self._steps), step=steps[0])
+        self._steps += steps
+
     def rows(self) -> Tensor:
         """The rows not read yet, on the device: (steps, names)."""
         if self._kept:
@@ -126,15 +130,20 @@ class Recorder:
 
         `rows` stands in for its own rows, when they were averaged over ranks first.
         """
-        numbers = (self.rows() if rows is None else rows).tolist()
-        readings = [
+        steps, columns = self.read_columns(rows)
+        each = zip(*columns.values(), strict=True)
+        return [
             Reading(step, dict(zip(self.names, row, strict=True)))
-            for step, row in zip(self._steps, numbers, strict=True)
+            for step, row in zip(steps, each, strict=True)
         ]
-        self._steps.clear()
+
+    def read_columns(self, rows: Tensor | None = None) -> tuple[list[int], dict[str, list[float]]]:
+        """The same as the steps and, for each name, the values at them."""
+        numbers = (self.rows() if rows is None else rows).T.tolist()
+        steps, self._steps = self._steps, []
         self._kept.clear()
         self._place.zero_()
-        return readings
+        return steps, dict(zip(self.names, numbers, strict=True))
 
 
 def clipped_share(norms: Sequence[float], limit: float) -> float:

@@ -16,6 +16,8 @@ import torch
 from torch import Tensor
 
 SAVE_EVERY_S = 5.0  # between two snapshots of a captured training that ends by itself
+MOST_STEPS = 1_000  # of a stretch
+QUICK_S, SLOW_S = 0.25, 1.0  # a stretch takes about that long: stops and progress are seen after it
 RATES_AHEAD = 2**16  # learning rates on the device at once
 
 Block = Callable[[int, int], tuple[Tensor, ...]]  # (first step, steps) -> ids of each, row by row
@@ -137,6 +139,10 @@ class Tables:
             at = 0
         self._rates[:, row : row + count].copy_(self._ahead[:, at : at + count])
 
+    def left(self, first: int) -> int:
+        """The steps from `first` to the last."""
+        return self._last - first + 1
+
     def _upload(self, first: int) -> None:
         until = max(first + self._length, min(first + RATES_AHEAD, self._last + 1))
         values = [self._rate(min(step, self._last)) for step in range(first, until)]
@@ -165,11 +171,33 @@ def stretch_length(run: Any, first: int, room: int, last: int, evaluates: bool) 
     At most `room`, up to the first step after which something is evaluated or saved.
     """
     end = min(first + room - 1, last)
+    if hasattr(run, "next_due"):  # a trial's handle knows: no need to ask for every step
+        end = min(end, run.next_due(first, evaluates))
+        return end - first + 1, bool(run.save_due(end))
     for step in range(first, end + 1):
         save = bool(run.save_due(step))
         if save or (evaluates and run.eval_due(step)):
             return step - first + 1, save
     return end - first + 1, False
+
+
+class Spans:
+    """How many steps a stretch has: more where they are quick, for the host works per stretch.
+
+    Always a multiple of `usual`, so what is logged does not depend on the time they took.
+    """
+
+    def __init__(self, usual: int, most: int) -> None:
+        """Begin with `usual` steps; never more than `most`."""
+        self._usual, self._most = usual, max(usual, most // usual * usual)
+        self.steps = usual
+
+    def took(self, seconds: float) -> None:
+        """A stretch of so many seconds has been read."""
+        if seconds < QUICK_S:
+            self.steps = min(2 * self.steps, self._most)
+        elif seconds > SLOW_S:
+            self.steps = max(self.steps // self._usual // 2, 1) * self._usual
 
 
 class SaveTimes:

@@ -63,6 +63,16 @@ def test_packed_trials_log_what_they_log_alone(train, settings, tmp_path: Path) 
     assert curves(together) == curves(alone)
 
 
+def test_two_stand_ins_for_gpus_share_the_trials(tmp_path: Path) -> None:
+    settings = [{"learning_rate": rate} for rate in (0.001, 0.01, 0.1, 0.3)]
+    both = Packed(trials=2, device=["cpu", "cpu"])
+    together = drive(both, programs.train, tmp_path / "packed", settings)
+    both.close()
+    alone = drive(Local(workers=1), programs.train, tmp_path / "alone", settings)
+    assert len({one.began[0].worker for one in together}) == 2  # two processes, two trials each
+    assert curves(together) == curves(alone)
+
+
 @pytest.mark.parametrize(
     "how, outcome, code",
     [

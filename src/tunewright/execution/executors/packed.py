@@ -103,7 +103,7 @@ class Packed:
         return Limits(self.trial_timeout_s, self.no_progress_timeout_s)
 
     def _alone(self) -> Local:
-        on_cpu = self._devices == ("cpu",)
+        on_cpu = set(self._devices) == {"cpu"}
         workers = min(self.trials or AUTO, machine.cores() if on_cpu else OWN_PROCESSES)
         return Local(
             workers=workers * len(self._devices),

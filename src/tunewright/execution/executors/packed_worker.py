@@ -14,7 +14,7 @@ import queue
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
@@ -53,6 +53,12 @@ class LaneRun(Handle):
         self._stay()
         self.lane.logged = True
         super().log(step, metrics, **named)
+
+    def log_steps(self, steps: Sequence[int], metrics: Mapping[str, Sequence[float]]) -> None:
+        """As `Run.log_steps`, for trials that stay in the pack."""
+        self._stay()
+        self.lane.logged = True
+        super().log_steps(steps, metrics)
 
     def save(self, state: object, step: int | None = None, *, best: int | None = None) -> None:
         """As `Run.save`, for trials that stay in the pack."""
