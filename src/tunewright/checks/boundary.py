@@ -201,13 +201,26 @@ def _of_study(
     about = study.study.label
     if not lines:
         searched = any(h.range.choices is not None for h in study.study.space)
-        return Finding("boundary", "study", about, "ok", BoundaryEvidence((), searched))
+        return Finding(
+            check="boundary",
+            scope="study",
+            about=about,
+            verdict="ok",
+            evidence=BoundaryEvidence((), searched),
+        )
     if not edges:
         most = max(int(axis.feasible.sum()) for axis in lines)
         facts = {"feasible": most, "needed": FEWEST, "adaptive": study.adaptive}
         why = NotJudged(Message("boundary.few_trials", facts))
         more = RunTrials(results.round.name, max(2 * results.round.trials_per_study, 16))
-        return Finding("boundary", "study", about, "cannot_judge", why, (more,))
+        return Finding(
+            check="boundary",
+            scope="study",
+            about=about,
+            verdict="cannot_judge",
+            evidence=why,
+            actions=(more,),
+        )
     return _finding(results, "study", about, edges)
 
 
@@ -218,14 +231,21 @@ def _finding(results: Results, scope: Scope, about: str, edges: Sequence[Edge]) 
     )
     speaking = [e for e in ordered if e.speaks]
     if not speaking:
-        return Finding("boundary", scope, about, "ok", evidence)
+        return Finding(check="boundary", scope=scope, about=about, verdict="ok", evidence=evidence)
     times = float(np.prod([e.times for e in speaking if e.verdict == "warn"]))
     trials = round(results.round.trials_per_study * min(times, MOST_GROWTH))
     evidence = replace(evidence, trials_per_study=trials)
     actions = tuple(e.action for e in speaking)
     if evidence.proposed:
         actions += (NextRound(results.round.name, write=True),)
-    return Finding("boundary", scope, about, speaking[0].verdict, evidence, actions)
+    return Finding(
+        check="boundary",
+        scope=scope,
+        about=about,
+        verdict=speaking[0].verdict,
+        evidence=evidence,
+        actions=actions,
+    )
 
 
 def _pooled(

@@ -68,6 +68,9 @@ def check(results: Results) -> Findings:
     """Ask every question of the checklist about a round, in the playbook's order.
 
     The answer is a list; a notebook shows it as one page, warnings first.
+
+    Args:
+        results: a round as `tw.run` or `tw.load` returns it.
     """
     best = results.top(1)
     label = results.studies[best[0].study].label if best else ""

@@ -154,7 +154,14 @@ def _ask(results: Results, study: Settled, gap: float | None) -> Finding:
     double = RunTrials(name, 2 * max(results.round.trials_per_study, len(study.trials)))
     if len(losses) < FEWEST:
         why = Message("judge.feasible_trials", {"feasible": len(losses), "needed": FEWEST})
-        return Finding("density", "study", about, "cannot_judge", NotJudged(why), (double,))
+        return Finding(
+            check="density",
+            scope="study",
+            about=about,
+            verdict="cannot_judge",
+            evidence=NotJudged(why),
+            actions=(double,),
+        )
     seen, matters = sampling(losses), reference(results, study, gap)
     evidence = DensityEvidence(
         feasible=seen.feasible,
@@ -176,7 +183,14 @@ def _ask(results: Results, study: Settled, gap: float | None) -> Finding:
         actions = (double, Advise("narrow_after_doublings"))
     else:
         verdict = "ok"
-    return Finding("density", "study", about, verdict, evidence, actions)
+    return Finding(
+        check="density",
+        scope="study",
+        about=about,
+        verdict=verdict,
+        evidence=evidence,
+        actions=actions,
+    )
 
 
 def _in_units(own: BestOf, sign: float) -> BestOf:

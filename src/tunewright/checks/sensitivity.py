@@ -223,12 +223,21 @@ def _ask(results: Results, study: Settled) -> Finding:
     feasible = sum(t.status == "completed" for t in study.trials)
     if not lines and not weighed:
         why = NotJudged(_why_no_axis(study))
-        return Finding("sensitivity", "study", about, "cannot_judge", why)
+        return Finding(
+            check="sensitivity", scope="study", about=about, verdict="cannot_judge", evidence=why
+        )
     if feasible < FEWEST:
         facts = {"feasible": feasible, "needed": FEWEST}
         why = NotJudged(Message("judge.feasible_trials", facts))
         more = RunTrials(name, max(16, 2 * results.round.trials_per_study))
-        return Finding("sensitivity", "study", about, "cannot_judge", why, (more,))
+        return Finding(
+            check="sensitivity",
+            scope="study",
+            about=about,
+            verdict="cannot_judge",
+            evidence=why,
+            actions=(more,),
+        )
     pairs = interactions(lines) if lines else None
     known = {one.name for one in weighed}
     own = importances(lines) if lines else []
@@ -242,7 +251,14 @@ def _ask(results: Results, study: Settled) -> Finding:
     actions: tuple[Action, ...] = ()
     if evidence.unseen and evidence.matter:
         actions = (Advise("fix_candidates", {"names": evidence.unseen[:MOST_NAMED]}),)
-    return Finding("sensitivity", "study", about, "ok", evidence, actions)
+    return Finding(
+        check="sensitivity",
+        scope="study",
+        about=about,
+        verdict="ok",
+        evidence=evidence,
+        actions=actions,
+    )
 
 
 def _conditional(axis: Axis, every: Sequence[Axis]) -> Importance | None:

@@ -85,6 +85,10 @@ def believe(results: Results, search: Bayesian | None = None) -> tuple[Belief, .
 
     Trials of the rounds that this one continues count too, where they fit: those that `load` has
     joined to the results.
+
+    Args:
+        results: a round as `tw.run` or `tw.load` returns it.
+        search: whose settings to use; None: `tw.search.Bayesian()`.
     """
     before = [one.with_objective(results.objective) for one in results.earlier]
     learner = search or Bayesian(earlier=before)
