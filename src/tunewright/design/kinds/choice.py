@@ -122,7 +122,14 @@ class Choice(Range):
 
 
 def choice(*values: Value) -> Choice:
-    """Search one of several values; a plain list means the same."""
+    """Search one of several values; a plain list means the same.
+
+    Args:
+        values: numbers, text or booleans, each once.
+
+    >>> choice("adam", "sgd").choices
+    ('adam', 'sgd')
+    """
     return Choice(tuple(values))
 
 

@@ -141,5 +141,14 @@ class Integers(Range):
 
 
 def integers(low: int, high: int, log: bool = False) -> Integers:
-    """Search whole numbers, both ends included."""
+    """Search whole numbers, both ends included.
+
+    Args:
+        low: the smallest value.
+        high: the largest value.
+        log: whether to search the logarithm uniformly.
+
+    >>> [integers(1, 4).value(unit) for unit in (0.0, 0.3, 0.6, 1.0)]
+    [1, 2, 3, 4]
+    """
     return Integers(low, high, log)

@@ -112,6 +112,10 @@ class PowersOfTwo(Range):
 def powers_of_two(low: int, high: int) -> PowersOfTwo:
     """Search the powers of two from low to high: batch sizes, widths.
 
+    Args:
+        low: the smallest power of two.
+        high: the largest power of two.
+
     >>> [powers_of_two(16, 128).value(unit) for unit in (0.0, 0.3, 0.6, 1.0)]
     [16, 32, 64, 128]
     """
