@@ -107,15 +107,15 @@ def test_a_good_belief_finds_sooner_and_a_misleading_one_is_dropped() -> None:
     for seed in range(2):
         for name, box in (("none", BOX), ("good", GOOD), ("bad", BAD)):
             study = study_of(box, seed)
-            trials = ran(study, 20)
+            trials = ran(study, 25)
             values = [t.value or 0.0 for t in trials]
             after[name].append(min(values[:8]) if name == "good" else min(values))
             known = history(study, trials)
             kept = remaining(declared(known.encoding), known, 10.0)
             assert len(kept.columns) == {"none": 0, "good": 2, "bad": 0}[name]
-            assert kept.weight == 0.5, "it fades with the number of outcomes"
+            assert kept.weight == 0.4, "it fades with the number of outcomes"
     assert np.mean(after["good"]) < 0.05, "eight trials with it"
-    assert np.mean(after["bad"]) < 0.02
+    assert max(after["bad"]) < 0.1, "25 trials, most of them after it was dropped"
 
 
 def test_noise_alone_seldom_contradicts() -> None:
@@ -146,7 +146,7 @@ def test_diverged_trials_in_its_region_contradict() -> None:
     known = history(study, trials)
     (column,) = declared(known.encoding).columns
     assert contradicted(column, known)
-    assert not contradicted(column, history(study, trials[:6]))
+    assert not contradicted(column, history(study, trials[:4]))
 
 
 def test_a_conditional_belief_acts_where_it_is_active() -> None:

@@ -27,7 +27,7 @@ BEST = 4  # one of so many outcomes counts among the best
 LEAST_BEST = 3
 MOST_LOOKS = 100  # outcomes: a belief that held so long hardly weighs any more
 NARROWEST = 1e-3  # standard deviation, in ranges
-LEVEL = 0.05  # probability by chance below which the trials contradict a belief
+LEVEL = 0.1  # probability by chance below which the trials contradict a belief
 _GRID = np.linspace(0.0, 1.0, 1025)
 
 
@@ -145,7 +145,7 @@ def remaining(prior: UserPrior, known: History, strength: float) -> UserPrior:
 def contradicted(column: Column, known: History) -> bool:
     """Whether at some time too few of the best trials lay in the region of a belief.
 
-    Of the best quarter, as few or fewer inside would be less probable than 5 % if the region did
+    Of the best quarter, as few or fewer inside would be less probable than 10 % if the region did
     not matter. Once dropped, a belief stays so: trials are looked at in the order of their index.
     """
     positions = known.rows[: known.own, column.number]
