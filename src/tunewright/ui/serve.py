@@ -51,6 +51,13 @@ def serve(
     priority, so that training on the same machine comes first, unless it may start rounds.
 
         tw.serve("tuning.db", port=8686)
+
+    Args:
+        store: the store: a path, or an address such as `postgresql://...`.
+        address: where to listen; the default is reachable from this machine only.
+        port: None: the usual port, or the next one that is free.
+        allow: permissions, "actions" and "run".
+        started: receives the address and the token when the server listens.
     """
     with _prepared(store, address, port, allow) as (server, served, bound):
         started(served)
