@@ -31,7 +31,7 @@ from tunewright.stats.early_stopping import (
     values_at,
     weights,
 )
-from tunewright.store.claims import Claim
+from tunewright.store.claim import Claim
 from tunewright.store.curves import Curve, unpack
 from tunewright.store.results import Results
 from tunewright.store.store import Store
