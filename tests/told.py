@@ -42,7 +42,7 @@ def started(number: int | None, rate: float = 0.0130001, attempt: int = 1) -> St
 def reached(
     number: int | None, step: int, total: int | None = 100, trial: int = 0, **more: Any
 ) -> Reached:
-    return Reached(replace(claim(number), trial=trial), step, total, **more)
+    return Reached(replace(claim(number), trial=trial), step, total=total, **more)
 
 
 def concluded(

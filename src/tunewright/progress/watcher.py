@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Literal, Protocol, runtime_checkable
 
 from tunewright.design.ranges import Value
@@ -88,6 +88,7 @@ class Reached(TrialEvent):
     """How far a running trial is; at most one event per trial and second."""
 
     step: int
+    _: KW_ONLY
     total: int | None = None  # steps in all; None: not known
     start_step: int = 0  # where this attempt began
     seconds: float = 0.0  # since this attempt began
