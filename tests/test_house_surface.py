@@ -130,7 +130,8 @@ def has_arguments(thing: Any) -> bool:
         return not names or all(re.search(rf"^ +{name}: ", listed, re.MULTILINE) for name in names)
     if not dataclasses.is_dataclass(thing):
         return True
-    source = inspect.getsource(thing)  # type: ignore[arg-type]
+    above = [one for one in thing.__mro__ if dataclasses.is_dataclass(one)]  # type: ignore[union-attr]
+    source = "".join(inspect.getsource(one) for one in above)
     return all(
         re.search(rf"\b{field.name}\b", text)
         or re.search(rf"^    {field.name}: [^#\n]*#|^    #.*\n    {field.name}: ", source, re.M)

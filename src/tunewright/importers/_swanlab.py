@@ -37,7 +37,15 @@ def swanlab(
     objective: Objective,
     **options: Unpack[Options],
 ) -> Results:
-    """Results of SwanLab's offline runs: a folder such as `swanlog`, or one `.swanlab` file."""
+    """Results of SwanLab's offline runs: a folder such as `swanlog`, or one `.swanlab` file.
+
+        tw.importers.swanlab("swanlog", objective=tw.minimize("val_loss"))
+
+    Args:
+        path: the folder of the runs, or one `.swanlab` file.
+        objective: the metric that judges the runs.
+        options: of every importer: name, round, roles, ranges, means, search.
+    """
     found = existing(path, "SwanLab folder")
     with reading(found, "a folder of offline runs of SwanLab"):
         logs = [found] if found.is_file() else [f for f in files_below(found) if _is_log(f)]

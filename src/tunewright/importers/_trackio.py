@@ -58,8 +58,15 @@ def trackio(
 ) -> Results:
     """Results of a Trackio project: its `.db` file, or the folder that holds the projects.
 
-    `project` may be left out where the folder has one. Trackio's own folder is `TRACKIO_DIR`, or
-    `~/.cache/huggingface/trackio`.
+    Trackio's own folder is `TRACKIO_DIR`, or `~/.cache/huggingface/trackio`.
+
+        tw.importers.trackio("trackio", "mnist", objective=tw.minimize("val_loss"))
+
+    Args:
+        path: the `.db` file of a project, or the folder that holds the projects.
+        project: its name; may be left out where the folder has one.
+        objective: the metric that judges the runs.
+        options: of every importer: name, round, roles, ranges, means, search.
     """
     found = existing(path, "Trackio project")
     database = _chosen(found, project) if found.is_dir() else found

@@ -12,9 +12,7 @@ from tunewright.messages import Message
 from tunewright.stats.shrinkage import shrunk
 from tunewright.stats.spread import Spread
 
-_SD_RATIO = (
-    3.0  # between the arms: beyond it five skewed runs cannot tell a shift from a spread
-)
+_SD_RATIO = 3.0  # between the arms: beyond it five skewed runs cannot tell a shift from a spread
 
 
 def without_probability(case: Case) -> Message:

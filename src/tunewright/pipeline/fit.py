@@ -336,9 +336,7 @@ def _check_ranks(
         agreement.check_batch(hosts.shard(together, host), together, host)
 
 
-def _log(
-    run: Run | Alone, recorder: Recorder, config: FitConfig, host: Host, lane: Lane
-) -> None:
+def _log(run: Run | Alone, recorder: Recorder, config: FitConfig, host: Host, lane: Lane) -> None:
     """Log what was measured since the last time; a loss that is not finite ends the training."""
     with lane.released():  # the copy may wait behind other trials' work on the device
         steps, columns = recorder.read_columns(hosts.all_sum(recorder.rows(), host) / host.world)
